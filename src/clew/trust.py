@@ -32,6 +32,7 @@ FREE: Mapping[str, frozenset[str]] = {
     "kb": frozenset(
         {"project_id", "environment", "repository", "doc_tags", "tag_folder", "scheme", "graph", *_KB_LIMITS}
     ),
+    "register": frozenset({"compat"}),
     "memory": frozenset({"keep"}),
     "server": frozenset({"toolsets", "names", "read_only"}),
     "graph": frozenset({"auto_refresh"}),

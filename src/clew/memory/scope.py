@@ -11,7 +11,7 @@ import msgspec
 _EPISODE = "episode"
 PERSON = "person"
 """Who owns what somebody remembers at the command line."""
-BY_A_PERSON = "Said by a person at the command line"
+BY_A_PERSON = "Said by a person"
 """The reason of what somebody does there without giving one."""
 
 

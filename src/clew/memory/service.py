@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from clew.memory.listing import ListedMemory
     from clew.memory.mirror.service import Mirror
     from clew.memory.recall.ranking import Ranked
+    from clew.memory.storage.jsonl import Imported
     from clew.operation.call import Call
 
 _MOST_SESSIONS = 1_024
@@ -148,6 +149,19 @@ class MemoryService:
         from clew.memory.listing import decisions
 
         return decisions(self.view(call), limit) if self.exists else ()
+
+    def import_lines(self, call: "Call", text: str, *, as_document: bool, dry_run: bool) -> "Imported":
+        """Remember what lines of JSON say, as far as it is not remembered yet."""
+        from clew.memory.storage.jsonl import imported
+
+        return imported(self.view(call), text, as_document=as_document, dry_run=dry_run)
+
+    def export_lines(self, call: "Call") -> tuple[str, ...]:
+        """What may be shown to the team, as lines of JSON; makes nothing."""
+        from clew.memory.scope import Filters
+        from clew.memory.storage.jsonl import exported
+
+        return exported(self.view(call), Filters(), private=False).lines if self.exists else ()
 
     def pulse(self, session: str | None) -> Pulse:
         """The pulse of a session. Where its last question found nothing and five seconds have passed, the workspace is

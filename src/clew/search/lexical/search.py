@@ -82,7 +82,9 @@ class LexicalSearch:
         plan = Planning(self._reading, totals.units, restrict).plan(query)
         notes = _notes(query, plan)
         scorer = Scorer(self._ranking, totals)
-        ranked = scorer.rank(self._candidates(plan, restrict, limit), plan.items)
+        candidates = scorer.rank(self._candidates(plan, restrict, limit), plan.items)
+        # An index that keeps no places of words lets through what holds those of a phrase apart from each other.
+        ranked = [each for each in candidates if each.matched]
         if not ranked:
             return LexicalResult(reason=NOTHING_FOUND, notes=notes)
         settings = self._ranking
