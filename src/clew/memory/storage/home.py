@@ -9,7 +9,8 @@ from pathlib import Path
 
 from clew.context import STORE_PATIENCE_SECONDS, Context
 from clew.derived.file import throw_away
-from clew.errors import StoreError, StoreReadOnly
+from clew.derived.place import DerivedPlace
+from clew.errors import StoreError, StoreFull, StoreReadOnly
 from clew.memory.storage.index import MemoryIndex
 from clew.store.interface import Record, Store
 from clew.store.sqlite.connections import log_of, size_of
@@ -46,7 +47,18 @@ class Home:
         self.repository = self._repository()
         """A random id that stays when the repository is moved or renamed."""
         self._finish_purge()
-        self.index = MemoryIndex(self.folder / INDEX_FILE, self.store)
+        self._elsewhere: DerivedPlace | None = None
+        self.index = self._open_index()
+
+    def _open_index(self) -> MemoryIndex:
+        try:
+            return MemoryIndex(self.folder / INDEX_FILE, self.store)
+        except (StoreReadOnly, StoreFull):
+            # What is remembered can be read all the same.
+            self._elsewhere = DerivedPlace(self.folder, (), name="The index of the memory")
+            if self._elsewhere.folder == self.folder:
+                raise
+            return MemoryIndex(self._elsewhere.folder / INDEX_FILE, self.store)
 
     def _ready(self, context: Context, folder: Path) -> None:
         """Make the folder, so that git and other users do not see what is in it."""
@@ -100,3 +112,5 @@ class Home:
     def close(self) -> None:
         self.index.close()
         self.store.close()
+        if self._elsewhere is not None:
+            self._elsewhere.close()
