@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PORT ?= 8484
+# What writes thousands of times, and tests no disk, does so where syncing costs nothing.
+IN_MEMORY := $(if $(wildcard /dev/shm/.),--basetemp=/dev/shm/clew-properties)
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
 .PHONY: all run test lint types check bench bench-kb bench-links bench-memory bench-page bench-retrieval conformance differential attack properties packaging release sbom browser docs lock clean
@@ -25,7 +27,7 @@ run: $(STAMP) ## make a copy of the demo with a history, print its brief and ser
 	  $(BIN)/clew serve "$$folder/demo" --transport http --port $(PORT)
 
 test: lint types ## lint, types, all tests, and Clew on Clew
-	@$(BIN)/python -m pytest -n auto --dist loadfile
+	@$(BIN)/python -m pytest -rs -n auto --dist loadfile
 	@$(BIN)/clew check --strict .
 
 lint: $(STAMP)
@@ -59,11 +61,11 @@ conformance: $(STAMP) ## run the official protocol suite
 differential: $(STAMP) ## compare with OpenSpec and elspais themselves
 	@$(BIN)/python -m tests.differential
 
-attack: $(STAMP) ## attack Clew: kills, a hostile repository, hostile texts, malformed messages
-	@$(BIN)/python -m tests.attack
+attack: $(STAMP) ## attack Clew: kills, a hostile repository, hostile texts, malformed messages; LONG=1 tries everything
+	@$(BIN)/python -m tests.attack $(if $(LONG),--long)
 
 properties: $(STAMP) ## try the properties of the memory a thousand times: undo, scope, citations
-	@CLEW_MEMORY_RUNS=1000 $(BIN)/python -m pytest -q -n0 tests/memory -k "any_sequence or never_leak or thousand_edits"
+	@CLEW_MEMORY_RUNS=1000 $(BIN)/python -m pytest -q -n auto $(IN_MEMORY) tests/memory -k "any_sequence or never_leak or thousand_edits"
 
 packaging: $(STAMP) ## build wheel and sdist; install them without the encoder, with the newest and the lowest versions, by uvx; test each
 	@$(BIN)/python -m tests.packaging

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from clew.context import SHARED_FOLDER, STORE_PATIENCE_SECONDS, Context
 from clew.derived.file import throw_away
-from clew.errors import StoreError, StoreReadOnly
+from clew.derived.place import DerivedPlace
+from clew.errors import StoreError, StoreFull, StoreReadOnly
 from clew.memory.storage.index import MemoryIndex
 from clew.store.interface import Record, Store
 from clew.store.person import person
@@ -45,7 +46,18 @@ class Home:
         self.repository = self._repository()
         """A random id that stays when the repository is moved or renamed."""
         self._finish_purge()
-        self.index = MemoryIndex(self.folder / index, self.store)
+        self._elsewhere: DerivedPlace | None = None
+        self.index = self._open_index(index)
+
+    def _open_index(self, index: str) -> MemoryIndex:
+        try:
+            return MemoryIndex(self.folder / index, self.store)
+        except (StoreReadOnly, StoreFull):
+            # What is remembered can be read all the same.
+            self._elsewhere = DerivedPlace(self.folder, (), name="The index of the memory")
+            if self._elsewhere.folder == self.folder:
+                raise
+            return MemoryIndex(self._elsewhere.folder / index, self.store)
 
     def _open(self, context: Context) -> tuple[Store, str]:
         """The store, and the name of the file that holds its index."""
@@ -126,3 +138,5 @@ class Home:
         self.index.close()
         if self._closes:
             self.store.close()
+        if self._elsewhere is not None:
+            self._elsewhere.close()
