@@ -55,6 +55,7 @@ MORE: Final = {
     "serve": "mcp.md",
     "web": "page.md",
     "lsp": "editors.md",
+    "store": "teams.md",
     "search": "search.md",
     "index": "search.md",
     "impact": "impact.md",
