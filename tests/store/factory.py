@@ -56,6 +56,9 @@ class StoreFactory:
     def open(self, location: str | None = None) -> Store:
         return self._cleanup.enter_context(closing(ENGINES[self.engine].open(location or self.location)))
 
+    def files(self) -> list[Path]:
+        return ENGINES[self.engine].files(self.location)
+
     def worker(self, task: str, *arguments: str) -> Worker:
         """A process that does the task; it starts on `send()` where the task says so."""
         process = subprocess.Popen(

@@ -1,14 +1,12 @@
 """Purging: what was taken out is in no value, no event and no byte of the store."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.store.engines import ENGINES
+from tests.store.factory import StoreFactory
 
 from clew.errors import NotFound
 from clew.store.interface import Store
-from clew.workspace.find import files_below
 
 # Verifies: REQ-d00320-A
 
@@ -85,14 +83,12 @@ def test_what_was_deleted_is_erased_by_its_id_and_what_is_there_stays(store: Sto
     assert store.check() == []
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_no_byte_is_left_after_compaction(tmp_path: Path, engine: str) -> None:
-    store = ENGINES[engine].open(ENGINES[engine].new_location(tmp_path))
+def test_no_byte_is_left_after_compaction(store_factory: StoreFactory) -> None:
+    store = store_factory.open()
     for number in range(200):
         write(store, f"n{number}", {"text": f"{SECRET} {number}" * 30})
     store.rewrite(without(SECRET))
     store.compact()
-    files = {path: path.read_bytes() for path in files_below(tmp_path)}
+    files = {path: path.read_bytes() for path in store_factory.files()}
     assert files
     assert not [path for path, data in files.items() if SECRET.encode() in data]
-    store.close()

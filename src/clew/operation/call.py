@@ -1,5 +1,6 @@
 """Carrying out a tool call: the one path that MCP, the command line and the web share."""
 
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from msgspec import structs
 
 from clew.errors import Cancelled, ClewError, InvalidArgument, TimedOut
 from clew.operation.budget import EVERYTHING, Budget, fit
-from clew.operation.declare import Freshness, Operation, ResourceRef, result_of
+from clew.operation.declare import Freshness, Operation, ResourceRef, Toolset, result_of
 from clew.operation.flagging import flagged_places, note_of, with_flags
 from clew.operation.listing import Listed
 from clew.operation.one_line import problem_with_lines
@@ -123,6 +124,14 @@ class Call:
         self._cancelled = threading.Event()
 
     @property
+    def is_lenient(self) -> bool:
+        """Whether an agent's call of the register's tools may be as free as req allows; the project says so."""
+        tool, project = self.tool, self.project
+        if tool is None or project is None or tool.toolset is not Toolset.REGISTER or self.surface != "mcp":
+            return False
+        return project.config.register.compat == "strict"
+
+    @property
     def boundary(self) -> "Boundary":
         """Which documents may be seen; a scope beyond what the configuration admits is refused."""
         return self.project.kb.boundary(self.scope)
@@ -171,7 +180,8 @@ def carry_out(tool: Listed, arguments: Mapping[str, Any], call: Call) -> Answer:
     call.tool = tool
     began, error = time.monotonic(), ""
     try:
-        return answer(decode_as(tool.operation, arguments, tool.tool or ""), call)
+        given = _understood(tool.operation, arguments) if call.is_lenient else arguments
+        return answer(decode_as(tool.operation, given, tool.tool or ""), call)
     except ClewError as refused:
         error = refused.code
         raise
@@ -312,6 +322,28 @@ def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str, *, help_t
         raise InvalidArgument(
             f"{name}: {subject}{problem}.", hint=_suggestion(type_, arguments) + known_ones
         ) from error
+
+
+_OTHER_TYPE = re.compile(r"Expected `[^`]+`, got `")
+
+
+def _understood(type_: type[msgspec.Struct], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments without those that nobody knows, and without those that may be missing and have another type: as
+    if they had not been given."""
+    known = {field.encode_name: field for field in msgspec.structs.fields(type_)}
+    return {
+        name: value
+        for name, value in (arguments.items() if isinstance(arguments, Mapping) else ())
+        if name in known and (known[name].required or _has_type(known[name], value))
+    }
+
+
+def _has_type(field: structs.FieldInfo, value: Any) -> bool:
+    try:
+        msgspec.convert(_with_whole_numbers(value), field.type)
+    except msgspec.ValidationError as error:
+        return _OTHER_TYPE.match(str(error)) is None
+    return True
 
 
 def _suggestion(type_: type[msgspec.Struct], arguments: Mapping[str, Any]) -> str:

@@ -278,7 +278,7 @@ class Operation(msgspec.Struct, metaclass=OperationType):
         """What an MCP host shows that reads only text; the data as JSON, unless an operation says it better."""
         return msgspec.json.encode(result).decode()
 
-    def document(self, result: Any) -> str:
+    def document(self, result: Any) -> str | bytes:
         """What the command writes to its `output_file`, where an operation overrides this."""
         return self.render(result)
 

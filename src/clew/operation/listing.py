@@ -66,6 +66,7 @@ MODULES: tuple[str, ...] = (
     "clew.memory.operations.measure",
     "clew.compat.req.operations",
     "clew.surfaces.req.operations",
+    "clew.exchange.operations",
 )
 """Every module that declares operations, in the order in which tools are listed."""
 

@@ -19,15 +19,16 @@ from clew.register.git import audit, doctor, hooks, revisions
 from clew.register.git.repository import Repository
 from clew.register.operations.read import ListRequirements, NextRequirement
 from clew.register.operations.review import AuditRegister, ReviewChange
-from clew.register.reports import coverage, queries, review, staleness
+from clew.register.reports import coverage, difference, queries, review, staleness
 from clew.register.reports import export as exports
+from clew.register.reports.changed_files import NearHunks, review_files
 from clew.register.reports.mentions import Mentions, MentionScanner, folder_inside
-from clew.register.reports.review import NearHunks
+from clew.register.reports.validation import ValidationReport, validation_report
 from clew.register.rules import lint
 from clew.register.rules.codes import Finding
 from clew.register.rules.duplicates import DuplicateIndex
 from clew.register.rules.lint import judge_from
-from clew.register.rules.validator import validate_register
+from clew.register.rules.validator import validate_register, validate_requirement
 from clew.workspace.files import read_bytes
 
 MOST_IMPORT_BYTES = 64 * 1024 * 1024
@@ -106,6 +107,10 @@ class RegisterReading:
             last_change=self._around.last_change(self.file.place.name) if in_git else None,
         )
 
+    def faults(self, requirement: Requirement) -> tuple[str, ...]:
+        """Why a requirement may not be written; empty for a good one."""
+        return tuple(each.text for each in validate_requirement(requirement) if each.is_error)
+
     def findings(self, register: Register | None = None) -> list[Finding]:
         """What is wrong, judged once for each version of the register. A judge outside is asked every time."""
         register = register or self.register
@@ -116,9 +121,9 @@ class RegisterReading:
             self._validated = (register, validate_register(register, duplicates=self._duplicates))
         return self._validated[1]
 
-    def validate(self, *, staged: bool = False) -> results.ValidationReport:
+    def validate(self, *, staged: bool = False) -> ValidationReport:
         """`staged` asks about the register that the next commit would hold."""
-        return queries.validation_report(self.findings(self._next_register() if staged else None))
+        return validation_report(self.findings(self._next_register() if staged else None))
 
     def _next_register(self) -> Register:
         return revisions.staged_register(self.file, self._around) or self.register
@@ -173,10 +178,10 @@ class RegisterReading:
 
     # Git
 
-    def diff(self, spec: str) -> revisions.Diff:
+    def diff(self, spec: str) -> difference.Diff:
         base, head = (self._around.revision(name) for name in revisions.split_spec(spec))
         before = revisions.register_at(self.file, self._around, base)
-        return revisions.diff(spec, before, revisions.register_at(self.file, self._around, head))
+        return difference.diff(spec, before, revisions.register_at(self.file, self._around, head))
 
     def check(self, base: str, path: str = ".") -> revisions.Check:
         commit = self._around.revision(base)
@@ -231,7 +236,7 @@ class RegisterReading:
         )
         endings = tuple(f".{ending.lstrip('.')}" for ending in extensions) or ("",)
         files = tuple(name for name in files if name.endswith(endings))
-        diff = revisions.diff(base, before, register, evidence=True)
+        diff = difference.diff(base, before, register, evidence=True)
         findings = self.findings(register)
         if (staged or wanted.new) and not wanted.all:
             touched = {*diff.added, *(each.id for each in diff.changed)}
@@ -245,8 +250,8 @@ class RegisterReading:
         found = review.compose(
             base,
             diff,
-            queries.validation_report(findings),
-            review.review_files(
+            validation_report(findings),
+            review_files(
                 *(files, register, read, self._scanner.cited, ignore), self._near_hunks(near, commit, staged=staged)
             ),
             self.stale(path),

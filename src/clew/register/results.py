@@ -87,24 +87,6 @@ class RunReport(msgspec.Struct, frozen=True):
     """What passed but is not in a state from which it may be promoted, each with the reason."""
 
 
-class FindingRow(msgspec.Struct, frozen=True):
-    id: str
-    rule_code: str
-    level: str
-    field: str
-    message: str
-    hint: str
-    req_id: str
-    severity: str
-    """`req_id` and `severity` repeat `id` and `level` under the names of req's command line."""
-
-
-class ValidationReport(msgspec.Struct, frozen=True):
-    errors: int
-    warnings: int
-    findings: tuple[FindingRow, ...]
-
-
 class StatusCounts(msgspec.Struct, frozen=True):
     draft: int
     proposed: int

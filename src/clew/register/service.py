@@ -1,10 +1,13 @@
 """The register of a project: every question and every change, for whichever surface asks."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from clew.errors import InvalidArgument
+from clew.formats.register.model import Requirement
 from clew.register import results
 from clew.register.change import changes
 from clew.register.change.adopt import AdoptReport, RenumberReport, adopt, renumber
@@ -12,11 +15,12 @@ from clew.register.change.batch import apply_batch
 from clew.register.change.candidates import candidates
 from clew.register.change.draft import Author, Draft
 from clew.register.change.evidence import NO_GIT, LinkedFiles, read_log, record_run, record_test, verify
-from clew.register.change.imports import import_all
+from clew.register.change.imports import import_all, place_all
 from clew.register.change.transaction import check_purpose
 from clew.register.git import remap as remapping
 from clew.register.git import revisions
 from clew.register.git.merge import Merged, merge_branch, side_of
+from clew.register.git.merge_ids import known_ids
 from clew.register.operations.edit import (
     AddRequirement,
     ApplyBatch,
@@ -31,6 +35,10 @@ from clew.register.reading import MOST_IMPORT_BYTES, RegisterReading
 from clew.register.reports import staleness
 from clew.register.rules.duplicates import resemblances
 from clew.workspace.files import read_bytes
+from clew.workspace.paths import raw
+
+if TYPE_CHECKING:
+    from clew.operation.call import Call
 
 
 class RegisterService(RegisterReading):
@@ -54,8 +62,9 @@ class RegisterService(RegisterReading):
         """What an update would write, and the version of the file that it is made from."""
         return self.file.difference(by, lambda draft: changes.update(draft, wanted))
 
-    def delete(self, by: Author, wanted: DeleteRequirement) -> results.Deleted:
-        return self.file.transaction(by, lambda draft: changes.delete(draft, wanted))
+    def delete(self, by: Author, wanted: DeleteRequirement, *, again: bool = False) -> results.Deleted:
+        """`again` lets somebody retire what is retired already, with one more reason."""
+        return self.file.transaction(by, lambda draft: changes.delete(draft, wanted, again=again))
 
     def link(self, by: Author, wanted: LinkRequirements) -> results.Linked:
         return self.file.transaction(by, lambda draft: changes.link(draft, wanted))
@@ -88,8 +97,27 @@ class RegisterService(RegisterReading):
             by, lambda draft: import_all(draft, found, source=wanted.source, strict=wanted.strict)
         )
 
-    def read_source(self, source: str) -> bytes:
-        """A file that a caller names, which has to lie in the project."""
+    def place(
+        self, call: "Call", wanted: Sequence[Requirement], *, source: str, expected: str, before: Callable[[], None]
+    ) -> None:
+        """Take in requirements of another tool under the ids they have. `before` is called when all of them are
+        accepted, before anything is written."""
+        from clew.register.operations.fields import author_of
+
+        def change(draft: Draft) -> None:
+            place_all(draft, wanted, source)
+            before()
+
+        self.file.transaction(author_of(call), change, expected=expected)
+
+    def read_source(self, source: str, besides: Sequence[str] = ()) -> bytes:
+        """A file that a caller names, which has to lie in the project, or in one of the folders that the user allows
+        besides."""
+        place = Path(source)
+        for folder in (Path(each).resolve() for each in besides if place.is_absolute()):
+            real = place.resolve()
+            if real.is_relative_to(folder):
+                return read_bytes(folder, real.relative_to(folder).as_posix(), limit=MOST_IMPORT_BYTES)
         return read_bytes(self.root, source, limit=MOST_IMPORT_BYTES)
 
     def record_test(self, by: Author, wanted: RecordTest) -> results.Recorded:
@@ -138,8 +166,28 @@ class RegisterService(RegisterReading):
         return msgspec.structs.replace(done, markers=markers)
 
     def remap(self, written: Sequence[str], path: str = ".", *, apply: bool = False) -> remapping.RemapReport:
+        if tuple(written) == (remapping.OF_MERGE,):
+            return self._remap_merged(apply=apply)
         new = remapping.parse_remap(written, self.register)
         return remapping.remap(self.root, self.mentions(path), new, MOST_IMPORT_BYTES, apply=apply)
+
+    def _remap_merged(self, *, apply: bool) -> remapping.RemapReport:
+        """What the code of the other side of a merge cites by ids that the merge gave to something else."""
+        merging = self._tree.commit_of("MERGE_HEAD")
+        ours, theirs = ("HEAD", merging) if merging else ("HEAD^1", self._tree.commit_of("HEAD^2"))
+        if theirs is None:
+            raise InvalidArgument(
+                "HEAD is no merge, and none is under way.", hint="Name the ids: --remap REQ-0003=REQ-0007."
+            )
+        mine = self._tree.revision(ours)
+        new = known_ids(self.register, revisions.register_at(self.file, self._around, theirs))
+        files = {path for paths in self.markers_at(theirs, new).values() for path in paths} if new else set()
+        sides = {
+            path: (self._tree.content_at(mine, path), self._tree.content_at(theirs, path) or b"")
+            for path in sorted(files)
+            if (self.root / raw(path)).is_file()
+        }
+        return remapping.remap_merged(self.root, sides, self._scanner.cited, new, MOST_IMPORT_BYTES, apply=apply)
 
     def merge_branch(self, by: Author, theirs: str | None) -> Merged:
         """Merge another branch's register, and tell git that it is merged where nothing is left to decide."""

@@ -85,7 +85,7 @@ class ChangeArchiver:
                     "pass --accept-base (accept_base=true).",
                 )
             sides = decided(entry.change, found, request.take)
-            applied = apply_change(entry.change, self._files(known, paths), sides)
+            applied = apply_change(entry.change, self._files(known, paths), sides, entry.root.layout)
             _refuse(entry.change, applied)
         writing = [each for each in applied if each.changes_file]
         if not request.dry_run:

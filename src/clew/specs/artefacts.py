@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from clew.errors import InvalidArgument
+from clew.formats.openspec.settings import ProjectSettings
 from clew.specs.library import ChangeEntry
 from clew.specs.results import Artefacts, ArtefactStatus, Instructions
 
@@ -72,7 +73,7 @@ ARTEFACTS: tuple[Artefact, ...] = (
 )
 
 
-def status(entry: ChangeEntry) -> Artefacts:
+def status(entry: ChangeEntry, settings: ProjectSettings) -> Artefacts:
     """Which artefacts of a change are there, and which may be written next."""
     there = _present(entry)
     found = tuple(
@@ -87,7 +88,7 @@ def status(entry: ChangeEntry) -> Artefacts:
     )
     return Artefacts(
         change_name=entry.change.id,
-        schema_name=_schema(entry),
+        schema_name=_schema(entry, settings),
         is_complete=all(each.status == DONE for each in found),
         artifacts=found,
         next_steps=tuple(
@@ -96,7 +97,7 @@ def status(entry: ChangeEntry) -> Artefacts:
     )
 
 
-def instructions(name: str, entry: ChangeEntry) -> Instructions:
+def instructions(name: str, entry: ChangeEntry, settings: ProjectSettings) -> Instructions:
     """How one artefact of a change is written."""
     found = next((each for each in ARTEFACTS if each.id == name.strip().casefold()), None)
     if found is None:
@@ -106,7 +107,7 @@ def instructions(name: str, entry: ChangeEntry) -> Instructions:
     return Instructions(
         change_name=entry.change.id,
         artifact_id=found.id,
-        schema_name=_schema(entry),
+        schema_name=_schema(entry, settings),
         change_dir=entry.folder,
         output_path=found.output,
         description=found.about,
@@ -114,6 +115,9 @@ def instructions(name: str, entry: ChangeEntry) -> Instructions:
         template=found.template,
         dependencies=tuple({"id": each, "done": each in there} for each in found.requires),
         unlocks=tuple(each.id for each in ARTEFACTS if found.id in each.requires),
+        context=settings.context,
+        rules=settings.rules.get(found.id, ()),
+        notes=tuple(f"config.yaml, {problem}" for problem in settings.problems),
     )
 
 
@@ -132,6 +136,6 @@ def _lacking(artefact: Artefact, there: set[str]) -> Sequence[str]:
     return [each for each in artefact.requires if each not in there]
 
 
-def _schema(entry: ChangeEntry) -> str:
+def _schema(entry: ChangeEntry, settings: ProjectSettings) -> str:
     metadata = entry.change.metadata
-    return (metadata.schema if metadata is not None and metadata.schema else "") or SCHEMA
+    return (metadata.schema if metadata is not None else "") or settings.schema or SCHEMA

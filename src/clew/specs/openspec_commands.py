@@ -157,8 +157,14 @@ class ShowInstructions(
     def run(self, call: Call) -> results.Instructions:
         return call.project.specs.instructions(self.artefact, self.change_id)
 
+    def messages(self, result: results.Instructions) -> tuple[str, ...]:
+        return result.notes
+
     def render(self, result: results.Instructions) -> str:
         lacking = [str(each["id"]) for each in result.dependencies if not each["done"]]
         first = f"\nFirst write: {', '.join(lacking)}." if lacking else ""
         head = f"{result.change_dir}/{result.output_path}: {result.description}"
-        return f"{head}\n\n{result.instruction}{first}\n\n{result.template}".rstrip()
+        context = f"\n\nThe project says:\n{result.context}" if result.context else ""
+        rules = "".join(f"\n- {rule}" for rule in result.rules)
+        asked = f"\n\nThe project asks of it:{rules}" if rules else ""
+        return f"{head}\n\n{result.instruction}{first}{context}{asked}\n\n{result.template}".rstrip()

@@ -33,7 +33,8 @@ SomeChange = Annotated[str | None, Meta(description="Default: all open changes")
 Findings = Annotated[int, Meta(ge=1, le=500, description="Findings at most")]
 Strict = Annotated[bool, Meta(description="Warnings make it invalid too")]
 Rules = Annotated[
-    Literal["all", "openspec", "spox"], Meta(description="Hold only the rules of one tool; default all, and Clew's own")
+    Literal["own", "all", "openspec", "spox"],
+    Meta(description="own: those of the folder's tool, and Clew's; or of both tools, or of one alone"),
 ]
 
 
@@ -205,13 +206,13 @@ class ValidateSpec(
     title="Check specs",
     example={"spec_id": "tide-tables", "strict": True},
 ):
-    """Holds one spec, or all of them, to the rules of Spec Oxide and OpenSpec: errors, warnings and notes, each with
+    """Holds one spec, or all of them, to the rules of its tool, Spec Oxide or OpenSpec: errors, warnings and notes with
     file, line, code and what to do. valid is true without errors; strict=true also counts warnings. At most `limit`
     (default 100) a page, errors first; next_cursor leads on. Changes nothing."""
 
     spec_id: Annotated[str | None, Meta(description="Default: all specs"), Option(positional=True)] = None
     strict: Strict = False
-    rules: Rules = "all"
+    rules: Rules = "own"
     limit: Findings = 100
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
@@ -233,7 +234,7 @@ class ValidateChange(
 
     change_id: SomeChange = None
     strict: Strict = False
-    rules: Rules = "all"
+    rules: Rules = "own"
     limit: Findings = 100
     cursor: PageCursor = None
     max_tokens: MaxTokens = None

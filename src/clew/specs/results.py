@@ -390,7 +390,7 @@ class Artefacts(msgspec.Struct, frozen=True, rename="camel"):
     next_steps: tuple[str, ...]
 
 
-class Instructions(msgspec.Struct, frozen=True, rename="camel"):
+class Instructions(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """How an artefact is written, in the words of OpenSpec."""
 
     change_name: str
@@ -403,3 +403,9 @@ class Instructions(msgspec.Struct, frozen=True, rename="camel"):
     template: str
     dependencies: tuple[dict[str, str | bool], ...]
     unlocks: tuple[str, ...]
+    context: str = ""
+    """What the project's settings tell whoever writes an artefact."""
+    rules: tuple[str, ...] = ()
+    """What they ask of this one."""
+    notes: tuple[str, ...] = ()
+    """What of the settings was not understood."""

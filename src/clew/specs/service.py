@@ -20,6 +20,7 @@ from clew.formats.openspec.layout import Layout, Root, new_change_folder, root_f
 from clew.formats.openspec.records import SectionKind
 from clew.formats.openspec.references import requirement_id, scenario_id
 from clew.formats.openspec.rules.rules import Dialect
+from clew.formats.openspec.settings import SETTINGS, ProjectSettings, read_settings
 from clew.graph.readers.locations import spec_roots
 from clew.once import Once
 from clew.operation.budget import EVERYTHING
@@ -37,7 +38,7 @@ from clew.specs.library import (
 )
 from clew.specs.written_against import GitBase, GitBases
 from clew.text.shortening import shortened
-from clew.workspace.files import resolve
+from clew.workspace.files import read_bytes, resolve
 
 if TYPE_CHECKING:
     from clew.specs.operations import ArchiveChange
@@ -46,6 +47,14 @@ if TYPE_CHECKING:
     from clew.specs.search import SpecIndex
 
 SECTIONS = ("proposal", "tasks", "design", "deltas")
+
+
+OWN_RULES = "own"
+"""The rules of the tool whose folder it is, and Clew's own."""
+
+
+def _dialect(named: str) -> Dialect | None:
+    return None if named == OWN_RULES else Dialect(named)
 
 
 class SpecsService:
@@ -166,9 +175,9 @@ class SpecsService:
         )
 
     def validate_specs(
-        self, spec_id: str | None, dialect: str = Dialect.ALL, *, strict: bool = False
+        self, spec_id: str | None, dialect: str = OWN_RULES, *, strict: bool = False
     ) -> results.Validation:
-        return validation.validate_specs(self.library, spec_id, Dialect(dialect), strict=strict)
+        return validation.validate_specs(self.library, spec_id, self._roots, _dialect(dialect), strict=strict)
 
     # Changes
 
@@ -207,9 +216,9 @@ class SpecsService:
         return detail
 
     def validate_changes(
-        self, change_id: str | None, dialect: str = Dialect.ALL, *, strict: bool = False
+        self, change_id: str | None, dialect: str = OWN_RULES, *, strict: bool = False
     ) -> results.Validation:
-        return validation.validate_changes(self.library, change_id, Dialect(dialect), strict=strict)
+        return validation.validate_changes(self.library, change_id, _dialect(dialect), strict=strict)
 
     # Conflicts
 
@@ -247,7 +256,7 @@ class SpecsService:
         """What each open change was written against: as somebody said who brought it up to date, else as git knows it,
         else as it was when it was first seen here."""
         seen, notes = self._first_seen(known)
-        said = rebased(self._context.store)
+        said = rebased(self._context.shared)
         found: dict[str, Sequence[Baseline]] = {}
         for id, entry in known.changes.items():
             base = self._git_base(known, entry)
@@ -291,8 +300,8 @@ class SpecsService:
         known = self.library
         known.change(change_id)
         base = self._bases(known)[0].get(change_id, ())
-        moved = record_anew(change_id, known, self._context.store, base)
-        valid = validation.validate_changes(known, change_id, Dialect.ALL, strict=False)
+        moved = record_anew(change_id, known, self._context.shared, base)
+        valid = validation.validate_changes(known, change_id, None, strict=False)
         return results.Rebased(change_id, moved, valid.valid, valid.errors)
 
     def remember(self) -> None:
@@ -301,7 +310,7 @@ class SpecsService:
 
     def _first_seen(self, known: Library) -> tuple[Mapping[str, Sequence[Baseline]], tuple[str, ...]]:
         context = self._context
-        return first_seen(known, context.store, lambda id: archived(context.root, self._roots, id))
+        return first_seen(known, context.shared, lambda id: archived(context.root, self._roots, id))
 
     # Searching
 
@@ -332,12 +341,24 @@ class SpecsService:
     def artefacts(self, change_id: str) -> results.Artefacts:
         from clew.specs import artefacts
 
-        return artefacts.status(self.library.change(change_id))
+        entry = self.library.change(change_id)
+        return artefacts.status(entry, self._settings(entry))
 
     def instructions(self, artefact: str, change_id: str) -> results.Instructions:
         from clew.specs import artefacts
 
-        return artefacts.instructions(artefact, self.library.change(change_id))
+        entry = self.library.change(change_id)
+        return artefacts.instructions(artefact, entry, self._settings(entry))
+
+    def _settings(self, entry: ChangeEntry) -> ProjectSettings:
+        """What OpenSpec's settings of the project say about writing changes; nothing where there are none."""
+        home = entry.root.specs.rpartition("/")[0]
+        if entry.root.layout is Layout.OPENSPEC:
+            for path in (f"{home}/{name}".lstrip("/") for name in SETTINGS):
+                if (self._context.root / path).is_file():
+                    limit = self._context.config.max_file_bytes
+                    return read_settings(read_bytes(self._context.root, path, limit=limit))
+        return ProjectSettings()
 
     # Writing: none of these may be called while the graph is locked for reading
 
@@ -379,7 +400,7 @@ class SpecsService:
             entry = known.change(request.change_id)
             found, _ = self._found_conflicts(known)
             base = self._git_base(known, entry)
-            is_said = request.change_id in rebased(context.store)
+            is_said = request.change_id in rebased(context.shared)
         own = [each for each in found if request.change_id in each.changes]
         archiver = ChangeArchiver(context.root, self._roots, context.config.max_file_bytes, context.store)
         unknown = "" if is_said or not _needs_base(entry.change) else _unknown(base)
@@ -394,7 +415,7 @@ class SpecsService:
         """Begin a change; returns the files."""
         context = self._context
         files = new_change(context.root, self._roots, change_id, title, date.today())
-        forget(change_id, context.store)
+        forget(change_id, context.shared)
         context.keeper.refresh()
         return files
 

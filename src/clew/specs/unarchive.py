@@ -91,7 +91,7 @@ def _restored(project: Path, found: Archived) -> list[FileEdit]:
     for delta in deltas:
         path = spec_path(found.root, delta.spec_id)
         before = git.content_at(project, commit, path) if commit is not None else None
-        applied = apply_delta(before, delta, change_id=found.id, retire=True)
+        applied = apply_delta(before, delta, change_id=found.id, retire=True, layout=found.root.layout)
         now = read_if_there(resolve(project, path))
         if applied.refusals or applied.after != now:
             changed.append(path)

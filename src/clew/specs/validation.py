@@ -1,12 +1,12 @@
 """Specs and changes held to the rules, as reports."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from clew.formats.openspec.change import Change
-from clew.formats.openspec.layout import PlaceKind
+from clew.formats.openspec.layout import PlaceKind, Root, classify
 from clew.formats.openspec.rules.change import validate_change
 from clew.formats.openspec.rules.delta import OtherChanges
-from clew.formats.openspec.rules.rules import Dialect, Issue, Level, is_valid
+from clew.formats.openspec.rules.rules import Dialect, Issue, Level, is_valid, own_dialect
 from clew.formats.openspec.rules.spec import validate_spec
 from clew.specs.library import Library, SpecEntry, UnreadableFile
 from clew.specs.results import IssueReport, Validation
@@ -20,18 +20,28 @@ _SECTIONS = {
 }
 
 
-def validate_specs(known: Library, spec_id: str | None, dialect: Dialect, *, strict: bool) -> Validation:
-    """One spec, or all of them; files are then named from the project's folder."""
+def validate_specs(
+    known: Library, spec_id: str | None, roots: Sequence[Root], dialect: Dialect | None, *, strict: bool
+) -> Validation:
+    """One spec, or all of them; files are then named from the project's folder. Without a dialect the rules are those
+    of the tool whose folder it is."""
     if spec_id in known.unread_specs:
         broken = [known.unread_specs[spec_id]]
         entries: list[SpecEntry] = []
     else:
         entries = [known.spec(spec_id)] if spec_id is not None else list(known.specs.values())
         broken = [each for each in known.unreadable_files if not each.place.change_id] if spec_id is None else []
-    issues = [(entry.path, issue) for entry in entries for issue in validate_spec(entry.spec, dialect)]
+    issues = [
+        (entry.path, issue) for entry in entries for issue in validate_spec(entry.spec, dialect or _own(entry, roots))
+    ]
     issues += [(each.path, _unreadable(each)) for each in broken]
     checked = len(entries) + sum(each.place.kind is PlaceKind.SPEC for each in broken)
     return _report(issues, counted(checked, "spec"), strict=strict)
+
+
+def _own(entry: SpecEntry, roots: Sequence[Root]) -> Dialect:
+    place = classify(entry.path, roots)
+    return own_dialect(place.root.layout) if place is not None else Dialect.ALL
 
 
 def _unreadable(file: UnreadableFile) -> Issue:
@@ -41,13 +51,14 @@ def _unreadable(file: UnreadableFile) -> Issue:
     return Issue(file.reason.code, level, file.reason.message, file.path, file.reason.line, section)
 
 
-def validate_changes(known: Library, change_id: str | None, dialect: Dialect, *, strict: bool) -> Validation:
+def validate_changes(known: Library, change_id: str | None, dialect: Dialect | None, *, strict: bool) -> Validation:
     """One open change, or all of them; files of all are prefixed by the change."""
     entries = [known.change(change_id)] if change_id is not None else list(known.changes.values())
     issues: list[tuple[str, Issue]] = []
     for entry in entries:
         others = [other.change for id, other in known.changes.items() if id != entry.change.id]
-        found = validate_change(entry.change, known.in_force(), dialect, elsewhere=_elsewhere(others))
+        held = dialect or own_dialect(entry.root.layout)
+        found = validate_change(entry.change, known.in_force(), held, elsewhere=_elsewhere(others))
         prefix = "" if change_id is not None else f"{entry.change.id}/"
         issues.extend((f"{prefix}{issue.file}", issue) for issue in found)
         broken = (each for each in known.unreadable_files if each.place.change_id == entry.change.id)

@@ -7,15 +7,16 @@ Everything else that is written is text, and what a terminal would obey in it is
 import io
 import os
 import re
-import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from clew.text.controls import printable
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 _MARK = f"\x1b{os.urandom(8).hex()}\x1b"
@@ -24,7 +25,7 @@ _CONTROLS = re.compile(f"{_MARK}.*?{_MARK}", re.DOTALL)
 _PIECES = re.compile(rf"(?:{_MARK}.*?{_MARK}|\S)+\s*|\s+", re.DOTALL)
 _BEGINNING = re.compile(r"\s*(?:[-*+•] |\d+\. |[\w ]{1,14}\S(?=\s{2,}))?\s*")
 _NARROWEST = 20
-_link_folder = ContextVar("link_folder", default=Path())
+_link_folder: "ContextVar[Path | None]" = ContextVar("link_folder", default=None)
 
 
 def coloured(text: str, style: str, *, stream: Any = None) -> str:
@@ -88,7 +89,7 @@ def note(text: str) -> str:
 
 
 @contextmanager
-def links_into(folder: Path) -> Iterator[None]:
+def links_into(folder: "Path") -> Iterator[None]:
     """Relative paths of links mean files in this folder."""
     token = _link_folder.set(folder)
     try:
@@ -101,14 +102,19 @@ def linked(text: str, path: str, line: int) -> str:
     """The text as a link that opens a file at a line, where a terminal shows it."""
     if not _is_terminal(sys.stdout):
         return text
-    target = (_link_folder.get() / path).absolute()
+    from pathlib import Path
+
+    target = (_link_folder.get() or Path()).joinpath(path).absolute()
     return control(f"\x1b]8;;{target.as_uri()}#{line}\x1b\\") + text + control("\x1b]8;;\x1b\\")
 
 
 def columns(stream: Any = None) -> int | None:
     """How many columns the terminal has; None where the stream is none, and lines stay as long as they are."""
-    stream = stream if stream is not None else sys.stdout
-    return max(shutil.get_terminal_size().columns, _NARROWEST) if _is_terminal(stream) else None
+    if not _is_terminal(stream if stream is not None else sys.stdout):
+        return None
+    from shutil import get_terminal_size
+
+    return max(get_terminal_size().columns, _NARROWEST)
 
 
 def wrapped(text: str, width: int | None) -> str:

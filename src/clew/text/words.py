@@ -17,7 +17,7 @@ gives its words, and their pairs of syllables as compounds. An emoji is a word.
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import msgspec
@@ -36,9 +36,13 @@ _NEEDED_MARKS = (
 )
 _IN_WORD = rf"\w{_OPTIONAL_MARKS}{_NEEDED_MARKS}"
 _EMOJI = "\u2600-\u27bf\U0001f300-\U0001faff"
-_CHUNK = re.compile(
-    rf"[{_IN_WORD}]+(?:(?:[-.'\u2019\u2010\u2011]|(?<=\d),(?=\d\d\d(?!\d)))[{_IN_WORD}]+){{0,30}}(?:(?:\+\+|\#)(?!\w))?"
-    rf"|[{_EMOJI}]"
+
+# What most texts do not need is compiled when one does: that takes longer than most starts of Clew.
+_any_chunk = cache(
+    lambda: re.compile(
+        rf"[{_IN_WORD}]+(?:(?:[-.'\u2019\u2010\u2011]|(?<=\d),(?=\d\d\d(?!\d)))[{_IN_WORD}]+){{0,30}}(?:(?:\+\+|\#)(?!\w))?"
+        rf"|[{_EMOJI}]"
+    )
 )
 _ASCII_CHUNK = re.compile(
     r"[A-Za-z0-9_]+(?:(?:[-.']|(?<=[0-9]),(?=[0-9][0-9][0-9](?![0-9])))[A-Za-z0-9_]+){0,30}(?:(?:\+\+|\#)(?![A-Za-z0-9_]))?"
@@ -46,20 +50,24 @@ _ASCII_CHUNK = re.compile(
 
 _IDEOGRAPHS = "\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _UNSPACED = f"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff{_IDEOGRAPHS}"
-_RUN = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|(?P<hangul>[\uac00-\ud7a3]+)|[^{_UNSPACED}\uac00-\ud7a3]+")
+_runs = cache(
+    lambda: re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|(?P<hangul>[\uac00-\ud7a3]+)|[^{_UNSPACED}\uac00-\ud7a3]+")
+)
 _SEGMENT = re.compile(r"(?:[^.]|(?<=[0-9])\.(?=[0-9]))+")
 _PART = re.compile(r"[^-_]+")
-_PIECE = re.compile(
-    r"[0-9]+(?:\.[0-9]+)*"
-    r"|(?:^[A-Za-z]{1,2}|[A-Z])[0-9]+(?:\.[0-9]+)*"  # S3, d00062, v4.4.1
-    r"|(?<![A-Za-z])[A-Za-z]{2,3}(?![^\W0-9_])"  # iOS, kB
-    r"|[A-Z]{2,}s(?![^\W0-9A-Z_])"  # URLs
-    r"|[A-Z]+(?![^\W0-9A-Z_])"
-    rf"|[A-Z]?(?:[^\W0-9A-Z_]|[{_NEEDED_MARKS}])+"
-    rf"|[{_EMOJI}]"
+_piece = cache(
+    lambda: re.compile(
+        r"[0-9]+(?:\.[0-9]+)*"
+        r"|(?:^[A-Za-z]{1,2}|[A-Z])[0-9]+(?:\.[0-9]+)*"  # S3, d00062, v4.4.1
+        r"|(?<![A-Za-z])[A-Za-z]{2,3}(?![^\W0-9_])"  # iOS, kB
+        r"|[A-Z]{2,}s(?![^\W0-9A-Z_])"  # URLs
+        r"|[A-Z]+(?![^\W0-9A-Z_])"
+        rf"|[A-Z]?(?:[^\W0-9A-Z_]|[{_NEEDED_MARKS}])+"
+        rf"|[{_EMOJI}]"
+    )
 )
 _DIGEST = re.compile(r"(?:0x)?(?=[a-f]*[0-9])[0-9a-f]{7,}|0x[0-9a-f]+", re.IGNORECASE)
-_DROPPED = re.compile(rf"[{_OPTIONAL_MARKS}]+")
+_dropped = cache(lambda: re.compile(rf"[{_OPTIONAL_MARKS}]+"))
 _HYPHENS = "\u2010\u2011"
 _APOSTROPHES = "'\u2019"
 
@@ -123,7 +131,7 @@ def terms(text: str) -> list[str]:
 
 
 def _chunks(text: str) -> re.Pattern[str]:
-    return _ASCII_CHUNK if text.isascii() else _CHUNK
+    return _ASCII_CHUNK if text.isascii() else _any_chunk()
 
 
 def _chunk(text: str) -> _Chunk:
@@ -177,7 +185,10 @@ def _pieces_of_part(part: str) -> Iterator[Word]:
     if _DIGEST.fullmatch(part):
         yield Word(part[:MAX_WORD_CHARACTERS].lower(), 0, len(part))
         return
-    for run in _RUN.finditer(part):
+    if part.isascii():
+        yield from _cased_pieces(part, 0)
+        return
+    for run in _runs().finditer(part):
         if run["unspaced"]:
             for at in range(run.start(), run.end()):
                 yield Word(part[at], at, at + 1)
@@ -195,7 +206,7 @@ def _pairs(part: str, start: int, end: int) -> Iterator[Word]:
 
 
 def _cased_pieces(run: str, at: int) -> Iterator[Word]:
-    for piece in _PIECE.finditer(run):
+    for piece in _piece().finditer(run):
         text, start, end = piece[0][:MAX_WORD_CHARACTERS].lower(), at + piece.start(), at + piece.end()
         if text[0] == "v" and "." in text:
             yield Word(text, start, end, True)
@@ -243,7 +254,7 @@ def _folded_character(character: str) -> str:
         return "-"
     if character.isdecimal():
         return str(unicodedata.decimal(character))
-    decomposed = _DROPPED.sub("", unicodedata.normalize("NFKD", character))
+    decomposed = _dropped().sub("", unicodedata.normalize("NFKD", character))
     upper = decomposed.isascii() and decomposed.isupper()
     return unicodedata.normalize("NFC", decomposed if upper else decomposed.casefold())
 

@@ -39,5 +39,5 @@ What a reader reports. Codes are stable; the severity is the reader's own view.
 
 # Implements: REQ-d00070
 
-READER_VERSION = 4
+READER_VERSION = 5
 """Goes up whenever the same bytes give other records; records cached under another version are not used."""

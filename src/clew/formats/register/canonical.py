@@ -5,7 +5,6 @@ the checksum is taken of.
 """
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -93,6 +92,8 @@ class _RepeatedKey(Exception):
 
 
 def _repeated_key(data: bytes) -> str | None:
+    import json  # few files are searched
+
     def checked(pairs: list[tuple[str, Any]]) -> None:
         seen: set[str] = set()
         for key, _ in pairs:

@@ -4,6 +4,8 @@ import re
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 
+import msgspec
+
 PREFIX = "REQ"
 PADDING = 4
 
@@ -11,6 +13,16 @@ _LOOSE = re.compile(r"(?:req[-_ ]?)?0*([0-9]{1,18})", re.IGNORECASE)
 _EXACT = re.compile(r"([A-Z]+)-([0-9]{4,18})")
 MENTION = re.compile(r"(?<![A-Za-z0-9_-])REQ-[0-9]{4,18}(?![A-Za-z0-9_])")
 """An id in running text or code, whole: REQ-10000 is no mention of REQ-1000."""
+
+
+class Mention(msgspec.Struct, frozen=True, gc=False):
+    """An id that a file cites."""
+
+    id: str
+    line: int
+    labels: tuple[str, ...] = ()
+    """The acceptance criteria that are meant; none means the whole requirement."""
+
 
 NEAR = 5
 """How far, in numbers, a suggestion may be from what was asked for."""

@@ -5,7 +5,6 @@ this version of the format does not know in `extras`, so that whatever a later p
 """
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -200,6 +199,8 @@ def parse_word(written: str, type_: type[AnyWord], what: str, allowed: Sequence[
     found = options.get(written.strip().lower().replace("-", "").replace("_", ""))
     if found is not None:
         return found
+    from difflib import get_close_matches  # only for what is misspelled
+
     words = [option.word for option in options.values()]
     close = get_close_matches(written.strip().lower()[:40], words, n=1)
     suggestion = f"Did you mean '{close[0]}'? " if close else ""

@@ -29,7 +29,7 @@ from clew.formats.openspec.proposal import Proposal, read_proposal
 from clew.formats.openspec.reader import read_delta, read_spec
 from clew.formats.openspec.records import DELTA_KINDS, Delta
 from clew.formats.openspec.references import requirement_id, scenario_id
-from clew.formats.openspec.rules.rules import Level
+from clew.formats.openspec.rules.rules import Level, own_dialect
 from clew.formats.openspec.rules.spec import validate_spec
 from clew.formats.openspec.tasks import Tasks, read_tasks
 from clew.graph.build.link import Citation, Contribution, Definition
@@ -86,7 +86,7 @@ class SpecReader:
         lines = max(len(data.splitlines()), 1)
         match place.kind if place is not None else None:
             case PlaceKind.SPEC if place is not None:
-                return self._read_spec(data, place.spec_id, lines)
+                return self._read_spec(data, place, lines)
             case PlaceKind.DELTA if place is not None:
                 delta = read_delta(data, place.spec_id)
                 return SpecFile(delta=delta, lines=lines, diagnostics=delta.document.diagnostics)
@@ -123,10 +123,10 @@ class SpecReader:
             return Contribution()
         return Contribution((_change_file(records, place, path),))
 
-    def _read_spec(self, data: bytes, spec_id: str, lines: int) -> SpecFile:
-        spec = read_spec(data, spec_id)
+    def _read_spec(self, data: bytes, place: Place, lines: int) -> SpecFile:
+        spec = read_spec(data, place.spec_id)
         # Counted once, when the file is read; remarks are no problems.
-        problems = sum(issue.level is not Level.INFO for issue in validate_spec(spec))
+        problems = sum(issue.level is not Level.INFO for issue in validate_spec(spec, own_dialect(place.root.layout)))
         found = outline(spec, problems=problems, lines=lines)
         return SpecFile(
             outline=found,

@@ -100,15 +100,15 @@ def _line(kind: str, value: Any) -> str:
     return escaped_json(msgspec.json.encode({kind: value}).decode())
 
 
-def imported(view: "MemoryView", text: str, *, as_document: bool) -> Imported:
+def imported(view: "MemoryView", text: str, *, as_document: bool, dry_run: bool = False) -> Imported:
     """Remember what lines say, all of them or none. `as_document` is for files of others: what they say is not injected
-    before somebody accepts it."""
+    before somebody accepts it. With `dry_run` nothing is written."""
     lines = _read(view, text)
     store = view.service.home.store
     known = store.get_many(MEMORIES, (memory.id for memory in lines.memories))
     present = {id: msgspec.convert(record.data, Memory) for id, record in known.items()}
     new = [memory for memory in lines.memories if memory.id not in present]
-    kept = [memory.id for memory in lines.memories if memory.id in present and present[memory.id] != memory]
+    kept = [memory.id for memory in lines.memories if _differs(memory, present.get(memory.id), as_document)]
     if as_document:
         new = [_of_a_document(memory) for memory in new]
     there = {*(memory.id for memory in lines.memories)}
@@ -118,6 +118,9 @@ def imported(view: "MemoryView", text: str, *, as_document: bool) -> Imported:
     links = [link for link in links if link.id not in had]
     if not new and not links:
         return Imported(added=0, unchanged=len(present) - len(kept), kept=tuple(kept), links=0, reversal_hash=None)
+    if dry_run:
+        same = len(present) - len(kept)
+        return Imported(added=len(new), unchanged=same, kept=tuple(kept), links=len(links), reversal_hash=None)
     with view.changes.make("import", view.actor, "read from a file") as change:
         for memory in new:
             change.put(memory)
@@ -131,6 +134,14 @@ def imported(view: "MemoryView", text: str, *, as_document: bool) -> Imported:
         links=len(links),
         reversal_hash=change.hash,
     )
+
+
+def _differs(memory: Memory, here: Memory | None, as_document: bool) -> bool:
+    """Whether a memory says something else here. What became of one that another's file brought, such as that somebody
+    accepted it, is no difference."""
+    if here is None or not as_document:
+        return here is not None and here != memory
+    return (here.text, here.title) != (memory.text, memory.title)
 
 
 def _of_a_document(memory: Memory) -> Memory:

@@ -151,11 +151,11 @@ def _amended_tags(now: tuple[str, ...], wanted: "UpdateRequirement") -> tuple[tu
     return tuple(tags), told
 
 
-def delete(draft: Draft, wanted: "DeleteRequirement") -> results.Deleted:
+def delete(draft: Draft, wanted: "DeleteRequirement", *, again: bool = False) -> results.Deleted:
     """Retire a requirement, or, where nothing links to it, remove it."""
     requirement, reason = draft.find(wanted.id), wanted.reason
     if not wanted.hard:
-        if requirement.status is Status.OBSOLETE:
+        if requirement.status is Status.OBSOLETE and not again:
             raise Refused(
                 f"{requirement.id} is obsolete already.", hint="Nothing is left to do; req_show tells since when."
             )

@@ -1,26 +1,52 @@
 """Taking in requirements from markdown and JSON. Every one of them passes the validator."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from clew.errors import BadInput, ClewError, InvalidArgument, Refused, Rejected
+from clew.formats.register.ids import number_of
 from clew.formats.register.model import (
     LINK_KINDS,
     LinkKind,
+    Requirement,
     RequirementLink,
     parse_word,
 )
 from clew.register import results
 from clew.register.change import changes
 from clew.register.change.candidates import FORM, Candidate, NoCandidate
-from clew.register.change.draft import Draft
+from clew.register.change.draft import Draft, checked
 from clew.register.operations.edit import AddRequirement
 from clew.text.shortening import shortened
 
 if TYPE_CHECKING:
     pass
+
+
+def place_all(draft: Draft, wanted: Sequence[Requirement], source: str) -> None:
+    """Put requirements under the ids that they have, new ones and others in the place of earlier ones, whose past stays
+    theirs."""
+    highest = 0
+    for each in wanted:
+        earlier = draft.requirements.get(each.id)
+        entry = draft.author.entry("imported" if earlier is None else "imported again", f"source: {source}")
+        checked(each)
+        if earlier is None:
+            draft.put(msgspec.structs.replace(each, created=draft.author.at, updated=draft.author.at, history=(entry,)))
+        else:
+            fields = {name: getattr(each, name) for name in _CONTENT}
+            foreign = tuple(link for link in earlier.links if link.kind not in LINK_KINDS)
+            draft.change(earlier, entry, **{**fields, "links": (*each.links, *foreign)})
+        highest = max(highest, number_of(each.id) or 0)
+    draft.skip_to(highest + 1)
+    for each in wanted:
+        for link in each.links:
+            changes.check_circle(draft, each.id, link.target, link.kind)
+
+
+_CONTENT = ("title", "statement", "rationale", "acceptance", "kind", "priority", "status", "tags")
 
 
 def import_all(

@@ -40,31 +40,54 @@ _STRICT = re.compile(r"^# mode: strict\b", re.MULTILINE)
 
 _PRE_COMMIT = """staged=$(git diff --cached --name-only)
 [ -n "$staged" ] || exit 0
+all=
+case "$staged" in *.req*) all=--all ;; esac
+kept=$(git rev-parse --git-path clew-told)
+[ ! -e "$kept" ] || rm -f "$kept"
 check() {{
     [ -e "$2" ] || return 0
-    case "$staged" in
-    *.req*)
+    if [ -n "$REQ_SKIP_GATE" ]; then
+        [ -n "$all" ] || return 0
         told=$(clew req validate --staged -C "$1" --file "$2" 2>&1) || {{
             printf '%s\\n' "$told" "The register has errors. Mend them, or see: clew req help best-practice" >&2
             exit 1
-        }} ;;
-    esac
-    [ -z "$REQ_SKIP_GATE" ] || return 0
-    told=$(clew req review --staged --gate{near} -C "$1" --file "$2" 2>&1) || {{
-        printf '%s\\n' "$told" "Put the id of its requirement in a comment of each file, or REQ-NONE: and a reason." >&2
+        }}
+        return 0
+    fi
+    told=$(clew req review --staged --gate --summary $all{near} -C "$1" --file "$2" 2>&1) || {{
+        printf '%s\\n' "$told" "Mend the errors of the register, if there are any." \\
+            "Put the id of its requirement in a comment of each file, or REQ-NONE: and a reason." >&2
         exit 1
     }}
+    # The hook after the commit tells what is known now, if what is committed is what was looked at.
+    [ -e "$kept" ] || git write-tree >"$kept" 2>/dev/null
+    printf '%s\\n' "$told" >>"$kept" 2>/dev/null
 }}
 """
-_POST_COMMIT = """git rev-parse --verify --quiet HEAD~1 >/dev/null || exit 0
+_POST_COMMIT = """{ read -r tree && read -r kept; } <<EOF
+$(git rev-parse HEAD^{tree} --git-path clew-told)
+EOF
+if [ -f "$kept" ]; then
+    { read -r looked_at && [ "$looked_at" = "$tree" ] && cat; } <"$kept" && rm -f "$kept" && exit 0
+    rm -f "$kept"
+fi
+git rev-parse --verify --quiet HEAD~1 >/dev/null || exit 0
 check() {
     [ -e "$2" ] && clew req review --base HEAD~1 --summary -C "$1" --file "$2" 2>/dev/null
 }
 """
 _COMMIT_MSG = """[ -z "$REQ_SKIP_GATE" ] || exit 0
 message=$1
+ids=$(grep -v '^#' "$message" | grep -o 'REQ-[0-9][0-9]*')
+[ -n "$ids" ] || exit 0
 check() {
     [ -e "$2" ] || return 0
+    known=yes
+    for id in $ids; do
+        grep -q "^    \\"$id\\": {" "$2" 2>/dev/null || known=
+    done
+    # Of a register in one file, what stands there is known at once.
+    [ -z "$known" ] || return 0
     told=$(clew req check-message "$message" -C "$1" --file "$2" 2>&1) || {
         printf '%s\\n' "$told" >&2
         exit 1

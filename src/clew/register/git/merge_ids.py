@@ -35,7 +35,7 @@ def origin(requirement: Requirement) -> Origin:
 
 
 def aligned(base: Register, ours: Register, theirs: Register, by: Author) -> Aligned:
-    known, fresh = _known(ours, theirs), _fresh(base, ours, theirs)
+    known, fresh = known_ids(ours, theirs), _fresh(base, ours, theirs)
     new = known | fresh
     own = {origin(requirement): id for id, requirement in ours.requirements.items()}
     ids = {origin(requirement): new.get(id, id) for id, requirement in theirs.requirements.items()} | own
@@ -58,7 +58,7 @@ def aligned(base: Register, ours: Register, theirs: Register, by: Author) -> Ali
     )
 
 
-def _known(ours: Register, theirs: Register) -> dict[str, str]:
+def known_ids(ours: Register, theirs: Register) -> dict[str, str]:
     """Requirements that an earlier merge gave another id on one of the sides: ours counts."""
     own = {origin(requirement): id for id, requirement in ours.requirements.items()}
     meant = {id: own.get(origin(requirement), id) for id, requirement in theirs.requirements.items()}

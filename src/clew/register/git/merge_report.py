@@ -86,6 +86,8 @@ def _renumbered(merged: Merged, service: RegisterService) -> list[str]:
     for old, new in merged.renumbered.items():
         where = f"; its markers are in {', '.join(files)}" if (files := markers.get(old)) else ""
         lines.append(f"{old} of the other branch is now {new}{where}")
+    if markers and any(markers.values()):
+        lines.append("`clew req coverage --remap merge` shows what these markers would be, and with --apply writes it.")
     return lines
 
 

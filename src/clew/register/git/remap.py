@@ -1,7 +1,7 @@
 """Rewriting the ids that code and tests cite, after requirements got other ones."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -9,13 +9,17 @@ import msgspec
 from clew.edit.edits import FileEdit
 from clew.edit.transaction import Transaction
 from clew.errors import InvalidArgument
-from clew.formats.register.ids import normalise, number_of
+from clew.formats.register.ids import Mention, normalise, number_of
 from clew.formats.register.model import Register
 from clew.register.reports.mentions import Mentions
 from clew.text.shortening import shortened
 from clew.workspace.files import read_bytes
 
 _ID = re.compile(rb"(?<![A-Za-z0-9_-])REQ-[0-9]{4,18}(?![A-Za-z0-9_])|(?<![A-Za-z0-9])req_[0-9]{4,18}(?![A-Za-z0-9])")
+
+
+OF_MERGE = "merge"
+"""Instead of pairs of ids: what a merge gave new ids."""
 
 
 class Rewritten(msgspec.Struct, frozen=True):
@@ -29,6 +33,8 @@ class RemapReport(msgspec.Struct, frozen=True):
     ok: bool
     applied: bool
     changes: tuple[Rewritten, ...]
+    undecided: tuple[str, ...] = ()
+    """Where both sides of a merge had the same line, each `FILE:LINE`: somebody has to see which one is meant."""
 
 
 def parse_remap(written: Sequence[str], register: Register) -> dict[str, str]:
@@ -59,6 +65,34 @@ def remap(root: Path, mentions: Mentions, new: Mapping[str, str], limit: int, *,
     if apply:
         Transaction(root, edits).commit()
     return RemapReport(True, apply, tuple(changes))
+
+
+def remap_merged(
+    root: Path,
+    sides: Mapping[str, tuple[bytes | None, bytes]],
+    cited: Callable[[bytes, str], tuple[Mention, ...]],
+    new: Mapping[str, str],
+    limit: int,
+    *,
+    apply: bool,
+) -> RemapReport:
+    """Say, or write, what lines that came with the other side of a merge would be. `sides` has our version and theirs
+    of each file. What this side's code says means this side's requirements, and stays."""
+    changes: list[Rewritten] = []
+    edits: list[FileEdit] = []
+    undecided: list[str] = []
+    for path, (ours, theirs) in sides.items():
+        data = read_bytes(root, path, limit=limit)
+        own, other, now = ((each or b"").splitlines() for each in (ours, theirs, data))
+        meant = {mention.line for mention in cited(data, path) if mention.id in new}
+        came = {line for line in meant if now[line - 1] in other}
+        shared = {line for line in came if now[line - 1] in own}
+        undecided += [f"{path}:{line}" for line in sorted(shared)]
+        if came - shared:
+            edits.append(FileEdit(path, data, _rewritten(data, path, came - shared, new, changes)))
+    if apply:
+        Transaction(root, edits).commit()
+    return RemapReport(True, apply, tuple(changes), tuple(undecided))
 
 
 def _rewritten(data: bytes, path: str, lines: set[int], new: Mapping[str, str], changes: list[Rewritten]) -> bytes:

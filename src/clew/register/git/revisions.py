@@ -1,36 +1,20 @@
 """A register as it was in a commit, and what changed since."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
 from clew.errors import InvalidArgument, NotFound
 from clew.formats.register.directory import ENDING, INDEX, read_directory
-from clew.formats.register.ids import in_order
-from clew.formats.register.model import Layout, Register, Requirement
+from clew.formats.register.ids import Mention, in_order
+from clew.formats.register.model import Layout, Register
 from clew.formats.register.single import read_single
-from clew.register import results
 from clew.register.change.transaction import RegisterFile
 from clew.register.git.repository import Repository
-from clew.register.reports.mentions import Mention
-from clew.register.reports.queries import finding_row
+from clew.register.reports.difference import changed_requirements
+from clew.register.reports.validation import FindingRow, finding_row
 from clew.register.rules.validator import validate_requirement
 from clew.text.shortening import shortened
-
-
-class Changed(msgspec.Struct, frozen=True):
-    id: str
-    transitions: tuple[str, ...]
-    reason: str
-
-
-class Diff(msgspec.Struct, frozen=True):
-    spec: str
-    added: tuple[str, ...]
-    removed: tuple[str, ...]
-    changed: tuple[Changed, ...]
-    empty: bool
-    truncated: bool = False
 
 
 class Check(msgspec.Struct, frozen=True):
@@ -40,7 +24,7 @@ class Check(msgspec.Struct, frozen=True):
     changed_requirements: tuple[str, ...]
     errors: int
     warnings: int
-    findings: tuple[results.FindingRow, ...]
+    findings: tuple[FindingRow, ...]
     changed_files: tuple[str, ...]
     coverage: tuple["CheckedFile", ...] = ()
     truncated: bool = False
@@ -88,48 +72,6 @@ def _register_in(found: Mapping[str, bytes], name: str, layout: Layout, *, trust
     return read_directory(files, name, trusted=trusted) if INDEX in files else None
 
 
-def transitions(before: Requirement, after: Requirement) -> Iterator[str]:
-    """What differs between two versions of a requirement."""
-    for name in ("title", "statement", "rationale"):
-        if getattr(before, name) != getattr(after, name):
-            yield f"{name} changed"
-    for name in ("status", "priority", "kind"):
-        old, new = getattr(before, name), getattr(after, name)
-        if old is not new:
-            yield f"{name}: {old.word} -> {new.word}"
-    if before.acceptance != after.acceptance:
-        yield f"acceptance: {len(before.acceptance)} -> {len(after.acceptance)} items"
-    if before.links != after.links:
-        yield f"links: {len(before.links)} -> {len(after.links)}"
-    if before.tags != after.tags:
-        yield f"tags: {', '.join(before.tags) or 'none'} -> {', '.join(after.tags) or 'none'}"
-
-
-def of_evidence(before: Requirement, after: Requirement) -> Iterator[str]:
-    """What differs in the records of a requirement, and that something was noted about it."""
-    if before.tests != after.tests:
-        yield f"evidence: {len(before.tests)} -> {len(after.tests)} records"
-    elif before.updated != after.updated:
-        yield f"history: {len(before.history)} -> {len(after.history)} entries"
-
-
-def diff(spec: str, before: Register, after: Register, *, evidence: bool = False) -> Diff:
-    """What was added, removed and changed; with `evidence` also where only records of tests came."""
-    old, new = before.requirements, after.requirements
-    added = tuple(in_order(new.keys() - old.keys()))
-    removed = tuple(in_order(old.keys() - new.keys()))
-    changed = []
-    for id in in_order(old.keys() & new.keys()):
-        told = (*transitions(old[id], new[id]), *(of_evidence(old[id], new[id]) if evidence else ()))
-        if told:
-            changed.append(Changed(id, told, last_reason(new[id])))
-    return Diff(spec, added, removed, tuple(changed), not (added or removed or changed))
-
-
-def last_reason(requirement: Requirement) -> str:
-    return next((entry.reason for entry in reversed(requirement.history) if entry.reason), "")
-
-
 def split_spec(spec: str) -> tuple[str, str]:
     """BASE..HEAD, BASE.. or BASE; a missing end is HEAD."""
     base, _, head = spec.partition("..")
@@ -140,17 +82,6 @@ def split_spec(spec: str) -> tuple[str, str]:
             hint="Pass BASE..HEAD, BASE.. or a single BASE, such as main..HEAD.",
         )
     return base, head or "HEAD"
-
-
-def changed_requirements(before: Register, after: Register) -> list[str]:
-    """New ones, and those that differ in anything but their evidence."""
-    return in_order(
-        id
-        for id, requirement in after.requirements.items()
-        if (old := before.requirements.get(id)) is None
-        or old.updated != requirement.updated
-        or any(transitions(old, requirement))
-    )
 
 
 def checked(

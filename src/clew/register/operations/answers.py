@@ -11,6 +11,7 @@ from clew.operation.budget import EVERYTHING, Budget, fits, longest_page, trim
 from clew.operation.call import Call
 from clew.operation.declare import Operation
 from clew.register import results
+from clew.register.reports.validation import ValidationReport
 
 S = TypeVar("S", bound=msgspec.Struct)
 Item = TypeVar("Item")
@@ -23,7 +24,7 @@ class ListPage(results.Listing, frozen=True):
     next_cursor: str | None = None
 
 
-class ValidationPage(results.ValidationReport, frozen=True):
+class ValidationPage(ValidationReport, frozen=True):
     truncated: bool = False
     next_cursor: str | None = None
 

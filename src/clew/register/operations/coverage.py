@@ -15,10 +15,14 @@ from clew.register.git.remap import RemapReport
 from clew.register.operations.answers import Object, paged
 from clew.register.operations.fields import Cursor, Folder, Limit, RegisterOperation, Size, register_of, without
 from clew.register.reports import coverage
+from clew.text.counting import counted
 from clew.text.terminal import table
 
 _LISTS = ("ghosts", "obsolete_referenced", "orphans", "drafts_unmarked", "test_only", "referenced", "unlinked", "files")
 """What a page is filled with, in this order: what asks for an answer comes before what is well."""
+
+_ENDINGS_OF_REQ = ("rs", "py", "js", "ts", "tsx", "go", "java", "md", "toml", "c", "cpp", "h")
+"""Where req looks for ids unless it is told otherwise."""
 
 Row = tuple[str, Any]
 """The list it belongs to, and the item; of a dictionary, key and value."""
@@ -80,9 +84,12 @@ class ShowCoverage(RegisterOperation, tool="req_coverage", title="Requirements a
     def _found(self, call: Call, *, lines: bool) -> msgspec.Struct:
         register = register_of(call)
         if not (self.unlinked_files or self.by_file):
-            return register.coverage(self.path, self.extensions, lines=lines)
-        mentions = register.mentions(self.path, self.extensions)
+            return register.coverage(self.path, self._endings(call), lines=lines)
+        mentions = register.mentions(self.path, self._endings(call))
         return coverage.unlinked_files(mentions) if self.unlinked_files else coverage.by_file(mentions)
+
+    def _endings(self, call: Call) -> tuple[str, ...]:
+        return self.extensions or (_ENDINGS_OF_REQ if call.is_lenient else ())
 
 
 class CoverageCommand(ShowCoverage, verb="req coverage", summary="which requirements the files mention"):
@@ -91,7 +98,7 @@ class CoverageCommand(ShowCoverage, verb="req coverage", summary="which requirem
     by_req: Annotated[bool, Meta(description="For each requirement where it is cited"), Option(exclusive=True)] = False
     remap: Annotated[
         tuple[str, ...],
-        Meta(description="Rewrite an id in the files"),
+        Meta(description="Rewrite an id in the files; `merge` means those of the other side that a merge gave new ids"),
         Option(metavar="OLD=NEW", exclusive=True),
     ] = ()
     apply: Annotated[bool, Meta(description="Write what --remap would change")] = False
@@ -151,7 +158,8 @@ def _text(found: Any) -> str:
     if isinstance(found, RemapReport):
         rows = [(f"{each.file}:{each.line}", each.old, "->", each.new) for each in found.changes]
         done = "rewritten" if found.applied else "to rewrite; --apply does it"
-        return "\n".join(filter(None, (table(rows), f"{len(rows)} places {done}")))
+        undecided = [f"{place}: both sides have this line; see which requirement is meant" for place in found.undecided]
+        return "\n".join(filter(None, (table(rows), *undecided, f"{counted(len(rows), 'place')} {done}")))
     if isinstance(found, coverage.ByRequirement):
         return table((id, " ".join(places)) for id, places in found.requirements.items())
     if isinstance(found, coverage.UnlinkedFiles):

@@ -142,7 +142,8 @@ class UpdateRequirement(
     force: Force = False
 
     def run(self, call: Call) -> results.Updated:
-        return register_of(call).update(author_of(call), self)
+        wanted = msgspec.structs.replace(self, force=True) if call.is_lenient else self
+        return register_of(call).update(author_of(call), wanted)
 
     def render(self, result: results.Updated) -> str:
         if not result.changes:
@@ -173,7 +174,7 @@ class DeleteRequirement(
     hard: Annotated[bool, Meta(description="Remove it, which is refused while anything links to it")] = False
 
     def run(self, call: Call) -> results.Deleted:
-        return register_of(call).delete(author_of(call), self)
+        return register_of(call).delete(author_of(call), self, again=call.is_lenient)
 
     def render(self, result: results.Deleted) -> str:
         return f"{result.id}: {'removed' if result.deleted == 'hard' else 'retired'}."

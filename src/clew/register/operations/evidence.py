@@ -60,7 +60,8 @@ class RecordTestRun(
 
     def run(self, call: Call) -> RunView:
         register = register_of(call)
-        return _told(register.record_run(author_of(call), self, register.read_source(self.from_file)))
+        allowed = call.project.context.live.now().register.logs
+        return _told(register.record_run(author_of(call), self, register.read_source(self.from_file, allowed)))
 
 
 SavedLog = Annotated[str | None, Meta(description="The saved log"), Option(metavar="FILE", exclusive=True)]

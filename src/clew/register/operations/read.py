@@ -43,6 +43,7 @@ from clew.register.operations.fields import (
 from clew.register.operations.schema import schema
 from clew.register.operations.texts import brief_text
 from clew.register.reports.queries import rows
+from clew.register.reports.validation import ValidationReport, as_text
 from clew.text.controls import pretty_json
 
 
@@ -152,10 +153,10 @@ class ValidateCommand(ValidateRegister, verb="req validate", summary="check ever
     def run(self, call: Call) -> Any:
         return register_of(call).validate(staged=self.staged)
 
-    def render(self, result: results.ValidationReport) -> str:
-        return texts.findings(result)
+    def render(self, result: ValidationReport) -> str:
+        return as_text(result)
 
-    def exit_code(self, result: results.ValidationReport) -> int:
+    def exit_code(self, result: ValidationReport) -> int:
         return 1 if result.errors else 0
 
 

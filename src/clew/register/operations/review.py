@@ -5,8 +5,6 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from clew.formats.register.ids import in_order
-from clew.formats.register.model import Outcome, Register, Requirement, Status
 from clew.operation.call import Call
 from clew.operation.declare import Option
 from clew.register.git import audit, doctor, revisions
@@ -22,8 +20,8 @@ from clew.register.operations.fields import (
     register_of,
     without,
 )
-from clew.register.reports import review, staleness
-from clew.register.reports.review import Review
+from clew.register.reports import difference, review, staleness
+from clew.register.reports.summary import summary
 from clew.register.rules import lint
 from clew.text.counting import counted
 from clew.text.terminal import table
@@ -72,10 +70,10 @@ class DiffRegister(
     ]
     max_tokens: Size = None
 
-    def run(self, call: Call) -> revisions.Diff:
+    def run(self, call: Call) -> difference.Diff:
         return register_of(call).diff(self.spec)
 
-    def render(self, result: revisions.Diff) -> str:
+    def render(self, result: difference.Diff) -> str:
         lines = [f"+ {id}" for id in result.added] + [f"- {id}" for id in result.removed]
         lines += [f"~ {each.id}: {'; '.join(each.transitions)}" for each in result.changed]
         return "\n".join(lines) or "Nothing changed."
@@ -249,7 +247,10 @@ class ReviewCommand(ReviewChange, verb="req review", summary="everything a revie
         found = register.review(
             self, ignore=self.ignore, extensions=self.ext, near=self.marker_near_hunks, no_defects=self.no_defects
         )
-        return summary(found, register.register) if self.summary and not call.as_data else found
+        if not self.summary or call.as_data or (self.gate and not found.ok):
+            return found
+        touched = (*found.added, *(each.id for each in found.changed), *found.coverage.referenced)
+        return summary(touched, found.removed, register.register)
 
     def render(self, result: review.Review | str) -> str:
         return result if isinstance(result, str) else review.to_markdown(result)
@@ -293,38 +294,3 @@ class LintRegister(
 
 def _readable(found: review.Review | lint.Lint) -> str:
     return found.markdown or msgspec.json.encode(found).decode()
-
-
-MOST, SHOWN = 5, 3
-
-_NEXT = {
-    Status.DRAFT: "clew req update {id} --status approved --reason ...",
-    Status.PROPOSED: "clew req update {id} --status approved --reason ...",
-    Status.APPROVED: "clew req update {id} --status implemented --reason ...",
-    Status.IMPLEMENTED: "clew req verify {id} --by inspection --notes ... --promote",
-    Status.OBSOLETE: "take its marker out of the code: it is obsolete",
-}
-
-
-def summary(found: Review, register: Register) -> str:
-    """Of many requirements only the first few are named."""
-    ids = in_order({*found.added, *(each.id for each in found.changed), *found.coverage.referenced})
-    lines = [f"{id} was removed from the register: see that nothing names it any more" for id in found.removed]
-    lines += [_line(requirement) for id in ids if (requirement := register.requirements.get(id)) is not None]
-    if not lines:
-        return "No requirement is touched."
-    if len(lines) > MOST:
-        lines = [*lines[:SHOWN], f"and {counted(len(lines) - SHOWN, 'more requirement')}"]
-    return "\n".join(lines)
-
-
-def _line(requirement: Requirement) -> str:
-    return f"{requirement.id} ({requirement.status.word}) {requirement.title}: {_next(requirement)}"
-
-
-def _next(requirement: Requirement) -> str:
-    if requirement.status is not Status.VERIFIED:
-        return _NEXT[requirement.status].format(id=requirement.id)
-    if requirement.tests and requirement.tests[-1].outcome is Outcome.FAIL:
-        return f"its last evidence failed: clew req test record {requirement.id} --result pass, once it passes"
-    return f"clew req stale says whether its evidence still holds; clew req test record {requirement.id} renews it"

@@ -48,16 +48,6 @@ def next_up(found: dict[str, Any]) -> str:
     return "\n".join((found["message"], *waiting))
 
 
-def findings(found: results.ValidationReport) -> str:
-    styles = {"error": "red", "warning": "yellow"}
-    lines = [
-        f"{row.id}  {coloured(row.level, styles[row.level])}  {row.rule_code}  {row.message}\n"
-        f"          {coloured(as_commands(row.hint), 'dim')}"
-        for row in found.findings
-    ]
-    return "\n".join((*lines, f"{counted(found.errors, 'error')}, {counted(found.warnings, 'warning')}"))
-
-
 def status(found: results.StatusReport) -> str:
     counts = table((word, str(number)) for word, number in msgspec.to_builtins(found.by_status).items())
     return (

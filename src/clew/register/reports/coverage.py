@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from clew.formats.register.ids import in_order
+from clew.formats.register.ids import Mention, in_order
 from clew.formats.register.model import Register, Status
-from clew.register.reports.mentions import Mention, Mentions
+from clew.register.reports.mentions import Mentions
 
 
 class Coverage(msgspec.Struct, frozen=True, kw_only=True):

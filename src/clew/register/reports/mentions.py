@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.errors import NotFound
-from clew.formats.register.ids import MENTION
+from clew.formats.register.ids import MENTION, Mention
 from clew.text.hashing import content_hash
 from clew.workspace.files import FileEntry, path_inside, resolve
 from clew.workspace.find import Selection, selects
@@ -24,13 +24,6 @@ if TYPE_CHECKING:
 
 _WORTH_READING = re.compile(rb"(?i)req[-_][0-9]")
 _TEXTS = "texts"
-
-
-class Mention(msgspec.Struct, frozen=True, gc=False):
-    id: str
-    line: int
-    labels: tuple[str, ...] = ()
-    """The acceptance criteria that are meant; none means the whole requirement."""
 
 
 class Mentions(msgspec.Struct, frozen=True):

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, overload
 from clew.formats.register.ids import sort_key
 from clew.formats.register.model import LinkKind, Priority, Register, Requirement, Status
 from clew.register import results
-from clew.register.rules.codes import Finding
 from clew.text.counting import counted
 from clew.text.tokens import estimate_tokens
 
@@ -168,23 +167,3 @@ def _shortened(text: str, tokens: int) -> str:
     while (count := estimate_tokens(kept)) > tokens:
         kept = kept[: min(len(kept) - 1, len(kept) * tokens // count)].rstrip()
     return kept if kept == text else f"{kept}…"
-
-
-def validation_report(findings: Iterable[Finding]) -> results.ValidationReport:
-    rows = tuple(finding_row(each) for each in findings)
-    errors = sum(row.level == "error" for row in rows)
-    return results.ValidationReport(errors, len(rows) - errors, rows)
-
-
-def finding_row(finding: Finding) -> results.FindingRow:
-    severity = finding.severity.value
-    return results.FindingRow(
-        id=finding.id,
-        rule_code=finding.rule_code,
-        level=severity,
-        field=finding.field,
-        message=finding.message,
-        hint=finding.hint,
-        req_id=finding.id,
-        severity=severity,
-    )

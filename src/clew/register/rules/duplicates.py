@@ -1,17 +1,14 @@
 """Requirements that say much the same, found by the search engine's lexical index of them."""
 
-import threading
-import weakref
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
 from clew.formats.register.ids import sort_key
 from clew.formats.register.model import Requirement, Status
 from clew.register.rules.codes import Finding, finding
-from clew.search.lexical.similar import MOST_ALIKE, Alike, alike, like, similarity, terms_in, terms_of
+from clew.search.lexical.similar import MOST_ALIKE, Alike, alike, alike_among, like, similarity, terms_in, terms_of
 from clew.text.stem import stem
 from clew.text.words import split
 
@@ -42,6 +39,9 @@ class DuplicateIndex:
     read again."""
 
     def __init__(self) -> None:
+        import threading
+        import weakref
+
         from clew.derived.file import in_memory
         from clew.search.embedded import LexicalIndex
         from clew.search.lexical.tables import SCHEMA
@@ -89,6 +89,15 @@ class DuplicateIndex:
         self._pairs = (*kept, *new)
 
 
+def duplicates_among(live: Iterable[Requirement]) -> list[Duplicate]:
+    """The same for who asks once: nothing is kept."""
+    requirements = sorted(live, key=lambda each: sort_key(each.id))
+    terms = dict(enumerate(said(text_of(each)) for each in requirements))
+    units_with = Counter(term for of_one in terms.values() for term in of_one)
+    pairs = alike_among(terms, units_with, THRESHOLD)
+    return [_ordered(requirements[pair.one], requirements[pair.other], pair.similarity) for pair in pairs]
+
+
 def _ordered(one: Requirement, other: Requirement, similarity: float) -> Duplicate:
     swapped = sort_key(other.id) < sort_key(one.id)
     return Duplicate(other, one, similarity) if swapped else Duplicate(one, other, similarity)
@@ -97,7 +106,7 @@ def _ordered(one: Requirement, other: Requirement, similarity: float) -> Duplica
 def check_duplicates(live: Iterable[Requirement], index: DuplicateIndex | None = None) -> list[Finding]:
     """One finding for each requirement that has duplicates with larger ids: the nearest explained, the others named."""
     by_first: dict[str, list[Duplicate]] = {}
-    for duplicate in (index or DuplicateIndex()).duplicates(live):
+    for duplicate in duplicates_among(live) if index is None else index.duplicates(live):
         by_first.setdefault(duplicate.first.id, []).append(duplicate)
     return [finding("0020", id, _explained(duplicates)) for id, duplicates in by_first.items()]
 
@@ -149,6 +158,8 @@ def _some(terms: frozenset[str], words: Mapping[str, str]) -> str:
 
 def resemblances(new: Requirement, others: Iterable[Requirement]) -> tuple[str, ...]:
     """A warning where a live requirement, or one retired not long ago, says much the same: the one that is nearest."""
+    from datetime import UTC, datetime, timedelta
+
     own = said(text_of(new))
     made = datetime.fromisoformat(f"{new.created[:19]}+00:00").astimezone(UTC)
     # In a form that sorts with the moments of a register.

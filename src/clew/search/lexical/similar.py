@@ -7,14 +7,16 @@ its own size for which the term is among the rarest too. Nothing that is alike i
 hundreds of units share their rarest terms; there the likeliest are compared.
 """
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from math import ceil
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from clew.text.stem import stem
 from clew.text.words import split
+
+if TYPE_CHECKING:
+    import sqlite3
 
 MOST_ALIKE = 16
 """Found for one unit at most: where dozens are alike, nobody reads who with whom, and all pairs would be too many."""
@@ -35,7 +37,7 @@ class Alike(NamedTuple):
     similarity: float
 
 
-def terms_of(connection: sqlite3.Connection, ignored: frozenset[str] = frozenset()) -> dict[int, frozenset[str]]:
+def terms_of(connection: "sqlite3.Connection", ignored: frozenset[str] = frozenset()) -> dict[int, frozenset[str]]:
     """What every unit of the index says, without the terms that are to be ignored."""
     rows = connection.execute("SELECT unit, title, body, compounds FROM lexical_streams").fetchall()
     return {unit: _said(f"{title} {body}".split(), compounds.split(), ignored) for unit, title, body, compounds in rows}
@@ -59,7 +61,7 @@ def similarity(one: frozenset[str], other: frozenset[str]) -> float:
     return shared / (len(one) + len(other) - shared) if shared else 0.0
 
 
-def alike(connection: sqlite3.Connection, terms: Terms, threshold: float) -> Iterator[Alike]:
+def alike(connection: "sqlite3.Connection", terms: Terms, threshold: float) -> Iterator[Alike]:
     """The pairs of units that are alike, among the units whose terms are given."""
     units_with = dict(connection.execute("SELECT term, units FROM lexical_terms").fetchall())
     yield from alike_among(terms, units_with, threshold)

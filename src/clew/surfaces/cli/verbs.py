@@ -77,9 +77,10 @@ def _further_pages(request: Operation, result: Any, args: argparse.Namespace) ->
     return f"{first}-{first + shown - 1} of {total}; `--page {page + 1}` shows the next ones"
 
 
-def _write(document: str, file: Path) -> None:
+def _write(document: str | bytes, file: Path) -> None:
+    data = document.encode("utf-8", "backslashreplace") if isinstance(document, str) else document
     try:
-        file.write_text(document, encoding="utf-8", newline="", errors="backslashreplace")
+        file.write_bytes(data)
     except OSError as error:
         raise InvalidArgument(
             f"The file '{file}' cannot be written: {error.strerror}.", hint="Name a file in a folder that exists."

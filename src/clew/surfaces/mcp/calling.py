@@ -85,7 +85,7 @@ class Calls:
             meant = call.tool or self._meant(tool, params)
             if meant.toolset in memory.TOOLSETS:
                 raise memory.protocol_error(error, call) from error
-            return self._failure(meant, error)
+            return _plain_failure(meant, error) if call.is_lenient else self._failure(meant, error)
         except Exception:
             # The trace goes to the log; the client gets no internals, which may hold text of the project's files.
             log.exception("%s failed", tool.name)
@@ -138,6 +138,12 @@ class Calls:
         suggestion = f" Did you mean '{close[0]}'?" if close else ""
         search = " tools_search finds tools by what they do." if "tools_search" in self._tools else ""
         return f"There is no tool '{shortened(name)}'.{suggestion}{search}"
+
+
+def _plain_failure(tool: Listed, error: ClewError) -> types.CallToolResult:
+    """What went wrong and nothing else, as req says it."""
+    told = types.TextContent(type="text", text=error.message)
+    return types.CallToolResult(content=[told], is_error=True, _meta=meta_of(tool))
 
 
 def _minified(data: Mapping[str, Any]) -> str:

@@ -34,27 +34,24 @@ _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]*)://scratch/([A-Za-z0-9_-]{22})/([A-Za
 Context = ServerRequestContext[Any, Any]
 
 
+def passage_template(scheme: str) -> types.ResourceTemplate:
+    return types.ResourceTemplate(
+        name=TEMPLATE_NAME,
+        title="Passages of documents",
+        uri_template=f"{scheme}://scratch/{{session_id}}/{{passage_id}}",
+        description="The whole text of a passage that a tool pointed to, for some time, in the same session only.",
+        mime_type=MIME_TYPE,
+    )
+
+
 class ScratchResources:
     def __init__(self, project: Project, scheme: str) -> None:
         self._project = project
         self._scheme = scheme
 
-    async def list_resources(
-        self, ctx: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourcesResult:
-        return types.ListResourcesResult(resources=[])
-
-    async def list_templates(
-        self, ctx: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourceTemplatesResult:
-        template = types.ResourceTemplate(
-            name=TEMPLATE_NAME,
-            title="Passages of documents",
-            uri_template=f"{self._scheme}://scratch/{{session_id}}/{{passage_id}}",
-            description="The whole text of a passage that a tool pointed to, for some time, in the same session only.",
-            mime_type=MIME_TYPE,
-        )
-        return types.ListResourceTemplatesResult(resource_templates=[template])
+    def is_passage(self, uri: str) -> bool:
+        """Whether an address is one of a passage, be it there or not."""
+        return uri.partition("://")[2].partition("/")[0] == TEMPLATE_NAME
 
     async def read(self, session: str | None, credential: str, uri: str) -> types.ReadResourceResult:
         """A passage of the caller's own. `session` is that of the transport; None where it keeps none."""

@@ -14,6 +14,7 @@ from mcp.server.lowlevel import Server
 
 from clew import __version__
 from clew.once import Once
+from clew.operation.declare import Toolset
 from clew.operation.listing import Listed
 from clew.operation.switches import DOCUMENT_TOOLSETS
 from clew.operation.toolsets import Listing
@@ -22,6 +23,7 @@ from clew.surfaces.mcp.resources import ScratchResources
 
 if TYPE_CHECKING:
     from clew.surfaces.mcp.calling import Calls
+    from clew.surfaces.mcp.offers import Offers
 
 LIST_TTL_MS = 60_000
 _ANSWERED_AFTER_SECONDS = 0.1
@@ -37,6 +39,7 @@ class Surface:
         self.listing = listing
         self._calls = Once(self._make_calls)
         self._listed = Once(self._make_list)
+        self._offers = Once(self._make_offers)
         self.resources = ScratchResources(project, listing.scheme or project.config.kb.scheme)
 
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
@@ -51,7 +54,30 @@ class Surface:
         return await self._calls.get().call_tool(ctx, params)
 
     async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        if offers_texts(self.listing) and not self.resources.is_passage(params.uri):
+            return await self._offers.get().read(params.uri)
         return await self._calls.get().read_resource(ctx, params)
+
+    async def list_resources(
+        self, ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        return await self._offers.get().list_resources(params.cursor if params is not None else None)
+
+    async def list_templates(
+        self, ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        return self._offers.get().list_templates()
+
+    async def list_prompts(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        return self._offers.get().list_prompts()
+
+    async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        return await self._offers.get().get_prompt(params.name, params.arguments or {})
+
+    def _make_offers(self) -> "Offers":
+        from clew.surfaces.mcp.offers import Offers
+
+        return Offers(self.project, self.listing)
 
     def _make_list(self) -> dict[str, Any]:
         """The list as it goes over the wire, which the SDK checks: making its objects first would only cost time."""
@@ -66,7 +92,8 @@ class Surface:
 
 def build_server(surface: Surface, instructions: str) -> Server[Any]:
     """An SDK server that can be run over any transport."""
-    points_to_resources = any(tool.links for tool in surface.listing.callable)
+    is_about_texts = offers_texts(surface.listing)
+    has_resources = is_about_texts or any(tool.links for tool in surface.listing.callable)
     return Server(
         surface.listing.server_name,
         version=__version__,
@@ -77,10 +104,17 @@ def build_server(surface: Surface, instructions: str) -> Server[Any]:
         # Arguments that have to be repeated in headers: no tool has any. Without this, the SDK would make the whole
         # list of tools for every call, to look for them.
         get_tool_input_schema=lambda name: None,
-        on_list_resources=surface.resources.list_resources if points_to_resources else None,
-        on_list_resource_templates=surface.resources.list_templates if points_to_resources else None,
-        on_read_resource=surface.read_resource if points_to_resources else None,
+        on_list_resources=surface.list_resources if has_resources else None,
+        on_list_resource_templates=surface.list_templates if has_resources else None,
+        on_read_resource=surface.read_resource if has_resources else None,
+        on_list_prompts=surface.list_prompts if is_about_texts else None,
+        on_get_prompt=surface.get_prompt if is_about_texts else None,
     )
+
+
+def offers_texts(listing: Listing) -> bool:
+    """Whether specs and requirements are resources of a server, and prompts are about them."""
+    return any(tool.toolset in (Toolset.SPECS, Toolset.TRACE, Toolset.REGISTER) for tool in listing.callable)
 
 
 def describe(tool: Listed, *, structured: bool = True) -> dict[str, Any]:

@@ -101,6 +101,17 @@ class IdGrammar:
         written = match.groupdict().get("level") if match is not None else None
         return self._level(written)[0] if written else None
 
+    def composed(self, level: str, component: str) -> str | None:
+        """The id of a component on a level; None where that would be none of this project."""
+        known = self.settings.level(level)
+        spelling = "" if known is None else known.name if "{level}" in self._template else known.letter
+        spelled = self._patterns.component(component)
+        if spelled is None:
+            return None
+        id = self._patterns.compose(self._template, {}, spelling, spelled)
+        parsed = self.parse_header(id)
+        return id if parsed is not None and parsed.target == id else None
+
     def is_journey(self, text: str) -> bool:
         match = _JOURNEY.fullmatch(text) if len(text) <= _LONGEST else None
         return match is not None and match[2] is None

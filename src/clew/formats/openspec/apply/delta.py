@@ -13,6 +13,7 @@ import msgspec
 from clew.formats.openspec.apply.plan import Edit, Plan, edited, with_newlines
 from clew.formats.openspec.change import Change
 from clew.formats.openspec.hashes import settled
+from clew.formats.openspec.layout import Layout
 from clew.formats.openspec.names import misspelled, suggestion
 from clew.formats.openspec.reader import read_spec
 from clew.formats.openspec.records import Delta, Requirement, SectionKind, Spec
@@ -84,9 +85,13 @@ NO_SIDES = Sides()
 
 
 def apply_change(
-    change: Change, files: Mapping[str, bytes], sides: Mapping[str, Sides] | None = None
+    change: Change,
+    files: Mapping[str, bytes],
+    sides: Mapping[str, Sides] | None = None,
+    layout: Layout = Layout.OPENSPEC,
 ) -> tuple[Applied, ...]:
-    """All deltas of a change on the files of the specs, by spec id. If one refuses, none may be written."""
+    """All deltas of a change on the files of the specs, by spec id. If one refuses, none may be written. `layout` says
+    whose folder it is."""
     decided = sides or {}
     return tuple(
         apply_delta(
@@ -95,40 +100,49 @@ def apply_change(
             change_id=change.id,
             retire=change.retires,
             sides=decided.get(delta.spec_id, NO_SIDES),
+            layout=layout,
         )
         for delta in change.deltas
     )
 
 
 def apply_delta(
-    data: bytes | None, delta: Delta, *, change_id: str = "", retire: bool = False, sides: Sides = NO_SIDES
+    data: bytes | None,
+    delta: Delta,
+    *,
+    change_id: str = "",
+    retire: bool = False,
+    sides: Sides = NO_SIDES,
+    layout: Layout = Layout.OPENSPEC,
 ) -> Applied:
     """The spec after the delta. `retire` allows to remove the last requirement, and with it the file."""
-    refusals = _faults(delta)
+    refusals = _faults(delta, layout)
     if refusals:
         return Applied(delta.spec_id, data, data, refusals=refusals)
-    applying = _Applying(delta, sides)
+    applying = _Applying(delta, sides, layout)
     if data is None:
         return applying.to_nothing(change_id, retire=retire)
     return applying.to_spec(data, read_spec(data, delta.spec_id), retire=retire)
 
 
-def _faults(delta: Delta) -> tuple[str, ...]:
+def _faults(delta: Delta, layout: Layout) -> tuple[str, ...]:
     """What makes the delta unusable whatever the spec says."""
     issues = Issues(Dialect.ALL)
     check_delta(delta, issues)
-    found = [_placed(issue) for issue in issues.found() if _is_fault(issue)]
+    found = [_placed(issue) for issue in issues.found() if _is_fault(issue, layout)]
     if delta.document.original is not None:
         found.append("The delta is not UTF-8. Save it as UTF-8.")
     return tuple(found)
 
 
-def _is_fault(issue: Issue) -> bool:
-    """Whether OpenSpec or Clew calls it an error; what only Spec Oxide asks for keeps nobody from archiving."""
+def _is_fault(issue: Issue, layout: Layout) -> bool:
+    """Whether OpenSpec or Clew calls it an error; what only Spec Oxide asks for keeps nobody from archiving. Nor
+    does, in a folder of Spec Oxide, what that calls less than an error."""
     rule = RULES.get(issue.code)
     if rule is None:
         return issue.level is Level.ERROR or issue.code == "unclosed_fence"
-    return Level.ERROR in (rule.openspec, rule.clew)
+    milder = layout is Layout.SPOX and rule.spox is not None and rule.spox is not Level.ERROR
+    return Level.ERROR in (rule.openspec, rule.clew) and not milder
 
 
 def _placed(issue: Issue) -> str:
@@ -147,8 +161,9 @@ def _unaccounted(spec: Spec) -> str:
 class _Applying:
     """One application; collects what was done, what is worth a word, and what is refused."""
 
-    def __init__(self, delta: Delta, sides: Sides) -> None:
+    def __init__(self, delta: Delta, sides: Sides, layout: Layout) -> None:
         self._delta = delta
+        self._layout = layout
         self._sides = sides
         self._done: list[Done] = []
         self._warnings: list[str] = []
@@ -343,8 +358,8 @@ class _Applying:
     ) -> Applied:
         if before != after:
             result = read_spec(after, self._delta.spec_id)
-            errors = validate_spec(result, Dialect.OPENSPEC)
-            self._refusals += [f"The result: {_placed(each)}" for each in errors if each.level is Level.ERROR]
+            errors = [each for each in validate_spec(result, Dialect.OPENSPEC) if each.level is Level.ERROR]
+            self._refusals += [f"The result: {_placed(each)}" for each in errors if _is_fault(each, self._layout)]
             read = {requirement.name for requirement in result.requirements}
             if plan is not None and read != set(plan.names()):
                 self._refusals.append("The result would not read as meant. Look for headings and fences in the delta.")

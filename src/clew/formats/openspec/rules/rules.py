@@ -1,7 +1,8 @@
 """The rules that specs and changes are held to, and how severe each tool takes them.
 
-Clew knows the rules of Spec Oxide and of OpenSpec and adds its own. By default all hold, each at the severest of its
-levels; a dialect holds only the rules of that tool, at that tool's level, for whoever must agree with it.
+Clew knows the rules of Spec Oxide and of OpenSpec and adds its own. By default those of the tool whose folder it is
+hold, and Clew's own. A dialect holds only the rules of one tool, at that tool's level, for whoever must agree with it;
+where all hold, each does so at the severest of its levels.
 """
 
 from enum import StrEnum
@@ -9,6 +10,7 @@ from enum import StrEnum
 import msgspec
 
 from clew.formats.diagnostics import Diagnostic
+from clew.formats.openspec.layout import Layout
 
 
 class Level(StrEnum):
@@ -21,6 +23,14 @@ class Dialect(StrEnum):
     ALL = "all"
     SPOX = "spox"
     OPENSPEC = "openspec"
+    IN_SPOX = "in-spox"
+    """The rules of Spec Oxide and of Clew, in a folder of Spec Oxide; likewise below."""
+    IN_OPENSPEC = "in-openspec"
+
+
+def own_dialect(layout: Layout) -> Dialect:
+    """The rules that hold in a folder unless somebody asks for others."""
+    return Dialect.IN_SPOX if layout is Layout.SPOX else Dialect.IN_OPENSPEC
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -35,7 +45,10 @@ class Rule(msgspec.Struct, frozen=True):
             return self.spox
         if dialect is Dialect.OPENSPEC:
             return self.openspec
-        held = (self.spox, self.openspec, self.clew)
+        held = {
+            Dialect.IN_SPOX: (self.spox, self.clew),
+            Dialect.IN_OPENSPEC: (self.openspec, self.clew),
+        }.get(dialect, (self.spox, self.openspec, self.clew))
         return next((level for level in Level if level in held), None)
 
 
@@ -155,7 +168,7 @@ class Issues:
         for diagnostic in diagnostics:
             code, level = diagnostic.code.partition(".")[2], Level(diagnostic.severity)
             seen = self.dialect is Dialect.OPENSPEC and code in _SEEN_BY_OPENSPEC and level is Level.ERROR
-            if self.dialect is Dialect.ALL or seen:
+            if self.dialect not in (Dialect.SPOX, Dialect.OPENSPEC) or seen:
                 place = (self._file, diagnostic.line, self._section, self._spec_id)
                 self._found.append(Issue(code, level, diagnostic.message, *place))
 

@@ -1,13 +1,15 @@
 """Long work that any process may watch and cancel."""
 
 import os
-import sqlite3
+from collections.abc import Sequence
 from typing import Any
 
 from clew.errors import Cancelled, Conflict, InvalidArgument, NotFound
-from clew.store.clock import now
+from clew.store import processes
+from clew.store.clock import before
 from clew.store.interface import Job
-from clew.store.processes import ENDED, Process, has_ended, this_process
+from clew.store.processes import ENDED, Process, has_ended, is_elsewhere, this_process
+from clew.store.sql.connections import Connection
 
 ENDINGS = ("done", "failed", "cancelled")
 STATES = ("running", *ENDINGS)
@@ -24,8 +26,8 @@ def check_state(value: object, allowed: tuple[str, ...]) -> None:
         )
 
 
-def start(connection: sqlite3.Connection, kind: str, total: int | None) -> Job:
-    id, process, at = f"job-{os.urandom(8).hex()}", this_process(), now()
+def start(connection: Connection, kind: str, total: int | None) -> Job:
+    id, process, at = f"job-{os.urandom(8).hex()}", this_process(), connection.moment()
     connection.execute(
         f"INSERT INTO jobs ({_COLUMNS}) VALUES (?, ?, 'running', 0, ?, '', FALSE, ?, ?, ?, ?, ?, ?)",  # noqa: S608
         (id, kind, total, at, at, process.host, process.boot, process.pid, process.started),
@@ -33,7 +35,7 @@ def start(connection: sqlite3.Connection, kind: str, total: int | None) -> Job:
     return _find(connection, id)
 
 
-def advance(connection: sqlite3.Connection, id: str, done: int, total: int | None, message: str) -> Job:
+def advance(connection: Connection, id: str, done: int, total: int | None, message: str) -> Job:
     """The job with its progress, or as cancelled where that was asked for: the caller raises once this is committed."""
     state, cancel_requested = _standing(connection, id)
     if state == "cancelled":
@@ -50,7 +52,7 @@ def advance(connection: sqlite3.Connection, id: str, done: int, total: int | Non
         WHERE id = ?
         """,
         (
-            *("cancelled" if cancel_requested else "running", done, total, message, now()),
+            *("cancelled" if cancel_requested else "running", done, total, message, connection.moment()),
             *(process.host, process.boot, process.pid, process.started, id),
         ),
     )
@@ -62,7 +64,7 @@ def refuse_cancelled(job: Job) -> None:
         raise Cancelled(f"The job {job.id} was cancelled.", hint="Stop the work.", data={"job": job.id})
 
 
-def finish(connection: sqlite3.Connection, id: str, state: str, message: str) -> Job:
+def finish(connection: Connection, id: str, state: str, message: str) -> Job:
     before, _ = _standing(connection, id)
     if before not in ("running", state):
         raise Conflict(
@@ -73,34 +75,33 @@ def finish(connection: sqlite3.Connection, id: str, state: str, message: str) ->
     if before == "running":
         connection.execute(
             "UPDATE jobs SET state = ?, message = coalesce(nullif(?, ''), message), updated_at = ? WHERE id = ?",
-            (state, message, now(), id),
+            (state, message, connection.moment(), id),
         )
     return _find(connection, id)
 
 
-def cancel(connection: sqlite3.Connection, id: str) -> Job:
+def cancel(connection: Connection, id: str) -> Job:
     # `updated_at` stays: it is the last word of the process that runs the job.
     connection.execute("UPDATE jobs SET cancel_requested = TRUE WHERE id = ? AND state = 'running'", (id,))
     return _find(connection, id)
 
 
-def listed(connection: sqlite3.Connection, state: str | None, limit: int | None) -> list[Job]:
+def listed(connection: Connection, state: str | None, limit: int | None) -> list[Job]:
     # What is written as running may turn out to have failed, so it is a candidate for either.
-    query = f"""
-        SELECT {_COLUMNS} FROM jobs WHERE :state IS NULL OR state IN ('running', :state) ORDER BY number DESC
-    """  # noqa: S608 (the columns are the ones above)
-    rows = connection.execute(query, {"state": state})
-    return [job for job in map(_judged, rows.fetchall()) if state in (None, job.state)][:limit]
+    wanted = (state,) if state is not None else ()
+    among = "WHERE state IN ('running', ?)" if wanted else ""
+    rows = connection.execute(f"SELECT {_COLUMNS} FROM jobs {among} ORDER BY number DESC", wanted)  # noqa: S608
+    return [job for job in _judged(connection, rows.fetchall()) if state in (None, job.state)][:limit]
 
 
-def _find(connection: sqlite3.Connection, id: str) -> Job:
+def _find(connection: Connection, id: str) -> Job:
     row = connection.execute(f"SELECT {_COLUMNS} FROM jobs WHERE id = ?", (id,)).fetchone()  # noqa: S608
     if row is None:
         raise _unknown(id)
-    return _judged(row)
+    return _judged(connection, [row])[0]
 
 
-def _standing(connection: sqlite3.Connection, id: str) -> tuple[str, bool]:
+def _standing(connection: Connection, id: str) -> tuple[str, bool]:
     """State as written and whether a cancellation was asked for."""
     row = connection.execute("SELECT state, cancel_requested FROM jobs WHERE id = ?", (id,)).fetchone()
     if row is None:
@@ -108,11 +109,18 @@ def _standing(connection: sqlite3.Connection, id: str) -> tuple[str, bool]:
     return row[0], bool(row[1])
 
 
-def _judged(row: tuple[Any, ...]) -> Job:
-    id, kind, state, done, total, message, cancel_requested, started_at, updated_at, *process = row
-    if state == "running" and has_ended(Process(*process), last_word=updated_at):
-        state, message = "failed", ENDED
-    return Job(id, kind, state, done, total, message, bool(cancel_requested), started_at, updated_at)
+def _judged(connection: Connection, rows: Sequence[tuple[Any, ...]]) -> list[Job]:
+    judged: list[Job] = []
+    silent_since: str | None = None
+    for id, kind, state, done, total, message, cancel_requested, started_at, updated_at, *of_process in rows:
+        process = Process(*of_process)
+        if state == "running" and is_elsewhere(process) and silent_since is None:
+            # The clocks of two machines differ: the store's own counts.
+            silent_since = before(connection.moment(), processes.LEASE)
+        if state == "running" and has_ended(process, last_word=updated_at, silent_since=silent_since):
+            state, message = "failed", ENDED
+        judged.append(Job(id, kind, state, done, total, message, bool(cancel_requested), started_at, updated_at))
+    return judged
 
 
 def _unknown(id: str) -> NotFound:

@@ -5,19 +5,16 @@ others use after.
 """
 
 import json
-import sqlite3
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from clew.errors import Conflict, NotFound, StoreError
 from clew.store.arguments import check_name, check_number, encode
-from clew.store.clock import now
 from clew.store.interface import Event, Record, Tombstone
-from clew.store.sqlite.faults import damaged, translated
+from clew.store.sql.connections import Connection, Connections
 
 _WRITE_ENTRY = """
     INSERT INTO entries (collection, id, version, data, updated_at) VALUES (?, ?, ?, ?, ?)
@@ -25,9 +22,9 @@ _WRITE_ENTRY = """
         version = excluded.version, data = excluded.data, updated_at = excluded.updated_at
 """
 _WRITE_TOMBSTONE = """
-    INSERT OR REPLACE INTO tombstones (collection, id, version, data, deleted_at, actor, reason)
-    VALUES (?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO tombstones (collection, id, version, data, deleted_at, actor, reason) VALUES (?, ?, ?, ?, ?, ?, ?)
 """
+_DROP_TOMBSTONE = "DELETE FROM tombstones WHERE collection = ? AND id = ?"
 _APPEND_EVENT = """
     INSERT INTO events (at, actor, operation, reason, collection, id, version, before, after)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -36,16 +33,16 @@ _APPEND_EVENT = """
 _Statement = tuple[str, tuple[object, ...]]
 
 
-class SqliteTransaction:
+class SqlTransaction:
     """The writes of one block, on a connection that holds the writer's lock."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, *, actor: str, reason: str) -> None:
+    def __init__(self, connection: Connection, store: Connections, *, actor: str, reason: str) -> None:
         self._connection = connection
-        self._path = path
+        self._store = store
         self._actor = actor
         self._reason = reason
         # Read under the writer's lock, so that times rise with the numbers of the events.
-        self._at = now()
+        self._at = connection.moment()
         self._thread = threading.get_ident()
         self._open = True
         self._failed = False
@@ -71,10 +68,12 @@ class SqliteTransaction:
         version += 1
         self._write(
             (_WRITE_ENTRY, (collection, id, version, None, self._at)),
+            # Anew rather than changed: its number says which deletion was the last.
+            (_DROP_TOMBSTONE, (collection, id)),
             (_WRITE_TOMBSTONE, (collection, id, version, before, self._at, self._actor, self._reason)),
             self._event("delete", collection, id, version, before, None),
         )
-        data = decode(before, self._path, collection, id)
+        data = decode(before, self._store, collection, id)
         return Tombstone(collection, id, version, data, self._at, self._actor, self._reason)
 
     def restore(self, collection: str, id: str) -> Record:
@@ -93,15 +92,15 @@ class SqliteTransaction:
         version += 1
         self._write(
             (_WRITE_ENTRY, (collection, id, version, text, self._at)),
-            ("DELETE FROM tombstones WHERE collection = ? AND id = ?", (collection, id)),
+            (_DROP_TOMBSTONE, (collection, id)),
             self._event("restore", collection, id, version, None, text),
         )
-        return Record(collection, id, version, decode(text, self._path, collection, id), self._at)
+        return Record(collection, id, version, decode(text, self._store, collection, id), self._at)
 
     def get(self, collection: str, id: str) -> Record | None:
         self._check(collection, id, None)
-        with translated(self._path):
-            return get(self._connection, self._path, collection, id)
+        with self._store.translated():
+            return get(self._connection, self._store, collection, id)
 
     def close(self) -> None:
         """Nothing more may be written."""
@@ -111,7 +110,7 @@ class SqliteTransaction:
         """StoreError where a write has failed and the block went on: what is left of it must not be committed."""
         if self._failed:
             raise StoreError(
-                f"The transaction on the store {self._path} was taken back, because a write in it had failed.",
+                f"The transaction on {self._store.name} was taken back, because a write in it had failed.",
                 hint="Let the error of the failed write leave the block, remove its cause, and run the block again.",
             )
 
@@ -135,7 +134,7 @@ class SqliteTransaction:
         return (0, None) if row is None else (row[0], row[1])
 
     def _row(self, query: str, *values: str) -> tuple[Any, ...] | None:
-        with translated(self._path):
+        with self._store.translated():
             row: tuple[Any, ...] | None = self._connection.execute(query, values).fetchone()
         return row
 
@@ -147,7 +146,7 @@ class SqliteTransaction:
 
     def _write(self, *statements: _Statement) -> None:
         try:
-            with translated(self._path):
+            with self._store.translated():
                 for statement, values in statements:
                     self._connection.execute(statement, values)
         except BaseException:
@@ -155,44 +154,43 @@ class SqliteTransaction:
             raise
 
 
-def get(connection: sqlite3.Connection, path: Path, collection: str, id: str) -> Record | None:
+def get(connection: Connection, store: Connections, collection: str, id: str) -> Record | None:
     query = "SELECT version, data, updated_at FROM records WHERE collection = ? AND id = ?"
     row = connection.execute(query, (collection, id)).fetchone()
     if row is None:
         return None
     version, text, updated_at = row
-    return Record(collection, id, version, decode(text, path, collection, id), updated_at)
+    return Record(collection, id, version, decode(text, store, collection, id), updated_at)
 
 
-def get_many(connection: sqlite3.Connection, path: Path, collection: str, ids: Sequence[str]) -> dict[str, Record]:
-    query = """
-        SELECT records.id, version, data, updated_at FROM json_each(?) AS asked
-        CROSS JOIN records ON collection = ? AND records.id = asked.value ORDER BY asked.key
-    """
+def get_many(
+    connection: Connection, store: Connections, query: str, collection: str, ids: Sequence[str]
+) -> dict[str, Record]:
+    """`query` is the engine's own: it takes a JSON list of ids and the collection."""
     return {
-        id: Record(collection, id, version, decode(text, path, collection, id), updated_at)
+        id: Record(collection, id, version, decode(text, store, collection, id), updated_at)
         for id, version, text, updated_at in connection.execute(query, (json.dumps(ids), collection)).fetchall()
     }
 
 
-def scan(connection: sqlite3.Connection, path: Path, collection: str, after: str, limit: int) -> list[Record]:
+def scan(connection: Connection, store: Connections, collection: str, after: str, limit: int) -> list[Record]:
     query = """
         SELECT id, version, data, updated_at FROM records WHERE collection = ? AND id > ? ORDER BY id LIMIT ?
     """
     return [
-        Record(collection, id, version, decode(text, path, collection, id), updated_at)
+        Record(collection, id, version, decode(text, store, collection, id), updated_at)
         for id, version, text, updated_at in connection.execute(query, (collection, after, limit)).fetchall()
     ]
 
 
-def count(connection: sqlite3.Connection, collection: str) -> int:
+def count(connection: Connection, collection: str) -> int:
     (number,) = connection.execute("SELECT count(*) FROM records WHERE collection = ?", (collection,)).fetchone()
     return int(number)
 
 
 def events(
-    connection: sqlite3.Connection,
-    path: Path,
+    connection: Connection,
+    store: Connections,
     collection: str | None,
     id: str | None,
     after: int,
@@ -206,32 +204,32 @@ def events(
         SELECT seq, at, actor, operation, reason, collection, id, version, before, after FROM events
         WHERE {" AND ".join(given)} ORDER BY seq {"DESC" if latest_first else ""} LIMIT ?
     """  # noqa: S608 (the conditions are the three above)
-    return [_event(row, path) for row in connection.execute(query, (*given.values(), limit)).fetchall()]
+    return [_event(row, store) for row in connection.execute(query, (*given.values(), limit)).fetchall()]
 
 
-def tombstones(connection: sqlite3.Connection, path: Path, collection: str, limit: int) -> list[Tombstone]:
+def tombstones(connection: Connection, store: Connections, collection: str, limit: int) -> list[Tombstone]:
     query = """
         SELECT id, version, data, deleted_at, actor, reason FROM tombstones WHERE collection = ?
         ORDER BY number DESC LIMIT ?
     """
     return [
-        Tombstone(collection, id, version, decode(text, path, collection, id), deleted_at, actor, reason)
+        Tombstone(collection, id, version, decode(text, store, collection, id), deleted_at, actor, reason)
         for id, version, text, deleted_at, actor, reason in connection.execute(query, (collection, limit)).fetchall()
     ]
 
 
-def decode(text: str | None, path: Path, collection: str, id: str) -> Any:
+def decode(text: str | None, store: Connections, collection: str, id: str) -> Any:
     if text is None:
         return None
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, TypeError) as error:
-        raise damaged(path, f"a value of {collection}/{id} is unreadable ({error})") from error
+        raise store.damaged(f"a value of {collection}/{id} is unreadable ({error})") from error
 
 
-def _event(row: tuple[Any, ...], path: Path) -> Event:
+def _event(row: tuple[Any, ...], store: Connections) -> Event:
     seq, at, actor, operation, reason, collection, id, version, before, after = row
-    images = decode(before, path, collection, id), decode(after, path, collection, id)
+    images = decode(before, store, collection, id), decode(after, store, collection, id)
     return Event(seq, at, actor, operation, reason, collection, id, version, *images)
 
 

@@ -1,0 +1,132 @@
+"""Tables: which column means what.
+
+A mapping is kept as JSON, such as `{"columns": {"Object Text": "text"}, "relations": ["Satisfies"]}`.
+A column that it does not name keeps its own name; one that means `-` is not read.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from clew.errors import FormatError
+from clew.exchange.flat import OWN, flattened, unflattened
+from clew.exchange.model import Item
+from clew.exchange.sources import json_of
+from clew.text.shortening import shortened
+
+_USUAL = {
+    "id": ("id", "uid", "identifier", "req id", "requirement id", "object identifier", "key"),
+    "title": ("title", "name", "summary", "heading", "object heading"),
+    "text": ("text", "description", "statement", "requirement", "content", "object text", "shall"),
+    "kind": ("kind", "type"),
+    "parent": ("parent", "parent id"),
+    "criteria": ("criteria", "acceptance", "acceptance criteria", "assertions"),
+}
+"""What columns are usually called, in small letters."""
+_SKIPPED = "-"
+
+
+class Mapped(msgspec.Struct, frozen=True, kw_only=True):
+    """Which column means what."""
+
+    columns: Mapping[str, str] = {}
+    relations: tuple[str, ...] = ()
+    """Columns that cite other items."""
+
+
+def read_mapping(place: Path) -> Mapped:
+    try:
+        data = place.read_bytes()
+    except OSError as error:
+        raise FormatError(f"'{place}' cannot be read: {error.strerror}.", hint="Check the path.") from error
+    value = json_of(data, place.name)
+    try:
+        return msgspec.convert(value, Mapped)
+    except msgspec.ValidationError as error:
+        raise FormatError(
+            f"'{place.name}' is no mapping of columns: {error}.",
+            hint='It looks like {"columns": {"Object Text": "text"}, "relations": ["Satisfies"]}.',
+        ) from error
+
+
+def rendered(mapping: Mapped) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(mapping), indent=2) + b"\n"
+
+
+def meanings(header: Sequence[str], mapping: Mapped | None) -> dict[str, str]:
+    """What each column means: as the mapping says, else by its own name, else by what it is usually called."""
+    given = dict(mapping.columns) if mapping is not None else {}
+    found = {name: given[name] for name in header if name in given}
+    taken = set(found.values())
+    for name in header:
+        if name not in found and name in OWN and name not in taken:
+            found[name] = name
+            taken.add(name)
+    for meaning, names in _USUAL.items():
+        free = (name for name in header if name not in found and name.strip().casefold() in names)
+        if meaning not in taken and (chosen := next(free, None)) is not None:
+            found[chosen] = meaning
+            taken.add(meaning)
+    return {name: found.get(name, name) for name in header}
+
+
+def items_of(rows: Sequence[Sequence[str]], name: str, mapping: Mapped | None) -> tuple[Item, ...]:
+    """The items of a table whose first row names its columns."""
+    if not rows:
+        return ()
+    header = [cell.strip() for cell in rows[0]]
+    _check_header(header, name, mapping)
+    means = meanings(header, mapping)
+    cited = {means.get(each, each) for each in (mapping.relations if mapping is not None else ())}
+    return tuple(_items(rows, header, means, cited, name))
+
+
+def _check_header(header: Sequence[str], name: str, mapping: Mapped | None) -> None:
+    named = [each for each in header if each]
+    twice = next((each for each in named if named.count(each) > 1), None)
+    if twice is not None:
+        raise FormatError(
+            f"'{name}' has more than one column '{shortened(twice)}'.", hint="Rename one. Nothing was changed."
+        )
+    missing = [each for each in (mapping.columns if mapping is not None else {}) if each not in header]
+    if missing:
+        raise FormatError(
+            f"'{name}' has no column '{shortened(missing[0])}', which the mapping names.",
+            hint=f"Its columns are: {shortened(', '.join(named), 400)}.",
+        )
+    if "id" not in meanings(header, mapping).values():
+        raise FormatError(
+            f"'{name}' has no column for ids.",
+            hint=f'Say which one it is: --map "COLUMN=id". Its columns are: {shortened(", ".join(named), 400)}.',
+        )
+
+
+def _items(
+    rows: Sequence[Sequence[str]], header: Sequence[str], means: Mapping[str, str], cited: set[str], name: str
+) -> Iterator[Item]:
+    for number, row in enumerate(rows[1:], start=2):
+        if not any(cell.strip() for cell in row):
+            continue
+        if len(row) > len(header):
+            raise FormatError(
+                f"Row {number} of '{name}' has {len(row)} cells; there are {len(header)} columns.",
+                hint="Quote cells that hold the separator. Nothing was changed.",
+            )
+        fields = {means[column]: cell for column, cell in zip(header, row, strict=False) if column and cell}
+        fields.pop(_SKIPPED, None)
+        yield msgspec.structs.replace(
+            unflattened(fields, f"Row {number} of '{name}'", relations=cited), path=name, line=number
+        )
+
+
+def rows_of(items: Iterable[Item], mapping: Mapped | None) -> Iterator[list[str]]:
+    """A table of items; a mapping gives columns the names that another tool knows."""
+    flat = [flattened(item) for item in items]
+    names = list(dict.fromkeys(("id", "title", "text", *(name for fields in flat for name in fields))))
+    last = [name for name in names if name in ("version", "kept")]
+    names = [*(name for name in names if name not in last), *last]
+    given = {means: name for name, means in (mapping.columns if mapping is not None else {}).items()}
+    yield [given.get(name, name) for name in names]
+    for fields in flat:
+        yield [fields.get(name, "") for name in names]

@@ -1,0 +1,178 @@
+"""An item as named texts: what a row of a table and the fields of a record hold.
+
+| name | what it is |
+|---|---|
+| `id`, `kind`, `title`, `text`, `parent`, `version` | as in the item |
+| `criteria` | one on each line, `A. text`; further lines of one are indented |
+| `implements` and other kinds of relations | what is cited, as `REQ-1, REQ-2##A+B` |
+| `xhtml` | the text as XHTML |
+| `kept` | JSON of what has no name here |
+| every other name | an attribute |
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from clew.errors import FormatError
+from clew.exchange.model import Criterion, Item, Relation, relation_kind
+from clew.text.shortening import shortened
+
+OWN = ("id", "kind", "title", "text", "criteria", "parent", "xhtml", "version", "kept")
+"""The names that are no attributes."""
+KNOWN_RELATIONS = frozenset(
+    {
+        *("implements", "refines", "satisfies", "integrates", "addresses", "verifies", "validates", "depends_on"),
+        *("conflicts", "parent_link", "relates", "links"),
+    }
+)
+"""Names that are relations, whoever wrote them."""
+RELATION_PREFIX = "relation "
+"""Before the name of a kind that could be taken for an attribute."""
+_LABEL = re.compile(r"(\S+?)\. ?(.*)", re.DOTALL)
+_TITLED = re.compile(r"\[(.*?)\] ?(.*)", re.DOTALL)
+_INDENT = "   "
+
+
+def flattened(item: Item) -> dict[str, str]:
+    """The item as texts; what is empty is left out."""
+    found = {
+        "id": item.id,
+        "kind": item.kind,
+        "title": item.title,
+        "text": item.text,
+        "criteria": "\n".join(map(_written, item.criteria)),
+        "parent": item.parent or "",
+        "xhtml": item.rich,
+        "version": item.version,
+    }
+    for kind, references in _by_kind(item.relations).items():
+        found[relation_name(kind)] = ", ".join(references)
+    kept = dict(item.kept)
+    for name, value in item.attributes.items():
+        if _is_attribute(name) and name not in found:
+            found[name] = value
+        else:
+            kept.setdefault("attributes", {})[name] = value
+    found["kept"] = msgspec.json.encode(kept, order="deterministic").decode() if kept else ""
+    return {name: value for name, value in found.items() if value}
+
+
+def unflattened(fields: Mapping[str, str], where: str, *, relations: Iterable[str] = ()) -> Item:
+    """The item that texts say; `where` names their place for errors, and `relations` further names of relations."""
+    kept = _kept(fields.get("kept", ""), where)
+    besides = kept.pop("attributes", {})
+    cited = {*relations}
+    attributes: dict[str, str] = {}
+    found: list[Relation] = []
+    for name, value in fields.items():
+        if name in OWN:
+            continue
+        kind = _kind_of(name, cited)
+        if kind is None:
+            attributes[name] = value
+        else:
+            found.extend(parsed_relations(kind, value))
+    if isinstance(besides, dict):
+        attributes.update({str(name): str(value) for name, value in besides.items()})
+    return Item(
+        id=fields.get("id", "").strip(),
+        kind=fields.get("kind", "").strip() or "requirement",
+        title=fields.get("title", ""),
+        text=fields.get("text", ""),
+        criteria=tuple(parsed_criteria(fields.get("criteria", ""))),
+        attributes=attributes,
+        relations=tuple(dict.fromkeys(found)),
+        parent=fields.get("parent", "").strip() or None,
+        rich=fields.get("xhtml", ""),
+        kept=kept,
+        version=fields.get("version", "").strip(),
+    )
+
+
+def _kept(text: str, where: str) -> dict[str, Any]:
+    if not text.strip():
+        return {}
+    try:
+        return msgspec.json.decode(text, type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise FormatError(
+            f"{where}: the field 'kept' is {shortened(text)!r}, which is not an object of JSON.",
+            hint="Leave it as it was exported, or empty it. Nothing was changed.",
+        ) from error
+
+
+# Relations
+
+
+def relation_name(kind: str) -> str:
+    return kind if kind in KNOWN_RELATIONS else f"{RELATION_PREFIX}{kind}"
+
+
+def _kind_of(name: str, cited: set[str]) -> str | None:
+    if name in cited or name in KNOWN_RELATIONS:
+        return relation_kind(name)
+    return name.removeprefix(RELATION_PREFIX) if name.startswith(RELATION_PREFIX) else None
+
+
+def _is_attribute(name: str) -> bool:
+    return bool(name) and name not in OWN and _kind_of(name, set()) is None
+
+
+def _by_kind(relations: Iterable[Relation]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for each in relations:
+        found.setdefault(each.kind, []).append(reference(each))
+    return found
+
+
+def reference(relation: Relation) -> str:
+    """What is cited in one word: `REQ-2##A+B`."""
+    target = _spelled(relation.target)
+    return f"{target}##{'+'.join(map(_spelled, relation.labels))}" if relation.labels else target
+
+
+def parsed_relations(kind: str, text: str) -> Iterator[Relation]:
+    for word in re.split(r"[,;\n]", text):
+        if word.strip():
+            target, _, labels = word.strip().partition("##")
+            named = tuple(_plain(label) for label in labels.split("+") if label)
+            yield Relation(kind, _plain(target), named)
+
+
+_SIGNS = re.compile(r"[,;\n+%]|##")
+_SPELLED = re.compile(r"%([0-9A-F]{2})")
+
+
+def _spelled(text: str) -> str:
+    """A word without the signs that part words."""
+    return _SIGNS.sub(lambda found: "".join(f"%{ord(sign):02X}" for sign in found[0]), text)
+
+
+def _plain(text: str) -> str:
+    return _SPELLED.sub(lambda found: chr(int(found[1], 16)), text.strip())
+
+
+# Criteria
+
+
+def _written(criterion: Criterion) -> str:
+    title = f"[{criterion.title}] " if criterion.title else ""
+    return f"{criterion.label}. {title}{criterion.text}".replace("\n", f"\n{_INDENT}")
+
+
+def parsed_criteria(text: str) -> Iterator[Criterion]:
+    """What stands on lines of its own; a line without label gets the next number."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        if line.startswith(_INDENT) and lines:
+            lines[-1] += f"\n{line.removeprefix(_INDENT)}"
+        elif line.strip():
+            lines.append(line)
+    for number, line in enumerate(lines, start=1):
+        found = _LABEL.fullmatch(line)
+        label, rest = (found[1], found[2]) if found is not None else (str(number), line)
+        titled = _TITLED.fullmatch(rest)
+        yield Criterion(label, titled[2], titled[1]) if titled is not None else Criterion(label, rest)

@@ -1,0 +1,81 @@
+"""The formats of other tools, by the name that a command calls them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from clew.exchange.model import Exchange
+from clew.exchange.sources import Source
+
+if TYPE_CHECKING:
+    from clew.exchange.columns import Mapped
+
+InFormat = Literal[
+    "jsonl",
+    "csv",
+    "excel",
+    "needs",
+    "reqif",
+    "lobster",
+    "doorstop",
+    "openfasttrace",
+    "strictdoc",
+    "github",
+    "server-memory",
+    "mem0",
+    "basic-memory",
+    "claude-mem",
+]
+OutFormat = Literal["jsonl", "csv", "excel", "needs", "reqif", "lobster"]
+
+
+class Format(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    module: str
+    """Has `read`, and `write` where the format goes both ways."""
+    both_ways: bool = False
+    is_binary: bool = False
+    has_everything: bool = False
+    """Whether it takes memories, and the nodes that are made from files."""
+
+    is_table: bool = False
+    """Whether it has columns, whose meaning can be said."""
+
+    def read(self, source: Source, columns: "Mapped | None" = None) -> Exchange:
+        reader: Callable[..., Exchange] = import_module(self.module).read
+        return reader(source, columns) if self.is_table else reader(source)
+
+    def write(
+        self,
+        exchange: Exchange,
+        project: str,
+        *,
+        rest: Sequence[dict[str, Any]] = (),
+        columns: "Mapped | None" = None,
+    ) -> bytes:
+        writer: Callable[..., bytes] = import_module(self.module).write
+        if self.has_everything:
+            return writer(exchange, project=project, rest=rest)
+        return writer(exchange, project, columns) if self.is_table else writer(exchange, project)
+
+
+_ALL = (
+    Format(name="jsonl", module="clew.exchange.both.jsonl", both_ways=True, has_everything=True),
+    Format(name="csv", module="clew.exchange.both.csv", both_ways=True, is_table=True),
+    Format(name="excel", module="clew.exchange.both.excel", both_ways=True, is_table=True, is_binary=True),
+    Format(name="needs", module="clew.exchange.both.needs", both_ways=True),
+    Format(name="reqif", module="clew.exchange.both.reqif", both_ways=True),
+    Format(name="lobster", module="clew.exchange.both.lobster", both_ways=True),
+    Format(name="doorstop", module="clew.exchange.incoming.doorstop"),
+    Format(name="openfasttrace", module="clew.exchange.incoming.openfasttrace"),
+    Format(name="strictdoc", module="clew.exchange.incoming.strictdoc"),
+    Format(name="github", module="clew.exchange.incoming.github"),
+    Format(name="server-memory", module="clew.exchange.incoming.server_memory"),
+    Format(name="mem0", module="clew.exchange.incoming.mem0"),
+    Format(name="basic-memory", module="clew.exchange.incoming.basic_memory"),
+    Format(name="claude-mem", module="clew.exchange.incoming.claude_mem"),
+)
+FORMATS: Mapping[str, Format] = {each.name: each for each in _ALL}
+WRITTEN: Mapping[str, Format] = {each.name: each for each in _ALL if each.both_ways}

@@ -1,0 +1,138 @@
+"""The file that writes down what came from where: `clew.imports.jsonl` in the project.
+
+One line of JSON for each item that was imported, sorted, so that an import changes as few lines as it has to and two
+branches merge:
+
+    {"from": "needs.json", "id": "SW_001", "as": "REQ-p00012", "hash": "...", "written": "...", "kept": {...}}
+
+`from` names the import, `id` is the item's own id and `as` the one it got here; without `as` the item has no place here
+and is kept whole. `hash` names what the source said, `written` what was made of it, and `kept` is what had no place.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from clew.errors import FormatError
+from clew.exchange.model import Criterion, Item, Relation
+from clew.text.controls import escaped_json
+
+NAME = "clew.imports.jsonl"
+
+
+class Kept(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What an item says that has no place where it was imported to. What did fit but reads differently there is here as
+    the source has it."""
+
+    kind: str = ""
+    title: str = ""
+    text: str = ""
+    criteria: tuple[Criterion, ...] = ()
+    attributes: dict[str, str] = {}
+    relations: tuple[Relation, ...] = ()
+    parent: str | None = None
+    path: str = ""
+    line: int = 0
+    rich: str = ""
+    fields: dict[str, Any] = {}
+
+
+class ImportRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    source: str = msgspec.field(name="from")
+    id: str
+    as_: str = msgspec.field(name="as", default="")
+    hash: str
+    written: str = ""
+    kept: Kept = Kept()
+
+
+def read_records(data: bytes | None) -> dict[tuple[str, str], ImportRecord]:
+    """The records by import and id. FormatError where a line is none: guessing would import everything twice."""
+    found: dict[tuple[str, str], ImportRecord] = {}
+    for number, line in enumerate((data or b"").split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = msgspec.json.decode(line, type=ImportRecord)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+            raise FormatError(
+                f"Line {number} of {NAME} cannot be read: {error}.",
+                hint="Resolve the merge, or remove the line. Nothing was changed.",
+            ) from error
+        found[record.source, record.id] = record
+    return found
+
+
+def render_records(records: Iterable[ImportRecord]) -> bytes:
+    ordered = sorted(records, key=lambda each: (each.source, each.id))
+    return "".join(f"{escaped_json(msgspec.json.encode(each).decode())}\n" for each in ordered).encode()
+
+
+def left_over(item: Item, wanted: Item, placed: Item) -> Kept:
+    """What of an item is not to be read where it was placed. `wanted` is the item in the ids of the project."""
+    found = {key.casefold(): value for key, value in placed.attributes.items()}
+    return Kept(
+        kind=item.kind if item.kind != placed.kind else "",
+        title=item.title if _bare(item.title) != placed.title else "",
+        text=item.text if _bare(item.text) != placed.text else "",
+        criteria=item.criteria if wanted.criteria != placed.criteria else (),
+        attributes={key: value for key, value in item.attributes.items() if found.get(key.casefold()) != _bare(value)},
+        relations=tuple(
+            given for given, here in zip(item.relations, wanted.relations, strict=True) if here not in placed.relations
+        ),
+        parent=item.parent if wanted.parent != placed.parent else None,
+        rich=item.rich if item.rich != placed.rich else "",
+        fields=dict(item.kept),
+        line=item.line if item.path != placed.path else 0,
+        path=item.path if item.path != placed.path else "",
+    )
+
+
+def _bare(text: str) -> str:
+    """A text without spaces at the ends of its lines, which nobody sees."""
+    return "\n".join(line.rstrip() for line in text.split("\n")).strip()
+
+
+def whole(item: Item) -> Kept:
+    """An item that has no place at all."""
+    return Kept(
+        kind=item.kind,
+        title=item.title,
+        text=item.text,
+        criteria=item.criteria,
+        attributes=dict(item.attributes),
+        relations=item.relations,
+        parent=item.parent,
+        path=item.path,
+        line=item.line,
+        rich=item.rich,
+        fields=dict(item.kept),
+    )
+
+
+def restored(item: Item, kept: Kept, ids: dict[str, str], *, untouched: bool) -> Item:
+    """An item of the project with what was kept of it. `ids` are the project's ids by those of the source; `untouched`
+    says that nobody changed it here since, so that what reads differently here may be what the source said."""
+    known = {key.casefold() for key in item.attributes}
+    again = {key: value for key, value in kept.attributes.items() if untouched or key.casefold() not in known}
+    replaced = {key.casefold() for key in again}
+    changes: dict[str, Any] = {
+        "attributes": {key: value for key, value in item.attributes.items() if key.casefold() not in replaced} | again,
+        "relations": tuple(dict.fromkeys((*item.relations, *(_renamed(each, ids) for each in kept.relations)))),
+        "kept": {**item.kept, **kept.fields},
+        "parent": item.parent or (ids.get(kept.parent, kept.parent) if kept.parent else None),
+        "kind": kept.kind or item.kind,
+    }
+    if untouched:
+        changes |= {
+            "title": kept.title or item.title,
+            "text": kept.text or item.text,
+            "criteria": kept.criteria or item.criteria,
+            "rich": kept.rich,
+        }
+    return msgspec.structs.replace(item, **changes)
+
+
+def _renamed(relation: Relation, ids: dict[str, str]) -> Relation:
+    return msgspec.structs.replace(relation, target=ids.get(relation.target, relation.target))

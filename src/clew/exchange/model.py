@@ -1,0 +1,149 @@
+"""What is exchanged: one neutral form between every format of another tool and every format of a project.
+
+A reader turns a file into items, a writer turns items into a file, and a place turns items into requirements of the
+project and back. No reader knows of a place, and no writer of another format.
+"""
+
+from collections.abc import Iterable, Mapping
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+
+import msgspec
+
+from clew.errors import InvalidArgument, WouldCycle
+from clew.text.hashing import content_hash
+from clew.text.shortening import shortened
+
+REQUIREMENT = "requirement"
+HEADING = "heading"
+INFORMATION = "information"
+
+VERSION_DIGITS = 8
+"""Bytes of the hash that names what an item says."""
+
+
+class Criterion(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An assertion, an acceptance criterion or a scenario of a requirement."""
+
+    label: str
+    text: str
+    title: str = ""
+    """Of a scenario."""
+
+
+class Relation(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How an item cites another one. It points from the one who cites to what is cited."""
+
+    kind: str
+    """Such as `implements`: in small letters, words joined by `_`."""
+    target: str
+    labels: tuple[str, ...] = ()
+    """The criteria of the target that are meant; empty for the whole target."""
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A requirement, or anything else that another tool keeps beside requirements."""
+
+    id: str
+    kind: str = REQUIREMENT
+    """requirement, heading, information, or another tool's own word."""
+    title: str = ""
+    text: str = ""
+    """In Markdown or plain, whatever the source says it in."""
+    criteria: tuple[Criterion, ...] = ()
+    attributes: Mapping[str, str] = {}
+    """Everything else that has a name and a text, such as level, status or Rationale."""
+    relations: tuple[Relation, ...] = ()
+    parent: str | None = None
+    """What it stands below in its document."""
+    path: str = ""
+    line: int = 0
+    """Where it stands in its source."""
+    rich: str = ""
+    """The text as XHTML, where the source has it so."""
+    kept: Mapping[str, Any] = {}
+    """Fields of the source that have no place in this model, as they are."""
+    version: str = ""
+    """What the item said when it was written; an item that still says so may be changed by whoever read it."""
+
+
+class Exchange(msgspec.Struct, frozen=True, kw_only=True):
+    """What a file holds."""
+
+    items: tuple[Item, ...] = ()
+    memories: tuple[str, ...] = ()
+    """Lines of JSON, as `clew memory export` writes them."""
+    notes: tuple[str, ...] = ()
+    """What a person has to know about the file."""
+
+
+def version_of(item: Item) -> str:
+    """Names what an item says. Where it stands, and in which order its attributes come, is no part of that."""
+    said = (
+        (item.id, item.kind, item.title, item.text, item.parent or "", item.rich),
+        [(each.label, each.text, each.title) for each in item.criteria],
+        sorted(item.attributes.items()),
+        sorted((each.kind, each.target, each.labels) for each in item.relations),
+        item.kept,
+    )
+    return content_hash(msgspec.json.encode(said, order="deterministic"), VERSION_DIGITS)
+
+
+def attribute(item: Item, name: str) -> str:
+    """The attribute of a name in any case; empty where there is none."""
+    return next((value for key, value in item.attributes.items() if key.casefold() == name.casefold()), "")
+
+
+def without_attributes(item: Item, *names: str) -> dict[str, str]:
+    """The attributes but for some."""
+    left_out = {name.casefold() for name in names}
+    return {key: value for key, value in item.attributes.items() if key.casefold() not in left_out}
+
+
+def relation_kind(word: str) -> str:
+    """How a kind of relation is spelled here, whatever another tool writes."""
+    return "_".join(word.replace("-", " ").replace("_", " ").casefold().split()) or "relates"
+
+
+# What holds for every file, whatever its format
+
+
+def checked(exchange: Exchange) -> Exchange:
+    """The same, or an error: two items may not have one id, and nothing may stand below itself."""
+    seen: set[str] = set()
+    for item in exchange.items:
+        if not item.id.strip():
+            raise InvalidArgument(
+                f"The item '{shortened(item.title or item.text)}' has no id.",
+                hint="Give every item an id. Nothing was changed.",
+            )
+        if item.id in seen:
+            raise InvalidArgument(
+                f"The id '{shortened(item.id)}' is used by more than one item; an id names one.",
+                hint="Give each item an id of its own in the source. Nothing was changed.",
+            )
+        seen.add(item.id)
+    _refuse_circle({item.id: (item.parent,) if item.parent else () for item in exchange.items}, "stands below")
+    return exchange
+
+
+HIERARCHICAL = frozenset({"implements", "refines", "satisfies", "parent", "depends_on"})
+"""Kinds of relations that may not lead in a circle."""
+
+
+def refuse_circles(items: Iterable[Item]) -> None:
+    """WouldCycle where relations of a kind that orders requirements lead from an item back to itself."""
+    for kind in sorted(HIERARCHICAL):
+        edges = {item.id: tuple(each.target for each in item.relations if each.kind == kind) for item in items}
+        _refuse_circle(edges, kind)
+
+
+def _refuse_circle(edges: Mapping[str, tuple[str, ...]], word: str) -> None:
+    try:
+        TopologicalSorter(edges).prepare()
+    except CycleError as error:
+        circle = " -> ".join(reversed(error.args[1]))
+        raise WouldCycle(
+            f"'{shortened(error.args[1][-1])}' {word.replace('_', ' ')} itself: {shortened(circle, 300)}.",
+            hint="Remove one of these relations in the source. Nothing was changed.",
+        ) from error

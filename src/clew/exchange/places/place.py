@@ -1,0 +1,90 @@
+"""What a requirement format of the project offers an import and an export."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol
+
+import msgspec
+
+from clew.edit.edits import FileEdit
+from clew.exchange.model import Item, Relation
+
+_UNWRITABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+LONGEST_TITLE = 500
+
+
+class Placing(msgspec.Struct, frozen=True):
+    """An item in the form in which a place takes it: under an id of the project, citing ids of the project."""
+
+    item: Item
+    source: str
+    """What the import is called, for what is written about it."""
+
+
+class Place(Protocol):
+    name: str
+    kinds: frozenset[str]
+    """The kinds of items that it has a place for."""
+
+    def items(self) -> Mapping[str, Item]:
+        """What the project has, by id, as it would be exported."""
+        ...
+
+    def fits(self, item: Item) -> bool:
+        """Whether the id of an item can be an id of the project."""
+        ...
+
+    def fresh(self, item: Item, taken: set[str]) -> str:
+        """An id for an item whose own does not fit, or is taken."""
+        ...
+
+    def labels(self, item: Item) -> tuple[str, ...]:
+        """The labels that its criteria get, in their order."""
+        ...
+
+    def placed(self, placing: Placing) -> Item:
+        """The item as it reads once it is written; BadInput where the format cannot take it."""
+        ...
+
+    def edits(self, added: Sequence[Placing], changed: Sequence[Placing]) -> list[FileEdit]:
+        """What writing items does to the files of the project."""
+        ...
+
+    def commit(
+        self, added: Sequence[Placing], changed: Sequence[Placing], files: Callable[[], None]
+    ) -> tuple[str, ...]:
+        """Write items that are kept otherwise than in files of their own, and just before it `files`, the transaction
+        over all files. Returns what was written besides them."""
+        ...
+
+
+def writable(text: str) -> str:
+    """A text without characters that no file of requirements may hold."""
+    return _UNWRITABLE.sub("", text)
+
+
+def title_of(item: Item, longest: int = LONGEST_TITLE) -> str:
+    """A title of one line: its own, or else the beginning of its text, or its id."""
+    for words in (item.title, item.text, item.id):
+        line = " ".join(writable(words).replace("*", " ").split())
+        if line:
+            return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
+    return "Untitled"
+
+
+def free_name(wanted: str, taken: Iterable[str]) -> str:
+    """The name, or the name with a number, that nobody has."""
+    known = set(taken)
+    name, number = wanted, 1
+    while name in known:
+        number += 1
+        name = f"{wanted}-{number}"
+    return name
+
+
+def grouped(relations: Iterable[Relation]) -> dict[str, list[Relation]]:
+    """Relations by their kind, each kind in the order of its first."""
+    found: dict[str, list[Relation]] = {}
+    for each in relations:
+        found.setdefault(each.kind, []).append(each)
+    return found

@@ -1,0 +1,158 @@
+"""The register of req: items become managed requirements, whose validator has the last word."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from clew.edit.edits import FileEdit
+from clew.errors import InvalidArgument, Rejected
+from clew.exchange.model import REQUIREMENT, Criterion, Item, Relation, attribute
+from clew.exchange.places.place import Placing, title_of, writable
+from clew.formats.register.ids import PREFIX, format_id, number_of
+from clew.formats.register.model import (
+    LINK_KINDS,
+    Kind,
+    LinkKind,
+    Priority,
+    Requirement,
+    RequirementLink,
+    Status,
+    Word,
+    parse_word,
+)
+from clew.text.shortening import shortened
+
+if TYPE_CHECKING:
+    from clew.operation.call import Call
+
+_TITLE_LEAST, _TITLE_MOST = 5, 120
+_KINDS = {kind.word.replace("-", "_"): kind for kind in LINK_KINDS}
+_SPLIT = re.compile(r"\s*[,;|]\s*")
+
+AnyWord = TypeVar("AnyWord", bound=Word)
+
+
+class RegisterPlace:
+    name = "register"
+    kinds = frozenset({REQUIREMENT})
+
+    def __init__(self, call: "Call") -> None:
+        self._call = call
+        self._register = call.project.register
+        self._snapshot = self._register.snapshot()
+        self._next = max(
+            (
+                self._snapshot.register.next_id,
+                *(1 + (number_of(id) or 0) for id in self._snapshot.register.requirements),
+            )
+        )
+
+    def items(self) -> Mapping[str, Item]:
+        path = self._register.file.place.name
+        return {id: item_of(each, path) for id, each in self._snapshot.register.requirements.items()}
+
+    def fits(self, item: Item) -> bool:
+        number = number_of(item.id)
+        is_own = number is not None and item.id == format_id(number) and item.id.startswith(PREFIX)
+        # An id that was given before is never given again.
+        return is_own and (item.id in self._snapshot.register.requirements or (number or 0) >= self._next)
+
+    def fresh(self, item: Item, taken: set[str]) -> str:
+        number = max(self._next, *(1 + (number_of(id) or 0) for id in taken)) if taken else self._next
+        return format_id(number)
+
+    def labels(self, item: Item) -> tuple[str, ...]:
+        return tuple(str(number) for number in range(1, len(item.criteria) + 1))
+
+    def placed(self, placing: Placing) -> Item:
+        requirement = self._requirement(placing)
+        faults = self._register.faults(requirement)
+        if faults:
+            raise Rejected(
+                f"The validator of the register rejects it: {'; '.join(faults)}.", hint="Correct it in the source."
+            )
+        return item_of(requirement, self._register.file.place.name)
+
+    def _requirement(self, placing: Placing) -> Requirement:
+        item = placing.item
+        title = title_of(item, _TITLE_MOST).rstrip(".")
+        if len(title) < _TITLE_LEAST:
+            title = f"{item.id}: {title}"
+        criteria = tuple(_one_line(f"{each.title}: {each.text}" if each.title else each.text) for each in item.criteria)
+        usual = Kind.FUNCTIONAL if criteria else Kind.CONSTRAINT
+        links = dict.fromkeys(
+            (_KINDS[each.kind], each.target)
+            for each in item.relations
+            if each.kind in _KINDS and not each.labels and number_of(each.target) is not None
+        )
+        return Requirement(
+            id=item.id,
+            title=title,
+            statement=_statement(item, criteria) or title,
+            rationale=writable(attribute(item, "rationale")).strip() or f"It was imported from {placing.source}.",
+            acceptance=criteria,
+            kind=_word(attribute(item, "kind"), Kind, usual),
+            priority=_word(attribute(item, "priority"), Priority, Priority.SHOULD),
+            status=_word(attribute(item, "status"), Status, Status.DRAFT),
+            tags=tuple(dict.fromkeys(filter(None, _SPLIT.split(writable(attribute(item, "tags")).strip())))),
+            links=tuple(RequirementLink(kind=kind, target=target) for kind, target in links),
+            created="",
+            updated="",
+            history=(),
+            tests=(),
+        )
+
+    def edits(self, added: Sequence[Placing], changed: Sequence[Placing]) -> list[FileEdit]:
+        return []
+
+    def commit(
+        self, added: Sequence[Placing], changed: Sequence[Placing], files: Callable[[], None]
+    ) -> tuple[str, ...]:
+        """Under the lock of the register. The files are written first, the record of the import among them: what it
+        says is made and is not there will be made by the next import."""
+        placings = (*added, *changed)
+        wanted = [self._requirement(placing) for placing in placings]
+        sources = ", ".join(sorted({placing.source for placing in placings}))
+        self._register.place(self._call, wanted, source=sources, expected=self._snapshot.version, before=files)
+        return (self._register.file.place.name,)
+
+
+def item_of(requirement: Requirement, path: str) -> Item:
+    attributes = {
+        "kind": requirement.kind.word,
+        "priority": requirement.priority.word,
+        "status": requirement.status.value,
+        "Rationale": requirement.rationale,
+    }
+    if requirement.tags:
+        attributes["tags"] = ", ".join(requirement.tags)
+    links = (each for each in requirement.links if each.kind in LINK_KINDS)
+    return Item(
+        id=requirement.id,
+        title=requirement.title,
+        text=requirement.statement,
+        criteria=tuple(Criterion(str(n), text) for n, text in enumerate(requirement.acceptance, start=1)),
+        attributes=attributes,
+        relations=tuple(Relation(_relation_word(each.kind), each.target) for each in links),
+        path=path,
+    )
+
+
+def _statement(item: Item, criteria: tuple[str, ...]) -> str:
+    """The text; where it says nothing, the first criterion."""
+    return writable(item.text).strip() or next(iter(criteria), "")
+
+
+def _relation_word(kind: LinkKind) -> str:
+    return kind.word.replace("-", "_")
+
+
+def _word(written: str, type_: type[AnyWord], otherwise: AnyWord) -> AnyWord:
+    try:
+        return parse_word(shortened(written), type_, "word") if written else otherwise
+    except InvalidArgument:
+        return otherwise
+
+
+def _one_line(text: str) -> str:
+    return " ".join(writable(text).split())

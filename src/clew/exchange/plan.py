@@ -1,0 +1,275 @@
+"""From what a file holds to what is written: which items are new, which changed, which stay, and what has no place.
+
+| the item | what happens |
+|---|---|
+| was never imported, and its id is free | added under its id, or under a new one where its own does not fit |
+| says what it said at the last import | stays, whatever was done to it here since |
+| changed in the source, and not here | is changed here |
+| changed in the source and here | stays; it is reported as a conflict |
+| is gone from the project | is added again |
+| has no place in the project's format | is kept in the record of the import, and reported |
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from clew.errors import BadInput
+from clew.exchange import results
+from clew.exchange.imports_file import ImportRecord, Kept, left_over, whole
+from clew.exchange.model import Exchange, Item, Relation, checked, refuse_circles, version_of
+from clew.exchange.places.place import Place, Placing
+from clew.text.hashing import content_hash
+
+_MOST_EXAMPLES = 3
+Records = Mapping[tuple[str, str], ImportRecord]
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    added: tuple[Placing, ...]
+    changed: tuple[Placing, ...]
+    unchanged: int
+    ids: Mapping[str, str]
+    """The ids of the project by those of the source."""
+    conflicts: tuple[results.Problem, ...]
+    rejected: tuple[results.Problem, ...]
+    unplaced: tuple[results.Unplaced, ...]
+    records: tuple[ImportRecord, ...]
+    """Of this import; they take the place of those that it left before."""
+
+
+class Wishes(msgspec.Struct, frozen=True, kw_only=True):
+    """What whoever imports decided."""
+
+    name: str
+    include: tuple[str, ...] = ()
+    """Further kinds of items that become requirements."""
+    relations: Mapping[str, str] = {}
+    """Another kind for each kind of relation."""
+
+
+def plan_import(
+    exchange: Exchange, places: Sequence[Place], records: Records, wishes: Wishes, exists: Callable[[str], bool]
+) -> list[tuple[Place, Plan]]:
+    """What each place does. The first takes what none of them has yet; every other item belongs to the place that has
+    it. `exists` says whether the project has something of an id that is not imported."""
+    items = [_as_wished(item, wishes) for item in checked(exchange).items]
+    here = [place.items() for place in places]
+    shares: list[list[Item]] = [[] for _ in places]
+    for item in items:
+        record = records.get((wishes.name, item.id))
+        own = {item.id} if item.version else set()
+        own |= {record.as_} if record is not None else set()
+        shares[next((number for number, known in enumerate(here) if own & known.keys()), 0)].append(item)
+    ids: dict[str, str] = {}
+    plans: list[tuple[Place, Plan]] = []
+    for place, known, share in zip(places, here, shares, strict=True):
+        if share:
+            plan = _Planner(share, place, known, records, wishes, exists, ids).plan()
+            ids |= plan.ids
+            plans.append((place, plan))
+    return plans
+
+
+def _as_wished(item: Item, wishes: Wishes) -> Item:
+    relations = tuple(
+        msgspec.structs.replace(each, kind=wishes.relations.get(each.kind, each.kind)) for each in item.relations
+    )
+    return msgspec.structs.replace(item, relations=tuple(dict.fromkeys(relations)))
+
+
+class _Planner:
+    def __init__(
+        self,
+        items: Sequence[Item],
+        place: Place,
+        here: Mapping[str, Item],
+        records: Records,
+        wishes: Wishes,
+        exists: Callable[[str], bool],
+        elsewhere: Mapping[str, str],
+    ) -> None:
+        """`elsewhere` are the ids that items of the same import have in other places."""
+        self._items = items
+        self._place = place
+        self._wishes = wishes
+        self._exists = exists
+        self._records = {id: record for (source, id), record in records.items() if source == wishes.name}
+        self._here = here
+        self._elsewhere = dict(elsewhere)
+        self._ids: dict[str, str] = {}
+        self._labels: dict[str, dict[str, str]] = {}
+        self._kept: dict[str, list[str]] = {}
+        """By what has no place, the items that have it."""
+
+    def plan(self) -> Plan:
+        kinds = self._place.kinds | set(self._wishes.include)
+        placeable = [item for item in self._items if item.kind in kinds]
+        self._give_ids(placeable)
+        self._labels = {
+            item.id: dict(zip((each.label for each in item.criteria), self._place.labels(item), strict=True))
+            for item in placeable
+        }
+        wanted = {item.id: self._translated(item) for item in placeable}
+        refuse_circles(wanted.values())
+        added: list[Placing] = []
+        changed: list[Placing] = []
+        conflicts: list[results.Problem] = []
+        rejected: list[results.Problem] = []
+        kept: list[ImportRecord] = []
+        for item in self._items:
+            if item.id not in wanted:
+                self._note(item.kind, item.id)
+                kept.append(self._unplaced(item))
+                continue
+            try:
+                decided, record = self._decided(item, wanted[item.id])
+            except BadInput as error:
+                rejected.append(results.Problem(item.id, str(error)))
+                kept.append(self._unplaced(item))
+                continue
+            if record is not None:
+                kept.append(record)
+            placing = Placing(wanted[item.id], self._wishes.name)
+            match decided:
+                case "add":
+                    added.append(placing)
+                case "change":
+                    changed.append(placing)
+                case "conflict":
+                    reason = "It changed in the source and here since the last import; what is here stays."
+                    conflicts.append(results.Problem(item.id, reason))
+        refused = {each.id for each in rejected}
+        return Plan(
+            added=tuple(added),
+            changed=tuple(changed),
+            unchanged=len(placeable) - len(added) - len(changed) - len(conflicts) - len(rejected),
+            ids={id: here for id, here in self._ids.items() if id not in refused},
+            conflicts=tuple(conflicts),
+            rejected=tuple(rejected),
+            unplaced=tuple(self._reported()),
+            records=tuple(kept),
+        )
+
+    # Ids
+
+    def _give_ids(self, items: Iterable[Item]) -> None:
+        """An item keeps the id that it has here already; then those whose own ids fit get them; then the others."""
+        taken = set(self._here)
+        waiting: list[Item] = []
+        for item in items:
+            record = self._records.get(item.id)
+            if record is not None and record.as_ in self._here:
+                self._ids[item.id] = record.as_
+            else:
+                waiting.append(item)
+        taken |= set(self._ids.values())
+        others: list[Item] = []
+        for item in waiting:
+            if self._place.fits(item) and (item.id not in taken or self._is_meant(item)):
+                self._ids[item.id] = item.id
+                taken.add(item.id)
+            else:
+                others.append(item)
+        for item in others:
+            self._ids[item.id] = self._place.fresh(item, taken)
+            taken.add(self._ids[item.id])
+
+    def _is_meant(self, item: Item) -> bool:
+        """Whether an item of the same id here is the same item: it was exported from here, or says the same."""
+        here = self._here.get(item.id)
+        if here is None or item.id in self._ids.values():
+            return False
+        return bool(item.version) or version_of(_said(item)) == version_of(_said(here))
+
+    # What an item says in the ids of the project
+
+    def _translated(self, item: Item) -> Item:
+        labels, here = self._labels[item.id], self._here.get(self._ids[item.id])
+        return msgspec.structs.replace(
+            item,
+            id=self._ids[item.id],
+            kind="requirement" if item.kind in self._wishes.include else item.kind,
+            criteria=tuple(
+                msgspec.structs.replace(each, label=labels.get(each.label, each.label)) for each in item.criteria
+            ),
+            relations=tuple(self._relation(each, here) for each in item.relations),
+            parent=self._ids.get(item.parent, item.parent) if item.parent else None,
+            rich="",
+            kept={},
+            version="",
+        )
+
+    def _relation(self, relation: Relation, here: Item | None) -> Relation:
+        """A relation in the ids of the project; one that leads nowhere, or that the format has no word for, is left
+        as it is and will not be found where the item is placed."""
+        target = self._ids.get(relation.target) or self._elsewhere.get(relation.target)
+        if target is None:
+            is_known = relation.target in self._here or self._exists(relation.target)
+            # What the project itself cites is not corrected by an import.
+            is_known = is_known or (here is not None and relation in here.relations)
+            return relation if is_known else msgspec.structs.replace(relation, kind=f"unresolved {relation.kind}")
+        labels = self._labels.get(relation.target, {})
+        return Relation(relation.kind, target, tuple(labels.get(label, label) for label in relation.labels))
+
+    # Decisions
+
+    def _decided(self, item: Item, wanted: Item) -> tuple[str, ImportRecord | None]:
+        record = self._records.get(item.id)
+        hash = content_hash(f"{version_of(item)} {version_of(wanted)}".encode(), 8)
+        here = self._here.get(wanted.id)
+        if here is not None and record is not None and record.as_ == wanted.id and record.hash == hash:
+            self._note_kept(item, record.kept)
+            return "keep", record
+        placed = self._place.placed(Placing(wanted, self._wishes.name))
+        kept = left_over(item, wanted, placed)
+        made = ImportRecord(
+            source=self._wishes.name, id=item.id, as_=wanted.id, hash=hash, written=version_of(placed), kept=kept
+        )
+        if here is None:
+            self._note_kept(item, kept)
+            return "add", made
+        now = version_of(here)
+        if now == made.written:
+            self._note_kept(item, kept)
+            # What was exported from here and says nothing new needs no record.
+            is_own = record is None and item.id == wanted.id and kept == Kept()
+            return "keep", None if is_own else made
+        if now in (item.version, record.written if record is not None else None):
+            self._note_kept(item, kept)
+            return "change", made
+        before = record or ImportRecord(source=self._wishes.name, id=item.id, as_=wanted.id, hash="", written="")
+        return "conflict", before
+
+    def _unplaced(self, item: Item) -> ImportRecord:
+        return ImportRecord(source=self._wishes.name, id=item.id, hash=version_of(item), kept=whole(item))
+
+    # Reporting
+
+    def _note(self, what: str, id: str) -> None:
+        self._kept.setdefault(what, []).append(id)
+
+    def _note_kept(self, item: Item, kept: Kept) -> None:
+        for name in kept.attributes:
+            self._note(f"attribute {name}", item.id)
+        for name in kept.fields:
+            self._note(f"field {name}", item.id)
+        for relation in kept.relations:
+            is_here = relation.target in self._ids or self._exists(relation.target)
+            where = "" if is_here else f" to {relation.target}, which is not here"
+            self._note(f"relation {relation.kind}{where}", item.id)
+        for name in ("title", "text", "criteria"):
+            if getattr(kept, name):
+                self._note(f"{name} as the source spells it", item.id)
+        if kept.rich:
+            self._note("XHTML of the text", item.id)
+        if kept.parent:
+            self._note("place in the hierarchy", item.id)
+
+    def _reported(self) -> Iterable[results.Unplaced]:
+        for what, ids in sorted(self._kept.items()):
+            yield results.Unplaced(what, len(ids), tuple(ids[:_MOST_EXAMPLES]))
+
+
+def _said(item: Item) -> Item:
+    return msgspec.structs.replace(item, rich="", kept={}, parent=None, version="")

@@ -1,0 +1,73 @@
+"""What an import and an export answer."""
+
+import msgspec
+
+
+class Imported(msgspec.Struct, frozen=True, kw_only=True):
+    """One item of an import."""
+
+    id: str
+    """In the source."""
+    as_: str = msgspec.field(name="as")
+    """Here."""
+    title: str
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """An item that was not imported, and why."""
+
+    id: str
+    reason: str
+
+
+class Unplaced(msgspec.Struct, frozen=True):
+    """What had no place in the project's format: it is kept in the record of the import."""
+
+    what: str
+    count: int
+    examples: tuple[str, ...]
+
+
+class ImportReport(msgspec.Struct, frozen=True, kw_only=True):
+    format: str
+    source: str
+    """What the import is called; the same name finds the same items again."""
+    into: str
+    """The requirement format of the project; empty where only memories came."""
+    dry_run: bool
+    added: tuple[Imported, ...] = ()
+    changed: tuple[Imported, ...] = ()
+    unchanged: int = 0
+    mapped: tuple[Imported, ...] = ()
+    """Those among them that have another id here than in the source."""
+    conflicts: tuple[Problem, ...] = ()
+    """Changed both in the source and here; what is here stays."""
+    rejected: tuple[Problem, ...] = ()
+    """Break a rule of the project's format; kept in the record of the import."""
+    unplaced: tuple[Unplaced, ...] = ()
+    memories_added: int = 0
+    memories_unchanged: int = 0
+    memories_kept: tuple[str, ...] = ()
+    """Memories that say something else here than in the file; they stay as they are."""
+    reversal_hash: str | None = None
+    """Undoes the import of the memories."""
+    files: tuple[str, ...] = ()
+    record: str | None = None
+    """The file that says which item became which requirement."""
+    notes: tuple[str, ...] = ()
+    truncated: bool = False
+
+
+class ExportReport(msgspec.Struct, frozen=True, kw_only=True):
+    format: str
+    items: int
+    relations: int
+    memories: int = 0
+    nodes: int = 0
+    """What else the graph holds: code, tests, results, documents."""
+    notes: tuple[str, ...] = ()
+
+
+class Exported(msgspec.Struct, frozen=True):
+    report: ExportReport
+    content: bytes

@@ -1,0 +1,210 @@
+"""Imports and exports of a project."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from clew.context import Context
+from clew.edit.edits import FileEdit
+from clew.edit.targets import read_if_there
+from clew.edit.transaction import Purpose, Transaction
+from clew.exchange import results
+from clew.exchange.imports_file import NAME, ImportRecord, read_records, render_records, restored
+from clew.exchange.model import Exchange, Item, version_of
+from clew.exchange.places.choice import choose_places, places_of
+from clew.exchange.places.place import Place
+from clew.exchange.plan import Plan, Wishes, plan_import
+from clew.graph.model import Node, NodeKind
+
+if TYPE_CHECKING:
+    from clew.exchange.columns import Mapped
+    from clew.exchange.formats import Format
+    from clew.operation.call import Call
+    from clew.project import Project
+
+
+class ImportWishes(msgspec.Struct, frozen=True, kw_only=True):
+    """What whoever imports asks for."""
+
+    format: str
+    name: str
+    into: str | None = None
+    level: str | None = None
+    include: tuple[str, ...] = ()
+    relations: Mapping[str, str] = {}
+    dry_run: bool = False
+
+
+class ExchangeService:
+    def __init__(self, call: "Call") -> None:
+        self._call = call
+        self._project: Project = call.project
+        self._context: Context = call.project.context
+
+    # In
+
+    def take_in(self, exchange: Exchange, wishes: ImportWishes) -> results.ImportReport:
+        """Make requirements of the items, and memories of the memories, or say what would be made."""
+        report = results.ImportReport(
+            format=wishes.format, source=wishes.name, into="", dry_run=wishes.dry_run, notes=exchange.notes
+        )
+        if exchange.items:
+            report = self._requirements(exchange, wishes, report)
+        if exchange.memories:
+            report = self._memories(exchange, wishes, report)
+        return report
+
+    def _requirements(
+        self, exchange: Exchange, wishes: ImportWishes, report: results.ImportReport
+    ) -> results.ImportReport:
+        context, before = self._context, read_if_there(self._context.root / NAME)
+        self._project.ensure_graph(self._call.progress)
+        records = read_records(before)
+        with context.lock.reading():
+            places = choose_places(self._call, wishes.into, exchange.items, name=wishes.name, level=wishes.level)
+            known = Wishes(name=wishes.name, include=wishes.include, relations=wishes.relations)
+            plans = plan_import(exchange, places, records, known, lambda id: context.graph.get_node(id) is not None)
+        after = render_records(_merged(records, plans, wishes.name))
+        files: tuple[str, ...] = ()
+        if not wishes.dry_run:
+            files = self._write(plans, FileEdit(NAME, before, after if after or before is not None else None))
+        return _reported(report, plans, files, exchange)
+
+    def _write(self, plans: Sequence[tuple[Place, Plan]], record: FileEdit) -> tuple[str, ...]:
+        """One transaction over all files, and just after it what is kept otherwise."""
+        busy = [(place, plan) for place, plan in plans if plan.added or plan.changed]
+        edits = [edit for place, plan in busy for edit in place.edits(plan.added, plan.changed)]
+        facts = {
+            "added": sum(len(plan.added) for _, plan in busy),
+            "changed": sum(len(plan.changed) for _, plan in busy),
+        }
+        purpose = Purpose("import", facts=facts, with_diff=False)
+        steps: list[FileEdit] = [*edits, record]
+
+        def files() -> None:
+            Transaction(self._context.root, steps, purpose).commit(self._context.store)
+            steps.clear()
+
+        # Where somebody else changed the register meanwhile, nothing is written.
+        others = [name for place, plan in busy for name in place.commit(plan.added, plan.changed, files)]
+        if steps:
+            files()
+        return (*(edit.path for edit in edits), *others)
+
+    def _memories(self, exchange: Exchange, wishes: ImportWishes, report: results.ImportReport) -> results.ImportReport:
+        """Files of others: what they say is not injected before somebody accepts it."""
+        done = self._project.memory.import_lines(
+            self._call, "\n".join(exchange.memories), as_document=True, dry_run=wishes.dry_run
+        )
+        return msgspec.structs.replace(
+            report,
+            memories_added=done.added,
+            memories_unchanged=done.unchanged,
+            memories_kept=done.kept,
+            reversal_hash=done.reversal_hash,
+        )
+
+    # Out
+
+    def written(self, form: "Format", columns: "Mapped | None" = None) -> results.Exported:
+        """The project as a file of a format."""
+        exchange = self.give_out(memories=form.has_everything)
+        rest = list(self.rest()) if form.has_everything else []
+        content = form.write(exchange, self._project.config.name, rest=rest, columns=columns)
+        report = results.ExportReport(
+            format=form.name,
+            items=len(exchange.items),
+            relations=sum(len(item.relations) for item in exchange.items),
+            memories=sum(line.startswith('{"memory"') for line in exchange.memories),
+            nodes=sum("node" in each for each in rest),
+        )
+        return results.Exported(report, content)
+
+    def give_out(self, *, memories: bool = False) -> Exchange:
+        """The requirements of the project, each with what was kept of it when it was imported."""
+        self._project.ensure_graph(self._call.progress)
+        records = read_records(read_if_there(self._context.root / NAME))
+        with self._context.lock.reading():
+            found = {id: item for place in places_of(self._call) for id, item in place.items().items()}
+        items = tuple(_exported(found, records.values()))
+        lines = self._project.memory.export_lines(self._call) if memories else ()
+        return Exchange(items=items, memories=lines)
+
+    def rest(self) -> Iterator[dict[str, Any]]:
+        """The nodes of the graph that are no items, and the edges that begin at them."""
+        graph = self._context.graph
+        self._project.kb.refresh(self._call.progress, wait=True)
+        with self._context.lock.reading():
+            for kind in NodeKind:
+                if kind in _ITEMS:
+                    continue
+                for node in graph.nodes_by_kind(kind):
+                    yield {"node": _plain(node)}
+                    for edge in graph.iter_outgoing_edges(node.id):
+                        yield {"edge": msgspec.to_builtins(edge)}
+
+
+_ITEMS = frozenset({NodeKind.REQUIREMENT, NodeKind.ASSERTION, NodeKind.MEMORY, NodeKind.USER_JOURNEY})
+_SHOWN = (str, int, float, bool, type(None))
+
+
+def _plain(node: Node) -> dict[str, Any]:
+    fields = {name: value for name, value in node.fields.items() if isinstance(value, _SHOWN)}
+    place = {"path": node.source.path, "line": node.source.line} if node.source is not None else {}
+    return {"id": node.id, "kind": node.kind.value, "title": node.title, **place, "fields": fields}
+
+
+def _merged(
+    records: Mapping[tuple[str, str], ImportRecord], plans: Sequence[tuple[Place, Plan]], name: str
+) -> Iterator[ImportRecord]:
+    """The records of other imports, those of this one, and those of items that the source does not name any more."""
+    fresh = {(name, each.id): each for _, plan in plans for each in plan.records}
+    yield from (each for key, each in records.items() if key not in fresh)
+    yield from fresh.values()
+
+
+def _reported(
+    report: results.ImportReport, plans: Sequence[tuple[Place, Plan]], files: tuple[str, ...], exchange: Exchange
+) -> results.ImportReport:
+    every = [plan for _, plan in plans]
+    ids = {id: here for plan in every for id, here in plan.ids.items()}
+    sources = {here: id for id, here in ids.items()}
+    titles = {item.id: item.title for item in exchange.items}
+
+    def told(found: Iterable[str]) -> tuple[results.Imported, ...]:
+        return tuple(results.Imported(id=sources[id], as_=id, title=titles[sources[id]]) for id in found)
+
+    return msgspec.structs.replace(
+        report,
+        into=" and ".join(place.name for place, _ in plans),
+        added=told(each.item.id for plan in every for each in plan.added),
+        changed=told(each.item.id for plan in every for each in plan.changed),
+        unchanged=sum(plan.unchanged for plan in every),
+        mapped=told(here for id, here in ids.items() if id != here),
+        conflicts=tuple(each for plan in every for each in plan.conflicts),
+        rejected=tuple(each for plan in every for each in plan.rejected),
+        unplaced=tuple(each for plan in every for each in plan.unplaced),
+        files=files,
+        record=NAME if any(plan.records for plan in every) else None,
+    )
+
+
+def _exported(found: Mapping[str, Item], records: Iterable[ImportRecord]) -> Iterator[Item]:
+    ids: dict[str, dict[str, str]] = {}
+    kept: dict[str, ImportRecord] = {}
+    alone: list[ImportRecord] = []
+    for record in records:
+        ids.setdefault(record.source, {})[record.id] = record.as_ or record.id
+        if record.as_ in found:
+            kept[record.as_] = record
+        elif not record.as_ and record.id not in found:
+            alone.append(record)
+    for id, item in found.items():
+        version = version_of(item)
+        if (own := kept.get(id)) is not None:
+            item = restored(item, own.kept, ids[own.source], untouched=version == own.written)
+        yield msgspec.structs.replace(item, version=version)
+    for record in alone:
+        empty = Item(id=record.id)
+        yield restored(empty, record.kept, ids[record.source], untouched=True)

@@ -1,0 +1,1 @@
+"""The engine for teams: one schema of a PostgreSQL database for each project."""

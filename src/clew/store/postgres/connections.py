@@ -1,0 +1,247 @@
+"""Connections to one schema: how they are lent, and how they come back after the database was gone.
+
+Writers of one schema take turns behind an advisory lock, so that the numbers of events rise in the order of commits.
+The lock belongs to a transaction: it ends with it, however that ends.
+"""
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import lru_cache
+from typing import Any, cast
+
+import psycopg
+from psycopg import sql
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
+
+from clew.errors import StoreBusy, StoreError
+from clew.store.postgres.faults import damaged, fault, is_lost, read_only, translated, unreachable
+from clew.store.sql.connections import Rows
+from clew.text.database_address import Address
+
+CONNECT_SECONDS = 5
+"""How long one attempt to reach the database may take."""
+MOST_CONNECTIONS = 16
+"""Of one process; more threads than that wait for each other."""
+_AGAIN_SECONDS = 1.0
+"""For so long after a failed attempt, others fail at once with the same error."""
+
+NOW = """to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
+"""The time by the database's clock, in the one spelling of the store."""
+
+Lent = psycopg.Connection[tuple[Any, ...]]
+
+
+class Connection:
+    """A lent connection in the words of the shared statements."""
+
+    def __init__(self, pool: "Connections", lent: Lent, *, at: str = "", again: bool = False) -> None:
+        self._pool = pool
+        self.lent = lent
+        self._at = at
+        self._again = again
+        """Whether a statement may be sent once more on another connection: true where each stands alone."""
+
+    def execute(self, query: str, values: Sequence[Any] = (), /) -> Rows:
+        try:
+            return cast(Rows, self.lent.execute(_placed(query), values or None))
+        except psycopg.OperationalError as error:
+            if not self._again or not is_lost(error) or not self.lent.closed:
+                raise
+            self._again = False
+            self.lent = self._pool.another(self.lent)
+            return cast(Rows, self.lent.execute(_placed(query), values or None))
+
+    def executemany(self, query: str, rows: Sequence[Any], /) -> None:
+        if rows:
+            self.lent.cursor().executemany(_placed(query), rows)
+
+    def moment(self) -> str:
+        return self._at or str(self.lent.execute(f"SELECT {NOW}").fetchone()[0])  # type: ignore[index]
+
+
+@lru_cache(maxsize=256)
+def _placed(query: str) -> bytes:
+    return query.replace("?", "%s").encode()
+
+
+class Connections:
+    def __init__(self, address: Address, schema: str, *, patience: float, principal: str | None = None) -> None:
+        self.address = address
+        self.schema = schema
+        self.principal = principal
+        """The database's user, where it signs what it writes."""
+        self.may_write = True
+        self._patience = patience
+        self._process = os.getpid()
+        self._thread = threading.local()
+        self._lock = threading.Lock()
+        self._down: tuple[float, str] | None = (0.0, "it was not reached yet")
+        """When the database was last found to be gone, and why. The pool alone would wait for it, and not say why."""
+        # Whoever waits for a connection says why there is none.
+        logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
+        self._pool: ConnectionPool[Lent] = ConnectionPool(
+            address.url,
+            kwargs=self._options(),
+            min_size=0,
+            max_size=MOST_CONNECTIONS,
+            configure=self._configure,
+            timeout=patience,
+            # After an error the next caller looks for itself, and says why.
+            reconnect_timeout=1.0,
+            num_workers=1,
+            name="clew-store",
+            open=True,
+        )
+
+    @property
+    def name(self) -> str:
+        return f"the store {self.address}"
+
+    def translated(self) -> AbstractContextManager[None]:
+        return translated(self.address)
+
+    def damaged(self, cause: str) -> StoreError:
+        return damaged(self.address, cause)
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection for statements that each stand alone."""
+        lent = Connection(self, self._take(), again=True)
+        try:
+            with self.translated():
+                yield lent
+        finally:
+            self._give_back(lent.lent)
+
+    @contextmanager
+    def writing(self, *, durable: bool = True) -> Iterator[Connection]:
+        """The lock of the schema's writers and a transaction around the block."""
+        self._demand_writable()
+        lent, at = self._begun(durable)
+        self._thread.writes = True
+        try:
+            yield Connection(self, lent, at=at)
+            self._commit(lent)
+        finally:
+            self._thread.writes = False
+            with suppress(psycopg.Error):
+                if not lent.closed and lent.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                    lent.execute("ROLLBACK")
+            self._give_back(lent)
+
+    def _demand_writable(self) -> None:
+        if getattr(self._thread, "writes", False):
+            raise StoreError(
+                f"A transaction on the store {self.address} is already open in this thread.",
+                hint="Write through that transaction, or end it first. Nothing was written.",
+            )
+        if not self.may_write:
+            raise read_only(self.address, "it has the role reader only")
+
+    def _begun(self, durable: bool) -> tuple[Lent, str]:
+        lent = self._take()
+        begin = f"""
+            BEGIN{"" if durable else "; SET LOCAL synchronous_commit = off"};
+            SELECT pg_advisory_xact_lock({lock_of(self.schema)}); SELECT {NOW}
+        """
+        try:
+            try:
+                cursor = lent.execute(begin)
+            except psycopg.OperationalError as error:
+                if not is_lost(error) or not lent.closed:
+                    raise
+                # Nothing has begun yet, so another connection may.
+                lent = self.another(lent)
+                cursor = lent.execute(begin)
+            while cursor.nextset():
+                pass
+            (at,) = cursor.fetchone() or ("",)
+        except BaseException as error:
+            self._roll_back(lent)
+            if isinstance(error, psycopg.Error):
+                raise fault(error, self.address) from None
+            raise
+        return lent, at
+
+    def _roll_back(self, lent: Lent) -> None:
+        with suppress(psycopg.Error):
+            lent.execute("ROLLBACK")
+        self._give_back(lent)
+
+    def _commit(self, lent: Lent) -> None:
+        try:
+            lent.execute("COMMIT")
+        except psycopg.Error as error:
+            if not is_lost(error):
+                raise fault(error, self.address) from None
+            lost = fault(error, self.address)
+            raise type(lost)(
+                lost.message.replace("cannot be reached", "was lost while a write was being committed"),
+                hint="It is not known whether that write is there. Look before you write it again.",
+            ) from None
+
+    def another(self, broken: Lent) -> Lent:
+        """A connection in the place of one that the database closed, as it does when it is started again."""
+        self._give_back(broken)
+        self._pool.check()
+        self._down = (0.0, "the connection was lost")
+        return self._take()
+
+    def close(self) -> None:
+        self._pool.close()
+
+    def _take(self) -> Lent:
+        if self._process != os.getpid():
+            raise StoreError(
+                f"The store {self.address} was opened by process {self._process} and cannot be used after a fork.",
+                hint="Open the store in the child process.",
+            )
+        if self._down is not None:
+            self._look()
+        try:
+            return self._pool.getconn()
+        except PoolClosed:
+            raise StoreError(f"The store {self.address} is closed.", hint="Open it again.") from None
+        except PoolTimeout:
+            self._look()
+            raise StoreBusy(
+                f"All connections to the store {self.address} were in use for {self._patience:.0f} s.",
+                hint="Try again. Nothing was written.",
+            ) from None
+
+    def _look(self) -> None:
+        """StoreUnreachable where the database is gone. Only one looks, and those who come right after believe it."""
+        with self._lock:
+            if self._down is not None and time.monotonic() < self._down[0] + _AGAIN_SECONDS:
+                raise unreachable(self.address, self._down[1])
+            try:
+                psycopg.connect(self.address.url, **self._options()).close()
+            except psycopg.Error as error:
+                cause = self.address.cleaned(" ".join(str(error).split()))
+                self._down = (time.monotonic(), cause)
+                raise unreachable(self.address, cause) from None
+            self._down = None
+
+    def _give_back(self, lent: Lent) -> None:
+        if lent.closed:
+            self._down = (0.0, "the connection was lost")
+        with suppress(PoolClosed, ValueError):
+            self._pool.putconn(lent)
+
+    def _options(self) -> dict[str, Any]:
+        return {"autocommit": True, "connect_timeout": CONNECT_SECONDS, "application_name": "clew"}
+
+    def _configure(self, lent: Lent) -> None:
+        lent.execute(sql.SQL("SET search_path = {}").format(sql.Identifier(self.schema)))
+        lent.execute(sql.SQL("SET lock_timeout = {}").format(sql.Literal(max(1, int(self._patience * 1000)))))
+
+
+def lock_of(schema: str) -> int:
+    """The number of the lock that the writers of a schema take."""
+    import hashlib
+
+    return int.from_bytes(hashlib.sha256(schema.encode()).digest()[:8], signed=True)

@@ -1,0 +1,128 @@
+"""The engine on one schema of a PostgreSQL database."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from psycopg import sql
+
+from clew.errors import StoreError
+from clew.store.postgres import inspection
+from clew.store.postgres.connections import Connection, Connections
+from clew.store.postgres.faults import read_only, translated
+from clew.store.postgres.migrations import check_version, found_version, migrate
+from clew.store.sql.engine import SqlStore
+from clew.text.database_address import Address
+
+BUSY_TIMEOUT = 30.0
+"""Seconds a writer waits for another one."""
+
+_SIGNED = "events_are_signed"
+"""The trigger that makes the database's user the first part of every actor."""
+
+
+def open_postgres(
+    address: Address, schema: str, *, create: bool = False, busy_timeout: float = BUSY_TIMEOUT
+) -> "PostgresStore":
+    """The store in this schema. With `create`, the schema is made where it is missing, for its maker alone; a team's is
+    made by `clew store init`, with roles."""
+    connections = Connections(address, schema, patience=busy_timeout)
+    try:
+        with connections.reading() as connection:
+            _prepare(connections, connection, create=create)
+    except BaseException:
+        connections.close()
+        raise
+    return PostgresStore(connections)
+
+
+def _prepare(connections: Connections, connection: Connection, *, create: bool) -> None:
+    address, schema = connections.address, connections.schema
+    connection.execute("SELECT 1")
+    found, needs = found_version(connection.lent, schema)
+    if not found:
+        if not create:
+            raise StoreError(
+                f"The database {address} holds nothing of this project (no schema {schema}).",
+                hint="Make it with `clew store init`, or move what is here with `clew store migrate --to URL`.",
+                data={"schema": schema},
+            )
+        with translated(address):
+            migrate(connection.lent, schema)
+    else:
+        check_version(found, needs, address)
+    row = connection.lent.execute(
+        """
+        SELECT session_user, has_table_privilege(%(events)s, 'INSERT'), EXISTS (
+            SELECT 1 FROM pg_trigger WHERE tgrelid = %(events)s::regclass AND tgname = %(signed)s
+        )
+        """,
+        {"events": f'"{schema}".events', "signed": _SIGNED},
+    ).fetchone()
+    user, connections.may_write, is_signed = row or ("", False, False)
+    connections.principal = user if is_signed else None
+
+
+class PostgresStore(SqlStore[Connections]):
+    get_many_query = """
+        SELECT records.id, version, data, updated_at
+        FROM jsonb_array_elements_text(?::jsonb) WITH ORDINALITY AS asked (id, place)
+        JOIN records ON collection = ? AND records.id = asked.id ORDER BY asked.place
+    """
+
+    @property
+    def schema(self) -> str:
+        """Also the channel on which listeners are woken after every write."""
+        return self._connections.schema
+
+    @property
+    def address(self) -> Address:
+        return self._connections.address
+
+    @property
+    def principal(self) -> str | None:
+        """The database's user, where it signs what it writes."""
+        return self._connections.principal
+
+    def purged(self, *, after: int) -> tuple[list[tuple[str, str]], int]:
+        """What purges changed since a number, as collections and ids, and the number that this leads up to."""
+        with self._connections.reading() as connection:
+            rows = connection.execute(
+                "SELECT number, collection, id FROM purged WHERE number > ? ORDER BY number", (after,)
+            ).fetchall()
+        return list(dict.fromkeys((row[1], row[2]) for row in rows)), rows[-1][0] if rows else after
+
+    @contextmanager
+    def moving(self) -> Iterator[Connection]:
+        """Only an owner of the project may write in the name of others."""
+        with super().moving() as connection:
+            connection.execute("SET LOCAL clew.moving = 'on'")
+            yield connection
+
+    @contextmanager
+    def changing_events(self, connection: Connection) -> Iterator[None]:
+        connection.execute("SET LOCAL clew.purging = 'on'")
+        yield
+        connection.execute("SET LOCAL clew.purging = 'off'")
+
+    def compact(self) -> None:
+        """PostgreSQL's own log and the team's backups keep what they have until they are replaced."""
+        with self._connections.reading() as connection:
+            (is_owner,) = connection.execute(
+                "SELECT pg_has_role(tableowner, 'USAGE') FROM pg_tables WHERE schemaname = ? AND tablename = 'events'",
+                (self.schema,),
+            ).fetchone()
+            if not is_owner:
+                raise read_only(self.address, "only an owner of the project can make the tables anew")
+            for table in inspection.TABLES:
+                name = sql.SQL("VACUUM (FULL) {}").format(sql.Identifier(self.schema, table))
+                connection.lent.execute(name)
+
+    def describe(self, *, counts: bool = True) -> Mapping[str, Any]:
+        with self._connections.reading() as connection:
+            told = inspection.described(connection, self._connections)
+            return told | inspection.counted(connection) if counts else told
+
+    def check(self) -> list[str]:
+        with self._connections.reading() as connection:
+            return inspection.damage(connection)

@@ -1,0 +1,192 @@
+"""The engine itself: every method of the contract, each one call or one transaction on a connection of its own."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Generic, TypeVar
+
+from clew.errors import InvalidArgument
+from clew.store.arguments import LARGEST_NUMBER, check_name, check_number, check_text
+from clew.store.interface import Event, Job, Record, Rewrite, Tombstone, Transaction
+from clew.store.person import person, signed
+from clew.store.sql import jobs, records, rewriting
+from clew.store.sql.connections import Connection, Connections
+
+C = TypeVar("C", bound=Connections)
+
+
+class SqlStore(Generic[C]):
+    """An engine adds how it opens, describes and checks itself, and how it compacts what it keeps."""
+
+    get_many_query: str
+    """Takes a JSON list of ids and a collection; gives id, version, data and time in the order of the ids."""
+
+    def __init__(self, connections: C) -> None:
+        self._connections = connections
+
+    def changing_events(self, connection: Any) -> AbstractContextManager[None]:
+        """Lets the values of events be changed during the block."""
+        raise NotImplementedError
+
+    def asking(self) -> AbstractContextManager[Connection]:
+        """A connection for statements of what moves or copies whole stores."""
+        return self._connections.reading()
+
+    @contextmanager
+    def moving(self) -> Iterator[Any]:
+        """A transaction of what moves or copies whole stores: rows keep who wrote them and when."""
+        with self._connections.writing() as connection, self._connections.translated():
+            yield connection
+
+    def found_setting(self, name: str) -> bytes | None:
+        with self._connections.reading() as connection:
+            return _setting(connection, name)
+
+    @contextmanager
+    def transaction(self, *, actor: str, reason: str = "") -> Iterator[Transaction]:
+        check_name("actor", actor)
+        check_text("reason", reason)
+        actor = signed(actor, self._connections.principal, person())
+        with self._connections.writing() as connection:
+            transaction = records.SqlTransaction(connection, self._connections, actor=actor, reason=reason)
+            try:
+                yield transaction
+            finally:
+                transaction.close()
+            transaction.demand_whole()
+
+    def get(self, collection: str, id: str) -> Record | None:
+        check_name("collection", collection)
+        check_name("id", id)
+        with self._connections.reading() as connection:
+            return records.get(connection, self._connections, collection, id)
+
+    def get_many(self, collection: str, ids: Iterable[str]) -> dict[str, Record]:
+        check_name("collection", collection)
+        wanted = list(dict.fromkeys(ids))
+        for id in wanted:
+            check_name("id", id)
+        with self._connections.reading() as connection:
+            return records.get_many(connection, self._connections, self.get_many_query, collection, wanted)
+
+    def scan(self, collection: str, *, after: str = "", limit: int | None = None) -> list[Record]:
+        check_name("collection", collection)
+        check_text("after", after)
+        with self._connections.reading() as connection:
+            return records.scan(connection, self._connections, collection, after, _limit(limit))
+
+    def count(self, collection: str) -> int:
+        check_name("collection", collection)
+        with self._connections.reading() as connection:
+            return records.count(connection, collection)
+
+    def events(
+        self,
+        *,
+        collection: str | None = None,
+        id: str | None = None,
+        after: int = 0,
+        limit: int | None = None,
+        latest_first: bool = False,
+    ) -> list[Event]:
+        if collection is not None:
+            check_name("collection", collection)
+        if id is not None:
+            check_name("id", id)
+        check_number("after", after)
+        with self._connections.reading() as connection:
+            return records.events(
+                connection, self._connections, collection, id, after, _limit(limit), latest_first=latest_first
+            )
+
+    def tombstones(self, collection: str, *, limit: int | None = None) -> list[Tombstone]:
+        check_name("collection", collection)
+        with self._connections.reading() as connection:
+            return records.tombstones(connection, self._connections, collection, _limit(limit))
+
+    def start_job(self, kind: str, *, total: int | None = None) -> Job:
+        check_name("kind", kind)
+        _check_total(total)
+        with self._connections.writing() as connection, self._connections.translated():
+            return jobs.start(connection, kind, total)
+
+    def advance_job(self, id: str, *, done: int, total: int | None = None, message: str = "") -> Job:
+        check_name("id", id)
+        check_number("done", done)
+        _check_total(total)
+        check_text("message", message)
+        # Progress is reported often and worth little after a loss of power.
+        with self._connections.writing(durable=False) as connection, self._connections.translated():
+            job = jobs.advance(connection, id, done, total, message)
+        jobs.refuse_cancelled(job)
+        return job
+
+    def finish_job(self, id: str, *, state: str = "done", message: str = "") -> Job:
+        check_name("id", id)
+        jobs.check_state(state, jobs.ENDINGS)
+        check_text("message", message)
+        with self._connections.writing() as connection, self._connections.translated():
+            return jobs.finish(connection, id, state, message)
+
+    def cancel_job(self, id: str) -> Job:
+        check_name("id", id)
+        with self._connections.writing() as connection, self._connections.translated():
+            return jobs.cancel(connection, id)
+
+    def jobs(self, *, state: str | None = None, limit: int | None = None) -> list[Job]:
+        if state is not None:
+            jobs.check_state(state, jobs.STATES)
+        _limit(limit)
+        with self._connections.reading() as connection:
+            return jobs.listed(connection, state, limit)
+
+    def setting(self, name: str, default: bytes) -> bytes:
+        check_name("name", name)
+        if not isinstance(default, bytes):
+            raise InvalidArgument(
+                f"The default of setting {name} must be bytes, not {type(default).__name__}.", hint="Pass bytes."
+            )
+        value = self.found_setting(name)
+        if value is not None:
+            return value
+        with self._connections.writing() as connection, self._connections.translated():
+            connection.execute("INSERT INTO settings VALUES (?, ?) ON CONFLICT DO NOTHING", (name, default))
+            value = _setting(connection, name)
+        return default if value is None else value
+
+    def rewrite(self, edit: Rewrite) -> int:
+        with self._changing_history() as connection:
+            return rewriting.rewrite(connection, self._connections, edit)
+
+    def erase(self, collection: str, ids: Iterable[str]) -> list[str]:
+        check_name("collection", collection)
+        wanted = list(dict.fromkeys(ids))
+        for id in wanted:
+            check_name("id", id)
+        with self._changing_history() as connection:
+            return rewriting.erase(connection, collection, wanted)
+
+    @contextmanager
+    def _changing_history(self) -> Iterator[Connection]:
+        store = self._connections
+        with store.writing() as connection, store.translated(), self.changing_events(connection):
+            yield connection
+
+    def close(self) -> None:
+        self._connections.close()
+
+
+def _limit(limit: int | None) -> int:
+    if limit is None:
+        return LARGEST_NUMBER
+    check_number("limit", limit)
+    return limit
+
+
+def _check_total(total: int | None) -> None:
+    if total is not None:
+        check_number("total", total)
+
+
+def _setting(connection: Connection, name: str) -> bytes | None:
+    row = connection.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
+    return None if row is None else bytes(row[0])

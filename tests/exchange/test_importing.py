@@ -1,0 +1,220 @@
+"""`clew import` and `clew export`, as a person calls them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.exchange.conftest import REGISTER, Clew, files_of
+
+ITEMS: list[dict[str, Any]] = [
+    {
+        "id": "SYS-1",
+        "title": "Keep time",
+        "text": "The clock shall keep the time of day.",
+        "criteria": [{"label": "a", "text": "The clock shall show the hour."}],
+        "attributes": {"status": "open", "Rationale": "People are late without it."},
+    },
+    {
+        "id": "REQ-p00007",
+        "title": "Show the hour",
+        "text": "The clock shall show the hour with two digits.",
+        "attributes": {"priority": "must"},
+        "relations": [
+            {"kind": "implements", "target": "SYS-1", "labels": ["a"]},
+            {"kind": "implements", "target": "NOWHERE-9"},
+            {"kind": "tested_by", "target": "SYS-1"},
+        ],
+        "parent": "SYS-1",
+    },
+    {"id": "H-1", "kind": "heading", "title": "Clocks"},
+]
+
+
+def lines(items: list[dict[str, Any]]) -> str:
+    return "".join(f"{json.dumps({'item': item})}\n" for item in items)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    file = tmp_path / "clock.jsonl"
+    file.write_text(lines(ITEMS))
+    return file
+
+
+def imported(clew: Clew, folder: Path, *words: str) -> Any:
+    done = clew(folder, "import", *words, "--json")
+    return json.loads(done.stdout) if done.stdout else done.stderr
+
+
+def exported(clew: Clew, folder: Path, file: Path) -> dict[str, dict[str, Any]]:
+    assert clew(folder, "export", "jsonl", "--output", str(file)).returncode == 0
+    found = [json.loads(line) for line in file.read_text().splitlines()]
+    return {each["item"]["id"]: each["item"] for each in found if "item" in each}
+
+
+# Verifies: REQ-o00080-A
+# Verifies: REQ-d00600-A
+# Verifies: REQ-d00600-G
+def test_ids_that_fit_are_kept_and_the_others_are_mapped_with_all_that_cites_them(
+    clew: Clew, empty: Path, source: Path, tmp_path: Path
+) -> None:
+    report = imported(clew, empty, "jsonl", str(source))
+    ids = {each["id"]: each["as"] for each in report["added"]}
+    assert ids == {"SYS-1": "REQ-p00008", "REQ-p00007": "REQ-p00007"}
+    assert [each["as"] for each in report["mapped"]] == ["REQ-p00008"]
+    text = (empty / "spec" / "clock.md").read_text()
+    assert "**Implements**: REQ-p00008-A\n" in text
+    assert "A. The clock shall show the hour." in text
+    records = [json.loads(line) for line in (empty / "clew.imports.jsonl").read_text().splitlines()]
+    assert {each["id"]: each.get("as", "") for each in records} == {**ids, "H-1": ""}
+    assert clew(empty, "check", "--strict", ".").returncode == 0
+
+
+# Verifies: REQ-d00600-B
+def test_a_dry_run_says_what_would_be_made_and_makes_nothing(clew: Clew, empty: Path, source: Path) -> None:
+    before = files_of(empty)
+    done = clew(empty, "import", "jsonl", str(source), "--dry-run")
+    assert "2 would be added" in done.stdout
+    assert "REQ-p00008  Keep time  (was SYS-1)" in done.stdout
+    assert files_of(empty) == before
+
+
+# Verifies: REQ-d00600-C
+@pytest.mark.parametrize("into", ["elspais", "register", "openspec"])
+def test_the_second_import_changes_nothing(clew: Clew, empty: Path, source: Path, into: str) -> None:
+    if into == "register":
+        clew(empty, *REGISTER)
+    first = imported(clew, empty, "jsonl", str(source), "--into", into)
+    assert len(first["added"]) == 2
+    after = files_of(empty)
+    second = imported(clew, empty, "jsonl", str(source), "--into", into)
+    assert (second["added"], second["changed"], second["unchanged"]) == ([], [], 2)
+    assert files_of(empty) == after
+
+
+# Verifies: REQ-d00600-D
+# Verifies: REQ-d00601-E
+def test_what_has_no_place_is_kept_reported_and_exported_again(
+    clew: Clew, empty: Path, source: Path, tmp_path: Path
+) -> None:
+    report = imported(clew, empty, "jsonl", str(source))
+    told = {each["what"]: each["examples"] for each in report["unplaced"]}
+    assert told["attribute status"] == ["SYS-1"]
+    assert told["relation implements to NOWHERE-9, which is not here"] == ["REQ-p00007"]
+    assert told["relation tested_by"] == ["REQ-p00007"]
+    assert told["place in the hierarchy"] == ["REQ-p00007"]
+    assert told["heading"] == ["H-1"]
+    again = exported(clew, empty, tmp_path / "again.jsonl")
+    assert again["REQ-p00008"]["attributes"]["status"] == "open"
+    assert again["REQ-p00007"]["parent"] == "REQ-p00008"
+    assert {"kind": "tested_by", "target": "REQ-p00008"} in again["REQ-p00007"]["relations"]
+    assert again["H-1"]["title"] == "Clocks"
+
+
+# Verifies: REQ-d00600-E
+def test_a_change_in_the_source_is_taken_over_unless_the_requirement_changed_here_too(
+    clew: Clew, empty: Path, source: Path
+) -> None:
+    imported(clew, empty, "jsonl", str(source))
+    changed = [{**ITEMS[0], "title": "Keep the time"}, {**ITEMS[1], "title": "Show hours"}, ITEMS[2]]
+    source.write_text(lines(changed))
+    spec = empty / "spec" / "clock.md"
+    spec.write_text(spec.read_text().replace("with two digits", "with two bright digits"))
+    done = clew(empty, "import", "jsonl", str(source))
+    assert done.returncode == 1
+    assert "1 changed" in done.stdout
+    assert "conflict  REQ-p00007" in done.stdout
+    text = spec.read_text()
+    assert "Keep the time" in text
+    assert "Show the hour" in text
+    assert "with two bright digits" in text
+
+
+# Verifies: REQ-d00600-F
+def test_an_item_that_breaks_a_rule_of_the_register_is_reported_and_the_others_come_in(
+    clew: Clew, empty: Path, tmp_path: Path
+) -> None:
+    clew(empty, *REGISTER)
+    file = tmp_path / "mixed.jsonl"
+    file.write_text(lines([ITEMS[0], {"id": "BAD-1", "title": "Nothing", "text": "Clocks are nice to have here."}]))
+    report = imported(clew, empty, "jsonl", str(file))
+    assert [each["as"] for each in report["added"]] == ["REQ-0001"]
+    assert report["rejected"][0]["id"] == "BAD-1"
+    assert "none of shall, must, should and will" in report["rejected"][0]["reason"]
+    assert "BAD-1" in (empty / "clew.imports.jsonl").read_text()
+
+
+# Verifies: REQ-o00080-B
+# Verifies: REQ-d00601-B
+@pytest.mark.parametrize(
+    ("form", "into"),
+    [
+        *(("jsonl", into) for into in ("elspais", "register", "openspec")),
+        *(
+            ("csv", "register"),
+            ("excel", "elspais"),
+            ("needs", "openspec"),
+            ("reqif", "elspais"),
+            ("lobster", "elspais"),
+        ),
+    ],
+)
+def test_the_demo_exported_and_imported_into_an_empty_project_is_the_same(
+    clew: Clew, demo: Path, tmp_path: Path, form: str, into: str
+) -> None:
+    if form in ("excel", "reqif"):
+        pytest.importorskip({"excel": "openpyxl"}.get(form, form))
+    whole = exported(clew, demo, tmp_path / "whole.jsonl")
+    file = tmp_path / f"demo.{form}"
+    assert clew(demo, "export", form, "--output", str(file)).returncode == 0
+    folder = tmp_path / "another"
+    folder.mkdir()
+    (folder / "clew.toml").write_text("")
+    if into == "register":
+        clew(folder, *REGISTER)
+    report = imported(clew, folder, form, str(file), "--into", into)
+    own = {"elspais": "spec/", "register": "project.req", "openspec": "openspec/"}[into]
+    expected = {id: item for id, item in whole.items() if item["path"].startswith(own)}
+    assert expected.keys() <= {each["as"] for each in report["added"]}
+    again = exported(clew, folder, tmp_path / "again.jsonl")
+    for id, item in expected.items():
+        assert said(again[id]) == said(item)
+
+
+def said(item: dict[str, Any]) -> dict[str, Any]:
+    """What an item says, but for where it stands and what it cites outside of its own format."""
+    left = {name: item.get(name) for name in ("id", "kind", "title", "text", "criteria", "attributes")}
+    left["relations"] = sorted(json.dumps(each, sort_keys=True) for each in item.get("relations", []))
+    return left
+
+
+# Verifies: REQ-d00601-C
+def test_json_lines_hold_the_whole_graph_and_change_nothing_where_they_come_from(
+    clew: Clew, demo: Path, tmp_path: Path
+) -> None:
+    clew(demo, "remember", "The gauge at the bar reads ten centimetres low.", "--why", "Measured twice in May.")
+    file = tmp_path / "graph.jsonl"
+    done = clew(demo, "export", "jsonl", "-o", str(file))
+    assert "1 memory" in done.stdout
+    found = [json.loads(line) for line in file.read_text().splitlines()]
+    assert found[0]["clew"]["version"] == 1
+    kinds = {each["node"]["kind"] for each in found if "node" in each}
+    assert {"code", "test", "result", "document", "section", "spec"} <= kinds
+    assert any("edge" in each for each in found)
+    before = files_of(demo)
+    report = imported(clew, demo, "jsonl", str(file))
+    assert (report["added"], report["changed"], report["memories_added"]) == ([], [], 0)
+    assert files_of(demo) == before
+
+
+def test_a_changed_export_changes_each_format_where_the_requirement_is(clew: Clew, demo: Path, tmp_path: Path) -> None:
+    file = tmp_path / "graph.jsonl"
+    clew(demo, "export", "jsonl", "-o", str(file))
+    text = file.read_text()
+    for old, new in (("Reading a tide table", "Reading one"), ("Answer without a network", "Answer offline")):
+        text = text.replace(f'"title":"{old}"', f'"title":"{new}"')
+    file.write_text(text.replace('"title":"Windows of a day"', '"title":"Windows of one day"'))
+    report = imported(clew, demo, "jsonl", str(file))
+    assert {each["as"] for each in report["changed"]} == {"REQ-d00001", "REQ-0002", "passage-windows/windows-of-a-day"}
+    assert clew(demo, "show", "REQ-d00001").stdout.count("Reading one")
