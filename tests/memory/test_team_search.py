@@ -89,11 +89,12 @@ def test_a_purge_of_one_server_leaves_nothing_with_another_one(
 ) -> None:
     one, other = memories
     secret, kept = one.store(TEXT), one.store(OTHER)
-    assert {secret} <= set(other.ids(f"where is {SECRET}"))
+    question = "where is the key of the lamp room"
+    assert secret in other.ids(question)
     project = Project.open(checkouts[0])
     take_out(project, ids=(secret,))
     project.close()
-    assert secret not in other.ids(f"where is {SECRET}")
+    assert secret not in other.ids(question)
     assert kept in other.ids("how are ropes coiled")
     assert not holding(checkouts[1])
     name = database.split("/")[3].partition("?")[0]
