@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from mcp.shared.exceptions import MCPError
 from tests.contract.memory_client import WHY, Memory, remembering, write_project
 from tests.memory.test_purge import OTHER, SECRET, TEXT, holding, take_out
 from tests.postgres import OwnPostgres, Postgres
@@ -116,6 +117,8 @@ def test_reading_goes_on_while_the_database_is_gone_and_the_servers_agree_again_
         own_postgres.kill()
         assert made in other.ids("how are ropes coiled")
         assert made in one.ids("how are ropes coiled")
+        with pytest.raises(MCPError, match="cannot be reached"):
+            one.store("Nobody has acknowledged this.")
         own_postgres.start()
         later = _stored(one, "The tide table hangs in the lamp room.")
         assert later in other.ids("where is the tide table")
@@ -126,5 +129,6 @@ def _stored(memory: Memory, text: str) -> str:
     while True:
         try:
             return memory.store(text)
-        except AssertionError:
-            continue
+        except MCPError as error:
+            if "cannot be reached" not in str(error):
+                raise
