@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PORT ?= 8484
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: all run test lint types check bench bench-kb bench-links bench-memory bench-page bench-retrieval conformance differential attack properties packaging release sbom browser docs lock clean
+.PHONY: all run test lint types check bench bench-kb bench-links bench-memory bench-page bench-retrieval conformance differential exchange attack properties packaging release sbom browser docs lock clean
 
 all: $(STAMP)
 
@@ -58,6 +58,9 @@ conformance: $(STAMP) ## run the official protocol suite
 
 differential: $(STAMP) ## compare with OpenSpec and elspais themselves
 	@$(BIN)/python -m tests.differential
+
+exchange: $(STAMP) ## let StrictDoc, sphinx-needs, Doorstop, reqif and LOBSTER read what Clew wrote, and the other way round
+	@$(BIN)/python -m tests.exchange
 
 attack: $(STAMP) ## attack Clew: kills, a hostile repository, hostile texts, malformed messages
 	@$(BIN)/python -m tests.attack
