@@ -17,7 +17,7 @@ from clew.exchange.sources import Source
 from clew.operation.call import Call
 from clew.project import Project
 
-EXAMPLES = 6
+EXAMPLES = 5
 
 
 def taken_in(folder: Path, exchange: Exchange, into: str) -> ImportReport:
