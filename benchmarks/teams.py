@@ -38,7 +38,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=8.0, help="for each recipe, with all clients")
     parser.add_argument("--only", choices=("embedded", "database"))
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="clew-teams-") as folder, _postgres() as url:
+    with tempfile.TemporaryDirectory(prefix="clew-teams-") as folder, postgres() as url:
         for kind in (args.only,) if args.only else ("embedded", "database"):
             where = str(Path(folder) / "index") if kind == "embedded" else url
             print(f"{kind}, {args.rows:,} rows of 80 words with 384 dimensions", flush=True)
@@ -76,7 +76,7 @@ def _together(kind: str, where: str, recipe: str, args: argparse.Namespace) -> f
 
 
 @contextmanager
-def _postgres() -> Iterator[str]:
+def postgres() -> Iterator[str]:
     if given := os.environ.get("CLEW_BENCH_STORE"):
         yield given
         return

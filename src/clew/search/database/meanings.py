@@ -314,11 +314,7 @@ class DatabaseMeanings:
         try:
             connection.execute("SET statement_timeout = 0")
             connection.execute(f"SET maintenance_work_mem = '{_MEMORY}'")
-            connection.execute(
-                f"CREATE INDEX IF NOT EXISTS {name} ON vectors_{space:d}"
-                f" USING hnsw ((vector::halfvec({dimensions:d})) halfvec_ip_ops) WHERE embedder = {embedder:d}"
-            )
-            connection.execute(f"ANALYZE vectors_{space:d}")
+            connection.execute("SELECT index_space(%s, %s, %s)", (space, embedder, dimensions))
         finally:
             connection.execute("SELECT pg_advisory_unlock(hashtext(%s))", (lock,))
             connection.execute("RESET maintenance_work_mem")

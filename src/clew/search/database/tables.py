@@ -107,9 +107,47 @@ STATEMENTS = (
     ) PARTITION BY LIST (space)
     """,
     "CREATE INDEX vectors_by_number ON vectors (number, embedder)",
-    f"INSERT INTO spaces (name) VALUES ('{SHARED_NAME}')",  # noqa: S608
-    f"CREATE TABLE vectors_{SHARED} PARTITION OF vectors FOR VALUES IN ({SHARED})",
+    # A table and an index can be made only by who owns them. A writer asks for them by these functions.
+    """
+    CREATE FUNCTION make_space(named text) RETURNS int
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+    DECLARE made int;
+    BEGIN
+        INSERT INTO spaces (name) VALUES (named) ON CONFLICT (name) DO UPDATE SET seen_at = now()
+            RETURNING number INTO made;
+        EXECUTE format('CREATE TABLE IF NOT EXISTS vectors_%s PARTITION OF vectors FOR VALUES IN (%s)', made, made);
+        RETURN made;
+    END $$
+    """,
+    """
+    CREATE FUNCTION index_space(space int, embedder int, dimensions int) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+    BEGIN
+        EXECUTE format(
+            'CREATE INDEX IF NOT EXISTS vectors_%s_%s ON vectors_%s'
+            ' USING hnsw ((vector::halfvec(%s)) halfvec_ip_ops) WHERE embedder = %s',
+            space, embedder, space, dimensions, embedder
+        );
+        EXECUTE format('ANALYZE vectors_%s', space);
+    END $$
+    """,
+    f"SELECT make_space('{SHARED_NAME}')",
 )
+
+
+def grant(connection: Any, schema: str, *, reader: str, writer: str) -> None:
+    """Let a project's roles use its search index: one reads, the other one writes as well."""
+    name, own = f'"{schema}"', f'"{writer}"'
+    for role in (f'"{reader}"', own):
+        connection.execute(f"GRANT USAGE ON SCHEMA {name} TO {role}")
+        connection.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA {name} TO {role}")
+        # Of a space that is made later as well.
+        connection.execute(f"ALTER DEFAULT PRIVILEGES IN SCHEMA {name} GRANT SELECT ON TABLES TO {role}")
+    connection.execute(f"GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {name} TO {own}")
+    connection.execute(f"ALTER DEFAULT PRIVILEGES IN SCHEMA {name} GRANT INSERT, UPDATE, DELETE ON TABLES TO {own}")
+    connection.execute(f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA {name} TO {own}")
+    connection.execute(f"REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA {name} FROM PUBLIC")
+    connection.execute(f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {name} TO {own}")
 
 
 def make_tables(connection: Any, schema: str) -> None:
@@ -133,15 +171,6 @@ def make_tables(connection: Any, schema: str) -> None:
 
 def space_of(connection: Any, name: str) -> int:
     """The number of a work tree's space, which is made where there is none."""
-    found = connection.execute("UPDATE spaces SET seen_at = now() WHERE name = %s RETURNING number", (name,)).fetchone()
-    if found is not None:
-        return int(found[0])
-    with connection.transaction():
-        (number,) = connection.execute(
-            "INSERT INTO spaces (name) VALUES (%s) ON CONFLICT (name) DO UPDATE SET seen_at = now() RETURNING number",
-            (name,),
-        ).fetchone()
-        connection.execute(
-            f"CREATE TABLE IF NOT EXISTS vectors_{number:d} PARTITION OF vectors FOR VALUES IN ({number:d})"
-        )
-    return int(number)
+    found = connection.execute("SELECT number FROM spaces WHERE name = %s", (name,)).fetchone()
+    found = found or connection.execute("SELECT make_space(%s)", (name,)).fetchone()
+    return int(found[0])
