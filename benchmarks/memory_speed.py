@@ -19,13 +19,18 @@ LIMITS: dict[str, float | None] = {
     **dict.fromkeys(
         (
             *("get_memetic_status", "utl_status", "homeostatic_status", "get_graph_manifest", "get_recent_context"),
-            *("get_system_instructions", "get_system_logs", "search_tombstones", "get_johari_classification"),
+            *("get_system_instructions", "get_system_logs", "search_tombstones"),
             *COGNITION,
         ),
         STATUS,
     ),
+    # The last two look for what is like a memory before they walk.
     **dict.fromkeys(
-        ("get_neighborhood", "hydrate_citation", "get_node_lineage", "find_causal_path", "entailment_query"), NAVIGATION
+        (
+            *("get_neighborhood", "hydrate_citation", "get_node_lineage", "find_causal_path"),
+            *("entailment_query", "get_johari_classification"),
+        ),
+        NAVIGATION,
     ),
     **dict.fromkeys(
         (

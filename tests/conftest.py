@@ -51,12 +51,13 @@ A. The hour SHALL be two digits wide.
 
 @pytest.fixture(scope="session", autouse=True)
 def unhurried() -> Iterator[None]:
-    """No answer from documents depends on how fast the machine is: the clock of an answer's time limit goes a
-    microsecond with every look at it, and changed documents are waited for until they are read."""
+    """No answer depends on how fast the machine is: the clock of an answer's time limit goes a microsecond with every
+    look at it, and changed documents and the vectors of questions are waited for until they are there."""
     looks = itertools.count()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("clew.operation.call.time", SimpleNamespace(monotonic=lambda: next(looks) * 1e-6))
         patch.setattr("clew.kb.ingest.keeper.PATIENCE_SECONDS", 3600.0)
+        patch.setattr("clew.search.dense.search.PATIENCE_SECONDS", 3600.0)
         yield
 
 
@@ -66,6 +67,7 @@ def nobodys_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     with pytest.MonkeyPatch.context() as patch:
         for variable in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
             patch.setenv(variable, str(tmp_path_factory.mktemp("user")))
+        patch.delenv("CLEW_STORE", raising=False)
         yield
 
 

@@ -2,7 +2,8 @@
 room on the disk, a folder that vanished. Whatever happens, a hook exits with 0, prints what its host takes for an
 answer, and says nothing on standard error.
 
-What is tried depends on the number of rounds alone.
+One in twenty is an interpreter of its own, as a host starts it; the others begin with all modules loaded. What is tried
+depends on the number of rounds alone.
 """
 
 import json
@@ -18,14 +19,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from tests.attack.hook_worker import SECONDS, Ended, Task
 from tests.attack.outcome import Outcome
 
-SECONDS = 60
-"""A hook ends after two; one that hangs is found after this time on any machine."""
+STARTED_EVERY = 20
 EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PreCompact", "Stop", "SessionEnd")
 HOSTS = ("claude-code", "codex", "gemini", "vscode", "cursor")
 _ODD: tuple[Any, ...] = (
@@ -55,14 +57,7 @@ class Run:
     """One hook, and what is wrong with its world."""
 
     fault: str
-    arguments: tuple[str, ...]
-    given: bytes
-    environment: dict[str, str] = field(default_factory=dict)
-    first: str = ""
-    """What the shell that starts it does first."""
-    streams: str = ""
-    """How the shell redirects its streams."""
-    folder: str | None = None
+    task: Task
 
 
 def run(rounds: int) -> Outcome:
@@ -74,42 +69,49 @@ def run(rounds: int) -> Outcome:
         shares = [range(number, rounds, WORKERS) for number in range(WORKERS)]
 
         def attack(world: "World", share: range) -> None:
-            for _ in share:
-                with world.broken() as tried:
-                    wrong = _wrong(tried)
-                counts[tried.fault] += 1
-                if wrong is not None:
-                    faults.append(f"{tried.fault}: {wrong}")
+            with started() as ask:
+                for _ in share:
+                    with world.broken() as tried:
+                        wrong = _wrong(ask(tried.task))
+                    counts[tried.fault] += 1
+                    if wrong is not None:
+                        faults.append(f"{tried.fault}: {wrong}")
 
         with ThreadPoolExecutor(WORKERS) as pool:
             list(pool.map(attack, worlds, shares))
     return Outcome(rounds, tuple(faults[:20]), {"kinds of faults": len(counts)})
 
 
-def _wrong(tried: Run) -> str | None:
+@contextmanager
+def started() -> Iterator[Callable[[Task], Ended]]:
+    """A process that runs hooks; gives a function that asks it."""
+    command = [sys.executable, "-m", "tests.attack.hook_worker"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+
+        def ask(task: Task) -> Ended:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(json.dumps(msgspec.to_builtins(task)).encode() + b"\n")
+            process.stdin.flush()
+            return msgspec.json.decode(process.stdout.readline(), type=Ended)
+
+        yield ask
+        process.stdin.close()
+
+
+def _wrong(ended: Ended) -> str | None:
     """What is wrong with how a hook ended."""
-    command: list[str] = [sys.executable, "-m", "clew", "hook", *tried.arguments]
-    if tried.first or tried.streams:
-        command = ["sh", "-c", f'{tried.first} exec "$@" {tried.streams}', "sh", *command]
-    try:
-        done = subprocess.run(
-            command,
-            input=tried.given or b"",
-            capture_output=True,
-            check=False,
-            timeout=SECONDS,
-            cwd=tried.folder,
-            env={**os.environ, **tried.environment},
-        )
-    except subprocess.TimeoutExpired:
+    if not ended.in_time:
         return "it did not end"
-    if done.returncode or done.stderr:
-        return f"it ended with {done.returncode}: {done.stderr[-300:]!r}"
-    if done.stdout.strip():
+    if ended.code or ended.complaint:
+        return f"it ended with {ended.code}: {ended.complaint[-300:]!r}"
+    if ended.printed.strip():
         try:
-            json.loads(done.stdout)
+            json.loads(ended.printed)
         except ValueError:
-            return f"it printed {done.stdout[:200]!r}"
+            return f"it printed {ended.printed[:200]!r}"
     return None
 
 
@@ -121,6 +123,7 @@ class World:
         self._root = root / "harbour"
         self._state = self._root / ".clew"
         self._number = 0
+        self._given = root / "given"
         (self._root / "src").mkdir(parents=True)
         (self._root / "clew.toml").write_text('[project]\nname = "harbour"\n[embedder]\nkind = "none"\n')
         (self._root / "src" / "tides.py").write_text("def height():\n    return 2\n")
@@ -145,8 +148,9 @@ class World:
 
     def _run(self, fault: str, given: bytes | None = None, **more: Any) -> Run:
         event, host = self._chance.choice(EVENTS), self._chance.choice(HOSTS)
-        given = json.dumps(self._payload(event)).encode() if given is None else given
-        return Run(fault, more.pop("arguments", (event, "--host", host)), given, folder=str(self._root), **more)
+        self._given.write_bytes(json.dumps(self._payload(event)).encode() if given is None else given)
+        more = {"arguments": (event, "--host", host), "folder": str(self._root), **more}
+        return Run(fault, Task(given=str(self._given), is_started=self._number % STARTED_EVERY == 0, **more))
 
     def _payload(self, event: str) -> dict[str, Any]:
         tool = self._chance.choice(
@@ -207,7 +211,7 @@ class World:
 
     @contextmanager
     def _no_input(self) -> Iterator[Run]:
-        yield self._run("no input", b"", streams=self._chance.choice(("", "<&-", "< /dev/zero")))
+        yield self._run("no input", b"", streams=self._chance.choice(({}, {0: ""}, {0: "/dev/zero"})))
 
     @contextmanager
     def _odd_arguments(self) -> Iterator[Run]:
@@ -226,7 +230,8 @@ class World:
 
     @contextmanager
     def _closed_output(self) -> Iterator[Run]:
-        yield self._run("closed output", streams=self._chance.choice((">&-", "> /dev/full", "<&- >&- 2>&-", "2>&-")))
+        ways = ({1: ""}, {1: "/dev/full"}, {0: "", 1: "", 2: ""}, {2: ""})
+        yield self._run("closed output", streams=self._chance.choice(ways))
 
     @contextmanager
     def _dead_socket(self) -> Iterator[Run]:
@@ -314,18 +319,18 @@ class World:
 
     @contextmanager
     def _full_disk(self) -> Iterator[Run]:
-        yield self._run("full disk", first="ulimit -f 0;")
+        yield self._run("full disk", limits={"RLIMIT_FSIZE": 0})
 
     @contextmanager
     def _few_files(self) -> Iterator[Run]:
-        yield self._run("few open files", first=f"ulimit -n {self._chance.choice((8, 12, 20))};")
+        yield self._run("few open files", limits={"RLIMIT_NOFILE": self._chance.choice((8, 12, 20))})
 
     @contextmanager
     def _vanished(self) -> Iterator[Run]:
         gone = tempfile.mkdtemp()
         where = self._chance.choice((gone, "/", "", "\0", "relative"))
         payload = {**self._payload("UserPromptSubmit"), "cwd": where}
-        yield self._run("vanished folder", json.dumps(payload).encode(), first=f"cd {gone}; rmdir {gone};")
+        yield self._run("vanished folder", json.dumps(payload).encode(), folder=gone, is_removed=True)
 
     @contextmanager
     def _odd_environment(self) -> Iterator[Run]:
@@ -342,7 +347,5 @@ class World:
 
     @contextmanager
     def _killed(self) -> Iterator[Run]:
-        """Told to end at some moment, as hosts do with what takes too long. Until the hook takes over, signals are
-        ignored: what becomes of an interpreter that starts is not its business."""
-        kills = "for i in 1 2 3 4 5 6 7 8 9; do kill -TERM $$; kill -INT $$; sleep 0.02; done"
-        yield self._run("told to end", first=f"trap '' TERM INT; ({kills}) > /dev/null 2>&1 &")
+        """Told to end at some moment, as hosts do with what takes too long."""
+        yield self._run("told to end", is_told_to_end=True)

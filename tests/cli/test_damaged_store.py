@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -107,8 +108,8 @@ def test_documents_are_searched_where_nothing_can_be_written(
     places: list[place.DerivedPlace] = []
     make = place.DerivedPlace.__init__
 
-    def noted(self: place.DerivedPlace, folder: Path, parts: tuple[str, ...]) -> None:
-        make(self, folder, parts)
+    def noted(self: place.DerivedPlace, *given: Any, **named: Any) -> None:
+        make(self, *given, **named)
         places.append(self)
 
     monkeypatch.setattr(place.DerivedPlace, "__init__", noted)
@@ -118,7 +119,7 @@ def test_documents_are_searched_where_nothing_can_be_written(
     assert [each.folder.exists() for each in places] == [False]
 
 
-# Verifies: REQ-d00247-D
+# Verifies: REQ-d00247-D+E
 @pytest.mark.parametrize(
     "mount",
     [
@@ -128,13 +129,23 @@ def test_documents_are_searched_where_nothing_can_be_written(
     ],
     ids=["read-only", "full"],
 )
-def test_documents_are_searched_on_a_disk_that_is_full_or_read_only(documents: Path, mount: str) -> None:
+def test_a_disk_that_is_full_or_read_only_is_searched_and_what_is_remembered_is_read(
+    documents: Path, mount: str
+) -> None:
+    assert clew("remember", "Wicks are cut on Mondays.", "-C", str(documents)).returncode == 0
     spare = documents.with_name("spare")
     spare.mkdir()
     mounted = mount.format(documents, spare)
     if not shutil.which("unshare") or subprocess.run(["unshare", "-m", "sh", "-c", mounted]).returncode:
         pytest.skip("needs the right to mount a file system of its own")
-    search = f"{mounted} && cd / && {sys.executable} -m clew kb search oil -C {documents}"
-    found = subprocess.run(["unshare", "-m", "sh", "-c", search], check=True, capture_output=True, text=True)
+    start = f"{sys.executable} -m clew"
+    asked = [f"{start} {words} -C {documents}" for words in ("kb search oil", "recall wicks")]
+    refused = f"! {start} remember Oil -C {documents}"
+    work = " && ".join((mounted, "cd /", *asked, f"{start} doctor {documents}", refused))
+    # The full disk is a problem for `doctor`.
+    work = work if "remount,ro" in mount else work.replace(f"{start} doctor", f"! {start} doctor")
+    found = subprocess.run(["unshare", "-m", "sh", "-c", work], check=False, capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout + found.stderr
     assert "The lamp burns oil at night." in found.stdout
-    assert "clew.db" in found.stderr
+    assert "Wicks are cut on Mondays." in found.stdout
+    assert "memory.db" in found.stderr.splitlines()[-2]

@@ -99,7 +99,7 @@ def test_a_file_that_is_too_large_is_refused_unread(clew: Clew, empty: Path, tmp
         opened.truncate(MOST_BYTES + 1)
     done = clew(empty, "import", "jsonl", str(file))
     assert done.returncode > 1
-    assert "files over 67,108,864 bytes are not imported" in " ".join(done.stderr.split())
+    assert "files over 134,217,728 bytes are not imported" in " ".join(done.stderr.split())
 
 
 # Verifies: REQ-d00602-D

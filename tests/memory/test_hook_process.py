@@ -73,6 +73,18 @@ def test_without_a_server_only_exact_names_are_answered_and_the_event_waits_for_
     assert client("get_recent_context", limit=10)["count"] == 2
 
 
+# Verifies: REQ-d00304-A+B
+def test_without_a_server_a_file_is_said_to_have_changed_only_where_what_it_says_did(
+    root: Path, client: Memory
+) -> None:
+    client.store("Heights are in metres.", about=["src/tides.py"])
+    client.ids("heights")
+    (root / "src/tides.py").write_text(TIDES.replace("hour * 2", "hour*2"))
+    assert "file:src/tides.py: Heights" in Host(root).prompt("see src/tides.py")
+    (root / "src/tides.py").write_text(TIDES.replace("    return", "return"))
+    assert "file:src/tides.py (changed since): Heights" in Host(root, "session-2").prompt("see src/tides.py")
+
+
 # Verifies: REQ-d00312-B
 def test_what_a_hook_showed_alone_is_not_shown_again_by_a_server_that_has_not_heard_of_it(
     root: Path, client: Memory

@@ -4,8 +4,10 @@ The service speaks the interface that Clew knows. Its vectors count words, so th
 share words are near each other.
 """
 
+import itertools
 import json
 import math
+import os
 import threading
 import zlib
 from collections.abc import Callable, Iterator
@@ -13,10 +15,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from tests.postgres import Postgres
 
 from clew.config import EmbedSettings
 from clew.operation.paging import Cursors
-from clew.search.engine import SearchEngine
+from clew.search.database.opening import in_database
+from clew.search.engine import Place, SearchEngine
 
 DIMENSIONS = 64
 KEY = b"k" * 32
@@ -24,14 +28,58 @@ KEY = b"k" * 32
 Engines = Callable[..., SearchEngine]
 
 
+CONTRACT = (
+    *("test_engine", "test_engine_vectors", "test_engine_pages", "test_engine_expansion", "test_engine_bad_input"),
+    *("test_surroundings", "test_agreement", "test_diversity", "test_contract_index"),
+)
+"""What holds for every engine: these modules run on each of them."""
+OF_FILES = (
+    *("far_down", "cancelled", "few_at_a_time", "earlier_embedder", "damaged", "whose_file_is_gone", "earlier_layout"),
+    *("another_process", "killed", "approximate"),
+)
+"""Words in the names of their tests that are about files, and run on the embedded engine alone."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "engine_kind" in metafunc.fixturenames:
+        name = metafunc.module.__name__.rpartition(".")[2]
+        both = name in CONTRACT and not any(word in metafunc.function.__name__ for word in OF_FILES)
+        metafunc.parametrize("engine_kind", ["embedded", "database"] if both else ["embedded"])
+
+
+_schemas = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def search_database(postgres: Postgres) -> Iterator[str]:
+    with postgres.database(f"search_{os.getpid()}") as url:
+        yield url
+
+
 @pytest.fixture
-def engines(tmp_path: Path) -> Iterator[Engines]:
+def places(engine_kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> Callable[..., Place | None]:
+    """Where an engine keeps its units: None for a folder."""
+    if engine_kind == "embedded":
+        return lambda settings, folder: None
+    url = request.getfixturevalue("search_database")
+    schema = f"s{next(_schemas)}"
+    return lambda settings, folder: in_database(url, f"{schema}{'' if folder is None else '_other'}", "own", settings)
+
+
+@pytest.fixture
+def engines(tmp_path: Path, places: Callable[..., Place | None]) -> Iterator[Engines]:
     """Opens engines on one folder, or on another; without vectors unless settings say so."""
     opened: list[SearchEngine] = []
 
     def open_one(embed: EmbedSettings | None = None, folder: Path | None = None, **more: object) -> SearchEngine:
         settings = embed or EmbedSettings(kind="none")
-        engine = SearchEngine(folder or tmp_path / "search", cursors=Cursors(KEY), embed=settings, **more)
+        engine = SearchEngine(
+            folder or tmp_path / "search",
+            cursors=Cursors(KEY),
+            embed=settings,
+            place=places(settings, folder),
+            **more,
+        )
         opened.append(engine)
         return engine
 

@@ -29,7 +29,7 @@ def ids(engine: SearchEngine, text: str, scope: Scope = LIBRARY, **more: object)
     return found
 
 
-# Verifies: REQ-o00010-A
+# Verifies: REQ-o00010-A, REQ-d00490-B
 def test_a_result_carries_its_unit_its_evidence_and_its_explanation(engine: SearchEngine) -> None:
     engine.units.put(RULES)
     page = engine.search(Question(text="renew loans", scope=LIBRARY))

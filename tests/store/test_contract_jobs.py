@@ -1,13 +1,16 @@
 """Jobs: progress, endings, cancellation, and work whose process is gone."""
 
 import os
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from tests.store.factory import StoreFactory
 
 from clew.errors import Cancelled, Conflict, InvalidArgument, NotFound
+from clew.store import processes
 from clew.store.interface import Store
+from clew.store.processes import ENDED
 
 # Verifies: REQ-o00002-E
 
@@ -130,3 +133,19 @@ def test_a_living_process_can_take_over_a_job(store_factory: StoreFactory) -> No
     worker.process.wait()
     assert store.advance_job(id, done=1).state == "running"
     assert store.jobs() == store.jobs(state="running")
+
+
+# Verifies: REQ-d00493-A
+def test_a_job_of_another_machine_counts_as_ended_once_its_lease_has_run_out(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(processes, "_host", lambda: "elsewhere")
+        job = store.start_job("index", total=9)
+    assert [each.state for each in store.jobs()] == ["running"]
+    with monkeypatch.context() as patched:
+        patched.setattr(processes, "LEASE", timedelta(seconds=-1))
+        (ended,) = store.jobs(state="failed")
+        assert (ended.id, ended.message) == (job.id, ENDED)
+    # A wrong verdict is gone as soon as the job reports again.
+    assert store.advance_job(job.id, done=3).state == "running"

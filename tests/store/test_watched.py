@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from clew.errors import Cancelled
+from clew.store import processes
 from clew.store.interface import Store
 from clew.store.sqlite.engine import open_sqlite
 from clew.store.watched import Progress, watched
@@ -88,3 +89,20 @@ def test_without_a_store_and_with_one_that_is_closed_the_work_is_done(store: Sto
     assert watched(None, "kind", work, silent) == 1
     store.close()
     assert watched(store, "kind", work, silent) == 1
+
+
+# Verifies: REQ-d00493-B
+def test_work_that_says_nothing_for_long_keeps_its_lease(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "RENEWED_SECONDS", 0.001)
+
+    def work(progress: Progress) -> str:
+        progress(1, 5, "at it")
+        first = store.jobs()[0]
+        while (now := store.jobs()[0]).updated_at == first.updated_at:
+            pass
+        assert (now.state, now.done, now.message) == ("running", 1, "at it")
+        return "result"
+
+    assert watched(store, "kind", work, silent) == "result"
+    (job,) = store.jobs()
+    assert (job.state, job.done) == ("done", 1)

@@ -37,8 +37,24 @@ def make_demo(folder: Path) -> None:
         project.close()
 
 
-def remember(project: Project, text: str, about: str) -> None:
-    perform(Remember(content=text, about_=(about,), why="decided on the quay"), Call(project, (), surface="cli"))
+def make_garden(folder: Path, *, has_git: bool = True) -> None:
+    """A project without specs: a document, code, a test and a memory."""
+    folder.mkdir()
+    (folder / "README.md").write_text("# Garden\n\n## Roses\n\nThe gardener waters the roses every evening.\n")
+    (folder / "garden.py").write_text("def water():\n    return 'roses'\n")
+    (folder / "test_garden.py").write_text("from garden import water\n\n\ndef test_water():\n    assert water()\n")
+    if has_git:
+        subprocess.run([*GIT, "init", "-q", "-b", "main"], cwd=folder, check=True, capture_output=True)
+        commit(folder, "A garden")
+    project = Project.open(folder)
+    try:
+        remember(project, "Roses are watered in the evening, never at noon.", "garden.py", "leaves burn at noon")
+    finally:
+        project.close()
+
+
+def remember(project: Project, text: str, about: str, why: str = "decided on the quay") -> None:
+    perform(Remember(content=text, about_=(about,), why=why), Call(project, (), surface="cli"))
 
 
 @pytest.fixture(scope="module")

@@ -89,8 +89,16 @@ def test_where_reading_needs_a_token_nothing_is_shown_before(tmp_path: Path) -> 
 def test_another_host_or_origin_gets_nothing(tmp_path: Path) -> None:
     with served(small(tmp_path)) as site, site.visitor() as visitor:
         assert visitor.http.get("/", headers={"Host": "evil.example"}).status_code == 421
-        assert visitor.http.get("/", headers={"Origin": "https://evil.example"}).status_code == 403
-        answer = visitor.http.get("/")
+        others = ("https://evil.example", "http://127.0.0.1:1", "http://localhost:3000", "null")
+        for address in ("/", "/live", "/static/page.js", "/documents/notes.md"):
+            for other in others:
+                answer = visitor.http.get(address, headers={"Origin": other})
+                assert answer.status_code == 403, (address, other)
+                assert "access-control-allow-origin" not in answer.headers
+        # Clients that run in a browser on this machine still reach the endpoint for agents.
+        assert visitor.http.get("/healthz", headers={"Origin": "http://localhost:3000"}).status_code == 200
+        answer = visitor.http.get("/", headers={"Origin": site.base})
+        assert answer.status_code == 200
         assert "access-control-allow-credentials" not in answer.headers
 
 

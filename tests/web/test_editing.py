@@ -33,6 +33,12 @@ def hidden(html: str, name: str) -> str:
     return unescape(found[1])
 
 
+def form_area(html: str, name: str) -> str:
+    found = re.search(rf'<textarea[^>]* name="{re.escape(name)}"[^>]*>([^<]*)<', html)
+    assert found is not None, name
+    return unescape(found[1])
+
+
 def form_of(html: str, action: str) -> dict[str, str]:
     """The hidden values of the form that leads to an address."""
     found = re.search(rf'<form[^>]*action="{re.escape(action)}"[^>]*>(.*?)</form>', html, re.DOTALL)
@@ -90,7 +96,31 @@ def test_references_and_assertions_are_added_mended_and_removed_as_drafts(page: 
     text = (folder / SPEC).read_text()
     assert "REQ-o00009" not in text
     assert "The command SHALL end within a second." in text
-    assert "Broken references" not in main_of(page.get("/"))
+    assert "broken reference" not in main_of(page.get("/"))
+
+
+# Verifies: REQ-d00421-A
+def test_texts_around_assertions_are_changed_added_and_removed_as_drafts(page: Visitor, folder: Path) -> None:
+    before = (folder / SPEC).read_text()
+    shown = page.get("/r/REQ-d00006")
+    assert "The printer at the chart table cuts what is longer" in form_area(shown, "section-0")
+    edit = {"version": hidden(shown, "version"), "section-0": "The printer cuts after 72 columns."}
+    drafted = page.post("/do/requirement/REQ-d00006", {**edit, "new-heading": "Notes", "new-section": "See the guide."})
+    assert "Drafted: Rationale, new Notes. Nothing is in the files yet." in main_of(drafted)
+    assert (folder / SPEC).read_text() == before
+    page.post("/do/save", form_of(drafted, "/do/save"))
+    saved = (folder / SPEC).read_text()
+    assert "## Rationale\n\nThe printer cuts after 72 columns.\n" in saved
+    assert "## Notes\n\nSee the guide.\n" in saved
+    version = hidden(page.get("/r/REQ-d00006"), "version")
+    removed = page.post("/do/requirement/REQ-d00006", {"version": version, "section-0": "", "section-1": ""})
+    assert "Drafted: Notes removed, Rationale removed." in main_of(removed)
+    page.post("/do/save", form_of(removed, "/do/save"))
+    assert "72 columns" not in (folder / SPEC).read_text()
+    for _ in range(4):
+        undone = page.post("/do/undo", {})
+    page.post("/do/save", form_of(undone, "/do/save"))
+    assert (folder / SPEC).read_text() == before
 
 
 # Verifies: REQ-d00421-B
@@ -222,15 +252,37 @@ def test_a_memory_is_corrected_superseded_forgotten_and_restored(page: Visitor) 
     # A form that was open since before that shows both sides.
     stale = page.post(f"/do/memory/{id}/edit", {**first, "text": "Tables are in local time.", "confirm": "1"}, 409)
     assert "harbour time" in main_of(stale)
-    newer = page.post(
-        f"/do/memory/{id}/supersede", {"text": "Tables name their time zone.", "why": "decided on the quay"}
-    )
-    assert "Tables name their time zone" in main_of(newer)
+    newer = {"text": "Tables name their time zone.", "why": "decided on the quay"}
+    shown = page.post(f"/do/memory/{id}/supersede", newer)
+    assert "Nothing is written yet" in main_of(shown)
+    assert "Superseded by" not in main_of(page.get(f"/memory/{id}"))
+    stored = page.post(f"/do/memory/{id}/supersede", form_of(shown, f"/do/memory/{id}/supersede"))
+    assert "Tables name their time zone" in main_of(stored)
     assert "Superseded by" in main_of(page.get(f"/memory/{id}"))
-    gone = page.post(f"/do/memory/{id}/forget", {"why": "no longer needed"})
+    shown = page.post(f"/do/memory/{id}/forget", {"why": "no longer needed"})
+    assert "Tables are in harbour time" in main_of(shown)
+    assert "Tables are in harbour time" in main_of(page.get(f"/memory/{id}"))
+    gone = page.post(f"/do/memory/{id}/forget", form_of(shown, f"/do/memory/{id}/forget"))
     assert "It was forgotten" in main_of(gone)
     page.post(f"/do/memory/{id}/restore", form_of(gone, f"/do/memory/{id}/restore"))
     assert "Tables are in harbour time" in main_of(page.get(f"/memory/{id}"))
+
+
+# Verifies: REQ-d00421-B, REQ-d00421-D
+def test_something_is_remembered_after_it_was_shown_and_superseded_only_as_it_was_shown(page: Visitor) -> None:
+    shown = page.post("/do/memory", {"text": "The bar dries at springs.", "about": "REQ-d00001 docs/guide.md"})
+    assert "Remember this about REQ-d00001, docs/guide.md" in main_of(shown)
+    assert "The bar dries" not in main_of(page.get("/memory"))
+    stored = main_of(page.post("/do/memory", form_of(shown, "/do/memory")))
+    assert "It is remembered." in stored
+    assert "REQ-d00001" in stored
+    (id,) = set(re.findall(r'href="/memory/([0-9a-f-]{8,})"', page.get("/memory")))
+    shown = page.post(f"/do/memory/{id}/supersede", {"text": "The bar never dries."})
+    edit = {"text": "The bar dries at every low water.", "before": "The bar dries at springs.", "confirm": "1"}
+    page.post(f"/do/memory/{id}/edit", edit)
+    stale = page.post(f"/do/memory/{id}/supersede", form_of(shown, f"/do/memory/{id}/supersede"), 409)
+    assert "every low water" in main_of(stale)
+    assert "1 memory" in main_of(page.get("/memory"))
 
 
 # Verifies: REQ-d00416-B
@@ -305,6 +357,28 @@ def test_suggested_suspect_and_contradicting_are_decided_and_taken_back(tmp_path
         assert source.read_bytes() != before
         page.post("/do/review-undo", form_of(written, "/do/review-undo"))
         assert source.read_bytes() == before
+
+
+# Verifies: REQ-d00422-A, REQ-d00303-E
+def test_of_two_memories_that_contradict_each_other_the_newer_or_both_are_kept(page: Visitor) -> None:
+    remember(page.site.project, "The gate opens at six.", "docs/guide.md")
+    remember(page.site.project, "The gate does not open at six.", "docs/reference.md")
+    shown = page.get("/activity/review")
+    assert "Two memories contradict each other" in main_of(shown)
+    kept = page.post("/do/review", _item(shown, "memory", "reject"))
+    assert "Both are kept." in main_of(kept)
+    assert "contradict" not in main_of(page.get("/activity/review"))
+    assert "2 memories." in main_of(page.get("/memory"))
+    again = page.post("/do/review-undo", form_of(kept, "/do/review-undo"))
+    assert "Two memories contradict each other" in main_of(again)
+    decided = page.post("/do/review", _item(again, "memory", "accept"))
+    assert "The other one was forgotten" in main_of(decided)
+    left = main_of(page.get("/memory"))
+    assert "The gate does not open at six." in left
+    assert "The gate opens at six." not in left
+    restored = page.post("/do/review-undo", form_of(decided, "/do/review-undo"))
+    assert "Two memories contradict each other" in main_of(restored)
+    assert "The gate opens at six." in main_of(page.get("/memory"))
 
 
 def _lists(html: str, item: dict[str, str]) -> bool:

@@ -7,112 +7,68 @@ from pathlib import Path
 import anyio
 import pytest
 from mcp import Client
-from tests.web.conftest import commit
+from tests.web.conftest import make_garden
+from tests.web.questions import ON_THE_DEMO, WITHOUT_SPECS, Question
 from tests.web.serving import Visitor, main_of, plain, served
 
 SOURCE = Path(__file__).parents[2] / "src" / "clew"
 
-# For each view: its address, and three questions with what has to be read for the answer.
-QUESTIONS = {
-    "today": (
-        "/",
-        ("what needs attention?", "Broken references 1 error", "REQ-d00008 implements REQ-o00009"),
-        ("how far is it proved?", "43 of 44 assertions tested", "Proof by level"),
-        ("what was decided last?", "Remembered last", "half a cosine because the harbour master"),
-    ),
-    "requirements": (
-        "/requirements",
-        ("how many are there, how far proved?", "23 of 23 requirements: 43 of 44 assertions tested, 43 passed."),
-        ("which have gaps?", "partly tested 1", "2 of 3"),
-        ("in which formats are they?", "elspais 15", "openspec 5", "register 3"),
-    ),
-    "one requirement": (
-        "/r/REQ-d00006",
-        ("is each assertion proved?", "A The plan in words SHALL have one line", "proved: its tests passed", "no test"),
-        ("which code and tests?", "test_the_first_line_says_what_the_answer_rests_on", "def as_text("),
-        ("who asked for it, since when?", "implements REQ-o00001-B", "written by \"Plan a passage\", Ada"),
-    ),
-    "specs and changes": (
-        "/specs",
-        ("what is about to change?", "add neap warning", "+2 added ~1 modified −0 removed"),
-        ("how far is it?", "1 of 8 tasks done"),
-        ("what is in force, how far tested?", "Passage windows", "3 requirements, 5 scenarios, 5 tested"),
-    ),
-    "a change": (
-        "/changes/add-neap-warning",
-        ("what does it mean?", "added Short windows are marked", "modified Windows of a day"),
-        ("what is left to do?", "1.2 Compute the height to spare"),
-        ("what would be written?", "and the height to spare", "no conflicts"),
-    ),
-    "documents": (
-        "/documents?q=what+is+the+default+margin",
-        ("what do the documents say?", "default margin of 0.5 metres"),
-        ("how sure is that?", "% likely"),
-        ("where is it said?", "docs/decisions/0001-cosine-curve.md:20"),
-    ),
-    "sources": (
-        "/sources/src/fairwater/tables.py?line=40",
-        ("what does the file answer to?", "answers to REQ-d00001 , REQ-o00002"),
-        ("why is the line there?", "Why line 40 is there", "in function read_table"),
-        ("what proves it?", "tests/test_tables.py imports read_table"),
-    ),
-    "memory": (
-        "/memory",
-        ("what is remembered?", "2 memories", "Tide tables are in harbour time"),
-        ("about what?", "about REQ-d00002"),
-        ("does it still hold?", "holds"),
-    ),
-    "activity": (
-        "/activity",
-        ("what do agents do now?", "Calls of agents"),
-        ("what waits to be saved?", "0 drafts to save"),
-        ("what was written last?", "Written last", "memory: store"),
-    ),
-}  # fmt: skip
+PAGE = Path(__file__).parents[2] / "docs" / "page.md"
+
+
+def ask(visitor: Visitor, question: Question) -> None:
+    address = question.address
+    if "MEMORY" in address:
+        listed = re.search(r'href="/memory/([0-9a-f-]{8,})"', visitor.get("/memory"))
+        assert listed is not None
+        address = address.replace("MEMORY", listed[1])
+    said = main_of(visitor.get(address, 404 if address.startswith("/r/") and question in WITHOUT else 200))
+    for answer in question.answers:
+        assert answer in said.replace(" ,", ","), (question.asked, answer, said)
+
+
+WITHOUT = [question for questions in WITHOUT_SPECS.values() for question in questions]
 
 
 # Verifies: REQ-o00060-A
-@pytest.mark.parametrize("view", QUESTIONS)
+@pytest.mark.parametrize("view", ON_THE_DEMO)
 def test_a_view_answers_its_three_questions_on_the_demo(visitor: Visitor, view: str) -> None:
-    address, *questions = QUESTIONS[view]
-    said = main_of(visitor.get(address))
-    for question, *answers in questions:
-        for answer in answers:
-            assert answer in said, (question, said)
-
-
-ON_NOTHING = {
-    "/": ("This project has no requirements yet", "Ask a question", "Nothing yet. Agents remember decisions"),
-    "/requirements": ("0 of 0 requirements", "No requirements.", "clew init"),
-    "/requirements?view=tree": ("No requirements.",),
-    "/specs": ("0 specs in force, 0 open changes", "clew change new NAME", "openspec/specs"),
-    "/documents": ("1 document", "README", "Ask"),
-    "/documents?q=who+waters+the+roses": ("The gardener waters the roses", "% likely"),
-    "/sources": ("2 files", "0 of 2", "Files that answer to no requirement"),
-    "/sources/garden.py?line=2": ("cites no requirement", "Why line 2 is there", "in function water"),
-    "/memory": ("Nothing has been remembered yet", "clew remember"),
-    "/activity": ("No agent has called this server yet", "Nothing was written through Clew yet"),
-}
+    for question in ON_THE_DEMO[view]:
+        ask(visitor, question)
 
 
 # Verifies: REQ-d00415-C
 @pytest.mark.parametrize("has_git", [True, False])
-def test_every_view_is_useful_on_a_project_without_specs(tmp_path: Path, has_git: bool) -> None:
-    folder = tmp_path / "garden"
-    folder.mkdir()
-    (folder / "README.md").write_text("# Garden\n\n## Roses\n\nThe gardener waters the roses every evening.\n")
-    (folder / "garden.py").write_text("def water():\n    return 'roses'\n")
-    (folder / "test_garden.py").write_text("from garden import water\n\n\ndef test_water():\n    assert water()\n")
-    if has_git:
-        import subprocess
+def test_every_view_answers_its_three_questions_on_a_project_without_specs(tmp_path: Path, has_git: bool) -> None:
+    make_garden(tmp_path / "garden", has_git=has_git)
+    with served(tmp_path / "garden") as site, site.visitor(enters=False) as visitor:
+        for question in WITHOUT:
+            ask(visitor, question)
 
-        subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
-        commit(folder, "A garden")
-    with served(folder) as site, site.visitor(enters=False) as visitor:
-        for address, answers in ON_NOTHING.items():
-            said = main_of(visitor.get(address))
-            for answer in answers:
-                assert answer in said, (address, said)
+
+# Verifies: REQ-o00060-A
+def test_the_questions_are_those_that_the_documentation_names() -> None:
+    rows = re.findall(r"^\| (.+?) \| `.+?` \| (.+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    named = {view: re.findall(r"[^?]+\?", questions) for view, questions in rows}
+    named = {view: [each.strip() for each in questions] for view, questions in named.items()}
+    for asked in (ON_THE_DEMO, WITHOUT_SPECS):
+        assert {view: [each.asked for each in questions] for view, questions in asked.items()} == named
+    assert {len(questions) for questions in named.values()} == {3}
+
+
+# Verifies: REQ-d00415-C
+def test_a_project_with_next_to_nothing_says_what_to_do_next(tmp_path: Path) -> None:
+    with served(tmp_path) as site, site.visitor(enters=False) as visitor:
+        for address, answer in (
+            ("/", "Nothing yet. Agents remember decisions"),
+            ("/documents", "No documents. Clew reads Markdown"),
+            ("/sources", "No source files"),
+            ("/memory", "Nothing has been remembered yet"),
+            ("/activity", "Nothing was written through Clew yet"),
+            ("/activity/review", "Nothing to review"),
+            ("/activity/drafts", "Nothing waits to be saved"),
+        ):
+            assert answer in main_of(visitor.get(address)), address
 
 
 # Verifies: REQ-d00415-A, REQ-d00420-A
@@ -255,6 +211,16 @@ def test_a_drawing_of_very_many_neighbours_is_cut_at_sixty(tmp_path: Path) -> No
         assert len(html) <= 200_000
 
 
+# Verifies: REQ-d00419-D
+def test_versions_of_a_text_stand_on_a_line_with_what_followed_them(visitor: Visitor) -> None:
+    found = re.search(r'<ol class="timeline">.*?</ol>', visitor.get("/r/REQ-d00001"), re.DOTALL)
+    assert found is not None
+    newest, oldest = re.findall(r"<li><p>(.*?)(?=<li><p>|</ol>)", found[0], re.DOTALL)
+    assert 'changed (B) by "Say refuse, as everywhere else"' in plain(newest)
+    assert "not changed since: tests/test_tables.py, src/fairwater/tables.py" in plain(newest)
+    assert 'written by "Plan a passage"' in plain(oldest)
+
+
 # Verifies: REQ-d00419-C
 def test_calls_of_agents_are_listed_and_drawn(demo: Path) -> None:
     async def call(endpoint: str) -> None:
@@ -303,5 +269,5 @@ def test_what_is_hidden_or_ignored_is_no_source(path: str, demo: Path, visitor: 
     exclude = demo / ".git" / "info" / "exclude"
     exclude.write_text("secrets.txt\n.env\nlink.txt\n")
     assert "zebra" not in visitor.get(f"/sources/{path}", 404)
-    if path != "secrets.txt":
-        assert "zebra" not in visitor.http.get(f"/why?of={path}:1").text
+    for target in (path, f"{path}:1", f"{path}%23zebra"):
+        assert "zebra" not in visitor.get(f"/why?of={target}", 404).replace("%23zebra", "").replace("#zebra", "")

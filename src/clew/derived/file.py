@@ -19,7 +19,7 @@ from typing import NamedTuple
 from clew.errors import StoreBusy, StoreCorrupt
 from clew.store.sqlite.compacting import compact
 from clew.store.sqlite.connections import Connection, Connections
-from clew.store.sqlite.faults import protected, translated
+from clew.store.sqlite.faults import fault, protected, translated
 
 PATIENCE_SECONDS = 10.0
 _PAUSE = 0.005
@@ -183,6 +183,9 @@ class DerivedFile:
     def _is_made(self, connections: Connections, *, give_up: bool) -> bool:
         try:
             with connections.reading() as connection:
+                if connection.refusal is not None:
+                    # Its owner writes to it, and can do so elsewhere.
+                    raise fault(connection.refusal, self.path)
                 (journal,) = connection.execute("PRAGMA journal_mode").fetchone()
                 if journal != "wal":
                     connection.execute("PRAGMA journal_mode = WAL")

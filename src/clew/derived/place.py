@@ -19,8 +19,9 @@ _LEAST_BYTES = 1024 * 1024
 
 
 class DerivedPlace:
-    def __init__(self, folder: Path, parts: tuple[str, ...]) -> None:
-        """`parts` are the folders with derived files in it. A temporary folder begins with copies of them."""
+    def __init__(self, folder: Path, parts: tuple[str, ...], name: str = "The search index") -> None:
+        """`parts` are the folders with derived files in it. A temporary folder begins with copies of them. `name` is
+        how messages call what is kept, at the beginning of a sentence."""
         self.folder = folder
         self._is_temporary = False
         refusal = _refusal(folder)
@@ -30,8 +31,8 @@ class DerivedPlace:
             self.folder = Path(tempfile.mkdtemp(prefix="clew-"))
             self._is_temporary = True
             log.warning(
-                "The search index is kept in %s until Clew ends, because nothing can be written to %s: %s.",
-                *(self.folder, folder, refusal),
+                "%s is kept in %s until Clew ends, because nothing can be written to %s: %s.",
+                *(name, self.folder, folder, refusal),
             )
         for part in parts if self._is_temporary else ():
             with suppress(OSError, shutil.Error):

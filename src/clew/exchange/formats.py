@@ -12,7 +12,22 @@ from clew.exchange.sources import Source
 if TYPE_CHECKING:
     from clew.exchange.columns import Mapped
 
-InFormat = Literal["jsonl", "csv", "excel", "needs", "reqif", "lobster"]
+InFormat = Literal[
+    "jsonl",
+    "csv",
+    "excel",
+    "needs",
+    "reqif",
+    "lobster",
+    "doorstop",
+    "openfasttrace",
+    "strictdoc",
+    "github",
+    "server-memory",
+    "mem0",
+    "basic-memory",
+    "claude-mem",
+]
 OutFormat = Literal["jsonl", "csv", "excel", "needs", "reqif", "lobster"]
 
 
@@ -53,6 +68,14 @@ _ALL = (
     Format(name="needs", module="clew.exchange.both.needs", both_ways=True),
     Format(name="reqif", module="clew.exchange.both.reqif", both_ways=True),
     Format(name="lobster", module="clew.exchange.both.lobster", both_ways=True),
+    Format(name="doorstop", module="clew.exchange.incoming.doorstop"),
+    Format(name="openfasttrace", module="clew.exchange.incoming.openfasttrace"),
+    Format(name="strictdoc", module="clew.exchange.incoming.strictdoc"),
+    Format(name="github", module="clew.exchange.incoming.github"),
+    Format(name="server-memory", module="clew.exchange.incoming.server_memory"),
+    Format(name="mem0", module="clew.exchange.incoming.mem0"),
+    Format(name="basic-memory", module="clew.exchange.incoming.basic_memory"),
+    Format(name="claude-mem", module="clew.exchange.incoming.claude_mem"),
 )
 FORMATS: Mapping[str, Format] = {each.name: each for each in _ALL}
 WRITTEN: Mapping[str, Format] = {each.name: each for each in _ALL if each.both_ways}

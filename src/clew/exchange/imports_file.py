@@ -74,10 +74,10 @@ def left_over(item: Item, wanted: Item, placed: Item) -> Kept:
     found = {key.casefold(): value for key, value in placed.attributes.items()}
     return Kept(
         kind=item.kind if item.kind != placed.kind else "",
-        title=item.title if item.title != placed.title else "",
-        text=item.text if item.text != placed.text else "",
+        title=item.title if _bare(item.title) != placed.title else "",
+        text=item.text if _bare(item.text) != placed.text else "",
         criteria=item.criteria if wanted.criteria != placed.criteria else (),
-        attributes={key: value for key, value in item.attributes.items() if found.get(key.casefold()) != value},
+        attributes={key: value for key, value in item.attributes.items() if found.get(key.casefold()) != _bare(value)},
         relations=tuple(
             given for given, here in zip(item.relations, wanted.relations, strict=True) if here not in placed.relations
         ),
@@ -87,6 +87,11 @@ def left_over(item: Item, wanted: Item, placed: Item) -> Kept:
         line=item.line if item.path != placed.path else 0,
         path=item.path if item.path != placed.path else "",
     )
+
+
+def _bare(text: str) -> str:
+    """A text without spaces at the ends of its lines, which nobody sees."""
+    return "\n".join(line.rstrip() for line in text.split("\n")).strip()
 
 
 def whole(item: Item) -> Kept:

@@ -17,7 +17,7 @@ from clew.workspace.find import files_below
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-MOST_BYTES = 64 * 1024 * 1024
+MOST_BYTES = 128 * 1024 * 1024
 """Of one file. Larger ones are refused: an import holds the whole file in memory."""
 _NOTHING = "Nothing was changed."
 

@@ -19,7 +19,7 @@
     });
     row.share = Number(row.share);
   }
-  let shown = rows, first = 0;
+  let shown = rows, first = 0, most = PAGE;
 
   function words(row) {
     row.words ??= row.text.replace(/<[^>]*>/g, " ").toLowerCase();
@@ -29,7 +29,7 @@
   function draw() {
     for (const body of [...table.tBodies]) body.remove();
     const made = new DOMParser().parseFromString(
-      `<table>${shown.slice(first, first + PAGE).map((row) => row.text.replace(/<!--detail-->.*<!--\/detail-->/s, "")).join("")}</table>`, "text/html");
+      `<table>${shown.slice(first, first + most).map((row) => row.text.replace(/<!--detail-->.*<!--\/detail-->/s, "")).join("")}</table>`, "text/html");
     table.append(...made.querySelectorAll("tbody"));
     form.querySelector("output").textContent = `${shown.length} of ${rows.length}`;
     document.getElementById("nothing").hidden = shown.length > 0;
@@ -94,6 +94,25 @@
     const to = event.target.closest?.("a[href^='#']");
     if (to) { event.preventDefault(); follow(decodeURIComponent(to.getAttribute("href").slice(1))); }
   });
+  // Paper has every row that passes the filter; those that are open stay open.
+  let before = null;
+  addEventListener("beforeprint", () => {
+    before = [first, [...table.querySelectorAll("tbody:has(details[open])")].map((body) => body.dataset.id)];
+    [first, most] = [0, Infinity];
+    draw();
+    reopen(before[1]);
+  });
+  addEventListener("afterprint", () => {
+    [first, most] = [before[0], PAGE];
+    draw();
+    reopen(before[1]);
+  });
+  function reopen(ids) {
+    for (const id of ids) {
+      const details = document.getElementById(id)?.querySelector("details");
+      if (details) { fill(details); details.open = true; }
+    }
+  }
   form.hidden = false;
   draw();
 })();

@@ -172,9 +172,13 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return f"{self.source}.{self.kind.value}.{self.target}"
 
     @property
+    def is_similarity(self) -> bool:
+        return self.kind is LinkKind.RELATED and self.origin == SIMILARITY
+
+    @property
     def edge_type(self) -> EdgeType:
         # What is alike was linked because it is alike; what somebody linked stands in a relation.
-        if self.kind is LinkKind.RELATED and self.origin == SIMILARITY:
+        if self.is_similarity:
             return "Semantic"
         return EDGE_TYPES[self.kind]
 

@@ -50,6 +50,8 @@ _BEGUN = """
 
 
 class EmbeddedReading:
+    streams_at_once = 50
+
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
 

@@ -22,6 +22,7 @@ from clew.operation.budget import trim
 from clew.operation.paging import Cursors, Pages
 from clew.search.dense.indexing import Progress, VectorReport
 from clew.search.dense.search import DenseSearch
+from clew.search.dense.sharing import Sharing
 from clew.search.dense.spaces import Embedders, Spaces
 from clew.search.embed.opening import open_word_vectors
 from clew.search.embedded import EmbeddedUnits
@@ -66,10 +67,10 @@ class Place(NamedTuple):
     meanings: Meanings
 
 
-def _in_files(folder: Path, embed: EmbedSettings) -> Place:
+def _in_files(folder: Path, embed: EmbedSettings, sharing: Sharing | None) -> Place:
     units = EmbeddedUnits(folder / INDEX_FILE)
     spaces = Spaces(folder, units, embed)
-    return Place(units, spaces, DenseSearch(folder, units, spaces))
+    return Place(units, spaces, DenseSearch(folder, units, spaces, sharing))
 
 
 class SearchEngine:
@@ -82,13 +83,16 @@ class SearchEngine:
         recipes: Recipes = BUILT_IN,
         rankings: Rankings | None = None,
         place: Place | None = None,
+        sharing: Sharing | None = None,
     ) -> None:
         """`rankings` are those of an engine on the same folder before, whose further pages this one goes on with.
-        Without a `place`, units and vectors are kept in files in the folder."""
+        Without a `place`, units and vectors are kept in files in the folder; `sharing` are the embeddings that several
+        servers have together."""
         self.folder = folder
         self.recipes = recipes
         self._cursors = cursors
-        place = place or _in_files(folder, embed or EmbedSettings())
+        place = place or _in_files(folder, embed or EmbedSettings(), sharing)
+        self._sharing = sharing
         self.units: Units = place.units
         """What can be found: units are found by their words when `put` returns, and by no signal once `delete` does."""
         self.spaces: Embedders = place.embedders
@@ -99,6 +103,8 @@ class SearchEngine:
 
     def close(self) -> None:
         self.units.close()
+        if self._sharing is not None:
+            self._sharing.close()
 
     @property
     def is_replaced(self) -> bool:

@@ -68,7 +68,7 @@ class UnitIndex(DerivedFile):
         """Add units, or replace those of the same id. Of an id that comes twice the last unit counts."""
         total = Written()
         rest = iter(units)
-        while batch := {unit.id: _checked(unit) for unit in islice(rest, _AT_ONCE)}:
+        while batch := {unit.id: checked(unit) for unit in islice(rest, _AT_ONCE)}:
             with self.writing() as connection:
                 total += _put(connection, batch.values())
         return total
@@ -177,7 +177,7 @@ def documents_of(connection: Connection, numbers: Iterable[int]) -> dict[int, st
 def _about(connection: Connection, column: str, numbers: Iterable[int]) -> list[tuple[int, str]]:
     """One question for all: asking for hundreds of rows one by one takes longer than ranking them."""
     wanted = msgspec.json.encode(list(numbers)).decode()
-    statement = f"SELECT number, units.{column} FROM json_each(?) JOIN units ON number = value"  # noqa: S608
+    statement = f"SELECT number, units.{column} FROM json_each(?) CROSS JOIN units ON number = value"  # noqa: S608
     return connection.execute(statement, (wanted,)).fetchall()
 
 
@@ -236,7 +236,7 @@ def _insert(connection: Connection, new: _New) -> int:
     )
     number = inserted.lastrowid
     assert number is not None  # noqa: S101
-    connection.execute("INSERT INTO unit_bodies VALUES (?, ?, ?)", (number, unit.body, _encoded(unit)))
+    connection.execute("INSERT INTO unit_bodies VALUES (?, ?, ?)", (number, unit.body, encoded(unit)))
     _tag(connection, number, unit)
     if key := title_key(unit.title):
         connection.execute("INSERT OR IGNORE INTO unit_titles VALUES (?, ?)", (key, number))
@@ -256,7 +256,7 @@ def _update(connection: Connection, number: int, new: _New) -> None:
             *(unit.place, unit.speaker, unit.role, new.content_hash, number),
         ),
     )
-    connection.execute("UPDATE unit_bodies SET data = ? WHERE number = ?", (_encoded(unit), number))
+    connection.execute("UPDATE unit_bodies SET data = ? WHERE number = ?", (encoded(unit), number))
     connection.execute("DELETE FROM unit_tags WHERE number = ?", (number,))
     _tag(connection, number, unit)
 
@@ -294,11 +294,11 @@ def _counts(written: Written) -> tuple[int, int, int, int]:
     return written.added, written.changed, written.unchanged, written.removed
 
 
-def _encoded(unit: Unit) -> bytes:
+def encoded(unit: Unit) -> bytes:
     return msgspec.msgpack.encode(msgspec.structs.replace(unit, body=""))
 
 
-def _checked(unit: Unit) -> Unit:
+def checked(unit: Unit) -> Unit:
     """The unit with texts that can be stored, or an error that names what is wrong with it."""
     if not unit.id or len(unit.id) > MAX_ID_CHARACTERS or not unit.id.isprintable():
         raise InvalidArgument(

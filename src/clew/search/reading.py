@@ -39,6 +39,9 @@ class Fact(NamedTuple):
 
 
 class Reading(Protocol):
+    streams_at_once: int
+    """How many are read together: as few as cost little more one by one, since some may be very long."""
+
     # Units
 
     def writes(self) -> tuple[str, int]:

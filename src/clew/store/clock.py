@@ -11,5 +11,10 @@ def before_now(span: timedelta) -> str:
     return _spelled(datetime.now(UTC) - span)
 
 
+def before(moment: str, span: timedelta) -> str:
+    """A time so long before another one."""
+    return _spelled(datetime.fromisoformat(moment) - span)
+
+
 def _spelled(moment: datetime) -> str:
     return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")

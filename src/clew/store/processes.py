@@ -6,7 +6,8 @@ and whoever reads the job judges:
 - on the same machine since the same start of it: the process has ended when no process has its number, or one that
   started at another time has it;
 - on the same machine, which has been restarted since: the process has ended;
-- anywhere else (another machine, another container): unknown here; it counts as ended after an hour of silence.
+- anywhere else (another machine, another container): unknown here; it counts as ended after some time of silence. A job
+  is a lease that whoever does the work renews, so for jobs that is a short time, by the clock of the store.
 
 The verdict is never written down: a wrong one is gone as soon as the job reports again.
 """
@@ -21,6 +22,9 @@ import msgspec
 from clew.store.clock import before_now
 
 SILENCE = timedelta(hours=1)
+LEASE = timedelta(minutes=2)
+"""For so long a job belongs to the process that last reported on it."""
+RENEWED_SECONDS = LEASE.total_seconds() / 4
 ENDED = "the process that ran it ended"
 
 _PROC = Path("/proc")
@@ -41,10 +45,16 @@ def this_process() -> Process:
     return Process(_host(), boot_id(), pid, _start_of(pid) or "")
 
 
-def has_ended(process: Process, *, last_word: str) -> bool:
-    """`last_word` is the time of the process's last report."""
-    if process.host != _host() or not _can_look():
-        return last_word < before_now(SILENCE)
+def is_elsewhere(process: Process) -> bool:
+    """Whether it cannot be seen from here if the process is there."""
+    return process.host != _host() or not _can_look()
+
+
+def has_ended(process: Process, *, last_word: str, silent_since: str | None = None) -> bool:
+    """`last_word` is the time of the process's last report. One that runs elsewhere has ended where that is before
+    `silent_since`; without it, after an hour."""
+    if is_elsewhere(process):
+        return last_word < (silent_since or before_now(SILENCE))
     if process.boot != boot_id():
         return True
     if process.started:

@@ -12,10 +12,8 @@ from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.text.shortening import shortened
 from clew.trace.read.assertions import written
-from clew.why.target import read_text
+from clew.why.target import is_ignored, read_text
 from clew.workspace.files import path_inside
-from clew.workspace.git import api as git
-from clew.workspace.paths import raw
 
 if TYPE_CHECKING:
     from clew.project import Project
@@ -114,7 +112,7 @@ def _figures(graph: Graph, path: str, size: int, symbols: int, nodes: Iterable[N
 def source_text(project: "Project", path: str) -> SourceText:
     """A file with its citations at their lines. Hold the graph's lock."""
     text = read_text(project, path)
-    if text is None or _is_ignored(project, path):
+    if text is None or is_ignored(project, path_inside(project.config.root, path)):
         raise NotFound(
             f"There is no readable file '{shortened(path)}'.",
             hint="It may have been deleted or renamed since; the list of sources shows what there is.",
@@ -127,15 +125,6 @@ def source_text(project: "Project", path: str) -> SourceText:
     found.sort(key=lambda each: (each.line, each.written))
     symbols = tuple((symbol.line, symbol.qualname) for symbol in text.outline.symbols)
     return SourceText(path, text.lines, tuple(found), symbols)
-
-
-def _is_ignored(project: "Project", path: str) -> bool:
-    """Whether git passes over a file, such as one with secrets, that no part of the graph stands in."""
-    root = project.config.root
-    real = path_inside(root, path)
-    if any(True for _ in project.graph.memory.nodes_in_file(real)) or not git.toplevel(root):
-        return False
-    return bool(git.ignored(root, [raw(real)]))
 
 
 def _citations(graph: Graph, node: Node) -> Iterable[Citation]:

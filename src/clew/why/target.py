@@ -17,6 +17,7 @@ from clew.text.shortening import shortened
 from clew.trace.read.resolve import Resolver
 from clew.workspace.files import path_inside, read_bytes
 from clew.workspace.git import api as git
+from clew.workspace.paths import raw
 
 if TYPE_CHECKING:
     from clew.operation.call import Call
@@ -77,11 +78,15 @@ def read_text(project: "Project", path: str) -> Text | None:
         real = path_inside(root, path)
     except ClewError:
         return None
-    if any(part.startswith(".") for part in real.split("/")) and not git.is_tracked(root, real):
+    if _is_hidden(root, real):
         return None
     text = decoded(data)
     lines = text.split("\n")
     return Text(data, tuple(lines[:-1] if lines[-1] == "" else lines), outline_of(text, path))
+
+
+def _is_hidden(root: Path, path: str) -> bool:
+    return any(part.startswith(".") for part in path.split("/")) and not git.is_tracked(root, path)
 
 
 def find_target(call: "Call", asked: str, until: float) -> Target:
@@ -142,7 +147,7 @@ def _node(call: "Call", text: str) -> Target | None:
 
 
 def _path(call: "Call", text: str) -> Target | None:
-    path = path_of(call, text.removeprefix("file:"))
+    path = _shown_file(call, text.removeprefix("file:"))
     return None if path is None else Target(asked=text, kind="file", name=path, path=path)
 
 
@@ -160,9 +165,27 @@ def path_of(call: "Call", text: str) -> str | None:
     return None
 
 
+def _shown_file(call: "Call", text: str) -> str | None:
+    """The file that a path means, if its text may be quoted."""
+    path = path_of(call, text)
+    if path is None or _is_hidden(call.project.config.root, path):
+        return None
+    with call.project.context.lock.reading():
+        return None if is_ignored(call.project, path) else path
+
+
+def is_ignored(project: "Project", path: str) -> bool:
+    """Whether git passes over a file, such as one with secrets, that no part of the graph stands in. Hold the graph's
+    lock."""
+    root = project.config.root
+    if any(True for _ in project.graph.memory.nodes_in_file(path)) or git.is_tracked(root, path):
+        return False
+    return git.toplevel(root) is not None and bool(git.ignored(root, [raw(path)]))
+
+
 def _lines(call: "Call", text: str) -> Target | None:
     match = _LINES.fullmatch(text.removeprefix("lines:"))
-    path = path_of(call, match["path"]) if match else None
+    path = _shown_file(call, match["path"]) if match else None
     if match is None or path is None:
         return None
     first = int(match["a"] or match["c"])
@@ -192,7 +215,7 @@ def _lines(call: "Call", text: str) -> Target | None:
 
 def _named(call: "Call", text: str) -> Target | None:
     match = _NAMED.fullmatch(text.removeprefix("symbol:"))
-    path = path_of(call, match["path"]) if match else None
+    path = _shown_file(call, match["path"]) if match else None
     content = read_text(call.project, path) if path is not None else None
     if match is None or path is None or content is None:
         return None
@@ -253,7 +276,7 @@ def _symbol(call: "Call", text: str, until: float) -> tuple[Target | None, tuple
 def _section(call: "Call", text: str) -> Target | None:
     """A section of a document, by its path and the name of its heading."""
     name, _, anchor = text.removeprefix("doc:").partition("#")
-    path = path_of(call, name)
+    path = _shown_file(call, name)
     if path is None or not anchor:
         return None
     from clew.why.texts import find_section

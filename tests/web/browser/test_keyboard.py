@@ -117,6 +117,68 @@ def test_a_review_is_done_with_five_keys(fresh: Site, folder: Path, open_tab: Op
     assert source.read_bytes() == before
 
 
+# Verifies: REQ-d00422-B
+def test_memories_that_contradict_each_other_are_decided_by_keyboard(fresh: Site, open_tab: OpenTab) -> None:
+    remember(fresh.project, "The gate opens at six.", "docs/guide.md")
+    remember(fresh.project, "The gate does not open at six.", "docs/reference.md")
+    page = open_tab(fresh).show("/activity/review")
+
+    def decide(key: str) -> str:
+        with page.expect_navigation():
+            page.keyboard.press(key)
+        return str(page.locator("main").inner_text())
+
+    assert "Two memories contradict each other" in page.locator("#item-0").inner_text()
+    assert "contradict" not in decide("r")
+    assert "contradict" in decide("u")
+    assert "contradict" not in decide("a")
+    assert "The other one was forgotten" in page.locator(".said").inner_text()
+    assert "contradict" in decide("u")
+
+
+# Verifies: REQ-o00060-D, REQ-d00421-C, REQ-d00421-D
+def test_register_tasks_and_memories_are_changed_by_keyboard(fresh: Site, folder: Path, open_tab: OpenTab) -> None:
+    page = open_tab(fresh).show("/r/REQ-0001")
+
+    def press(button: str) -> str:
+        tab_to(page, button)
+        with page.expect_navigation():
+            page.keyboard.press("Enter")
+        return str(page.locator("main").inner_text())
+
+    def write(summary: str, label: str, text: str, button: str) -> str:
+        tab_to(page, summary)
+        page.keyboard.press("Enter")
+        tab_to(page, label)
+        page.keyboard.press("Control+a")
+        page.keyboard.type(text)
+        return press(button)
+
+    # What would be written has the focus on its button, so that Enter writes it.
+    assert "below 0.3" in write("Edit", "Statement", "The planner shall refuse below 0.3.", "Show what it writes")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    assert "shall refuse below 0.3." in (folder / "project.req").read_text()
+
+    page.goto(f"{fresh.base}/changes/add-neap-warning")
+    assert "[x] 1.2" in press("Mark as done: 1.2")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    assert "[x] 1.2" in (folder / "openspec/changes/add-neap-warning/tasks.md").read_text()
+
+    page.goto(f"{fresh.base}/memory")
+    for step in (
+        ("Remember something", "What", "The bar dries.", "Show what is remembered"),
+        ("Correct it", "What it should say", "The bar never dries.", "Show the difference"),
+        ("Forget it", "Why", "It is deep enough.", "Show what is forgotten"),
+    ):
+        write(*step)
+        with page.expect_navigation():
+            page.keyboard.press("Enter")
+    assert "It was forgotten" in page.locator("main").inner_text()
+    assert "The bar never dries." in press("Restore it")
+
+
 # Verifies: REQ-d00418-C
 def test_an_open_page_shows_what_changed_and_outlives_the_server(folder: Path, open_tab: OpenTab) -> None:
     spec = folder / "spec" / "dev-surface.md"

@@ -63,6 +63,28 @@ def test_the_matrix_makes_elements_of_what_is_shown(chromium: Any, tmp_path: Pat
     context.close()
 
 
+# Verifies: REQ-d00066-F
+def test_the_printed_matrix_has_every_row_that_passes_the_filter(chromium: Any, tmp_path: Path) -> None:
+    context = chromium.new_context(color_scheme="dark")
+    page = Tab(context, make(tmp_path).as_uri()).show("")
+    page.locator("[name=status]").select_option("Draft")
+    page.locator("button[name=after]").click()
+    page.locator("table.matrix summary").first.click()
+    opened = page.locator("table.matrix tbody:has(details[open])").get_attribute("data-id")
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("table.matrix tbody").count() == COUNT / 2
+    assert page.locator("table.matrix tr.body:visible").count() == 1
+    assert page.locator(f"tbody[id='{opened}'] tr.body").is_visible()
+    assert not page.locator(".filters").is_visible()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen")
+    assert page.locator(".pager span").inner_text() == "31 to 60 of 200"
+    assert page.locator(f"tbody[id='{opened}'] details").get_attribute("open") is not None
+    context.close()
+
+
 # Verifies: REQ-d00066-E
 def test_the_matrix_without_scripts_has_every_row(chromium: Any, tmp_path: Path) -> None:
     file = make(tmp_path)

@@ -42,6 +42,11 @@ class Deleted(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
+    node_ids: tuple[str, str]
+    reversal_hash: str
+
+
 class Restored(msgspec.Struct, frozen=True, kw_only=True):
     restored_node_ids: tuple[str, ...]
     operation: str
@@ -232,6 +237,32 @@ class Curator:
             change.put(changed)
         self._units.engine()
         return changed
+
+    def keep_both(self, id: str, other: str, rationale: str | None) -> Kept:
+        """Two memories that were taken for a contradiction, or for one twice, both hold: they want no decision."""
+        why = scrub(check_rationale(rationale)).text
+        pair = (self._library.named(id).id, self._library.named(other).id)
+        links = [
+            link
+            for link in self._library.index.links(pair, (LinkKind.CONTRADICTS, LinkKind.RELATED))
+            if {link.source, link.target} == set(pair) and (link.kind is LinkKind.CONTRADICTS or link.is_similarity)
+        ]
+        if not links:
+            raise NotFound(
+                f"{pair[0]} and {pair[1]} are not said to contradict or to repeat each other.",
+                hint="`clew memory status` lists what wants a decision.",
+            )
+        with self._changes.make("keep", self._actor, why) as change:
+            for link in links:
+                if link.kind is LinkKind.CONTRADICTS:
+                    change.unlink(link)
+                else:
+                    # They are still related, now because somebody said so.
+                    change.link(msgspec.structs.replace(link, origin="kept"))
+            for each in pair:
+                # So that the history of both tells it.
+                change.put(change.memory(each))
+        return Kept(node_ids=pair, reversal_hash=change.hash)
 
     def accept(self, ids: Sequence[str], rationale: str) -> list[Memory]:
         """Let memories that came from documents be injected; what is accepted already stays as it is."""

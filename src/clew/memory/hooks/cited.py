@@ -16,7 +16,7 @@ from clew.memory.recall.block import Injected, cited, fitting, framed, is_inject
 from clew.memory.scope import Asker
 from clew.memory.storage.index import MemoryIndex
 from clew.store.sqlite.engine import open_sqlite
-from clew.text.passage_hash import passage_hash, stands_in
+from clew.text.passage_hash import says, stands_in
 
 LONGEST_SAID = 240
 _MOST_BEHIND = 500
@@ -91,7 +91,7 @@ def _state(cite: Cite, root: Path, inside: str, texts: dict[str, str | None]) ->
     if text is None:
         return "unknown"
     if cite.node.startswith(FILE):
-        return "fresh" if passage_hash(text).hash == cite.passage.hash else "changed"
+        return "fresh" if says(text, cite.passage) else "changed"
     return "fresh" if stands_in(text, cite.passage) else "changed"
 
 

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from clew.memory import listing
-from clew.memory.curation.curate import Deleted, Restored
+from clew.memory.curation.curate import Deleted, Kept, Restored
 from clew.memory.model import Kind
 from clew.memory.operations import render
 from clew.memory.operations.arguments import AnyKindName, KindName, MemoryOperation
@@ -215,6 +215,31 @@ class ForgetMemory(
 
     def render(self, result: Deleted) -> str:
         return render.deleted(result)
+
+
+class KeepMemories(
+    MemoryOperation,
+    verb="memory keep",
+    title="Say that two memories both hold",
+    summary="say that two memories both hold, so that they want no decision any more",
+    epilog="clew memory keep 5d0e388b 77ac01f2",
+    writes=True,
+):
+    """Keeps both of two memories."""
+
+    id: MemoryId
+    other: Annotated[
+        str,
+        Meta(min_length=1, max_length=80, description="The other one"),
+        Option(positional=True, needed=_NO_ID, metavar="OTHER"),
+    ]
+    why: Why = None
+
+    def run(self, call: Call) -> Kept:
+        return call.project.memory.view(call).curator.keep_both(self.id, self.other, self.why or BY_A_PERSON)
+
+    def render(self, result: Kept) -> str:
+        return render.kept(result)
 
 
 class RestoreMemory(

@@ -1,6 +1,6 @@
 """What people read of memories on a terminal."""
 
-from clew.memory.curation.curate import Deleted, Restored
+from clew.memory.curation.curate import Deleted, Kept, Restored
 from clew.memory.listing import MemoryList
 from clew.memory.places import CiteState
 from clew.memory.recall.hydrate import Hydrated
@@ -81,6 +81,10 @@ def _cites(cites: tuple[CiteState, ...], indent: str) -> list[str]:
 def deleted(result: Deleted) -> str:
     until = (result.recoverable_until or "")[:10]
     return f"Forgotten. `clew memory restore {result.node_id[:ID]}` brings it back until {until}."
+
+
+def kept(result: Kept) -> str:
+    return f"Both are kept. `clew memory restore {result.reversal_hash}` takes that back."
 
 
 def restored(result: Restored) -> str:

@@ -13,10 +13,10 @@ import msgspec
 from clew.text.keywords import keywords
 from clew.text.words import terms
 
-PASSES_FROM = 0.45
+PASSES_FROM = 0.455
 PASSES_FROM_BY_WORDS = 0.5
 """Where there are no vectors, the words alone have to cover half of what the prompt says."""
-_COVERAGE, _COSINE = 0.4, 0.6
+_COVERAGE, _COSINE = 0.3, 0.7
 
 Rarities = Callable[[Iterable[str]], Mapping[str, float]]
 

@@ -10,7 +10,6 @@ from typing import Literal
 
 import msgspec
 
-from clew.errors import InvalidArgument
 from clew.memory.model import Kind, LinkKind, Memory
 from clew.memory.places import CiteState, Places
 from clew.memory.scope import EVERYTHING, Filters
@@ -260,9 +259,3 @@ def hit_of(ranked: Ranked, branches: Branches, *, with_content: bool) -> MemoryH
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, _DECIMALS)
-
-
-def check_share(name: str, value: float) -> float:
-    if not 0.0 <= value <= 1.0:
-        raise InvalidArgument(f"The argument '{name}' is {value}; 0 to 1 is allowed.", hint="Pass a number in between.")
-    return value

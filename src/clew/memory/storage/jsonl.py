@@ -108,7 +108,7 @@ def imported(view: "MemoryView", text: str, *, as_document: bool, dry_run: bool 
     known = store.get_many(MEMORIES, (memory.id for memory in lines.memories))
     present = {id: msgspec.convert(record.data, Memory) for id, record in known.items()}
     new = [memory for memory in lines.memories if memory.id not in present]
-    kept = [memory.id for memory in lines.memories if memory.id in present and present[memory.id] != memory]
+    kept = [memory.id for memory in lines.memories if _differs(memory, present.get(memory.id), as_document)]
     if as_document:
         new = [_of_a_document(memory) for memory in new]
     there = {*(memory.id for memory in lines.memories)}
@@ -134,6 +134,14 @@ def imported(view: "MemoryView", text: str, *, as_document: bool, dry_run: bool 
         links=len(links),
         reversal_hash=change.hash,
     )
+
+
+def _differs(memory: Memory, here: Memory | None, as_document: bool) -> bool:
+    """Whether a memory says something else here. What became of one that another's file brought, such as that somebody
+    accepted it, is no difference."""
+    if here is None or not as_document:
+        return here is not None and here != memory
+    return (here.text, here.title) != (memory.text, memory.title)
 
 
 def _of_a_document(memory: Memory) -> Memory:

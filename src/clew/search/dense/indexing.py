@@ -15,6 +15,8 @@ the vector of the whole is the mean of those of its windows. Encoding is nearly 
 first every unit gets the vector of its first window, with which most of it is found, and then the others follow.
 """
 
+import logging
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -25,6 +27,7 @@ import msgspec
 
 from clew.edit.locking import locked
 from clew.errors import StoreCorrupt, StoreError
+from clew.search.dense.sharing import Embedding, Sharing
 from clew.search.dense.spaces import Space, Spaces
 from clew.search.dense.window_vectors import packed
 from clew.search.embed.embedder import Embedder
@@ -43,6 +46,10 @@ TEXTS_AT_ONCE = 64
 LOCK = "writer.lock"
 _SURPLUS_BORNE = 1.25
 _REUSED_AT_ONCE = 500
+ROUNDS, OTHERS_SECONDS = 30, 1.0
+"""How often, and how long each time, texts are waited for that another server is encoding."""
+
+log = logging.getLogger(__name__)
 
 
 class VectorReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,8 +64,10 @@ class VectorReport(msgspec.Struct, frozen=True, kw_only=True):
     """Why nothing was done, if so."""
 
 
-def index_vectors(folder: Path, index: UnitIndex, spaces: Spaces, progress: Progress) -> VectorReport:
-    """Give every unit its vector."""
+def index_vectors(
+    folder: Path, index: UnitIndex, spaces: Spaces, progress: Progress, sharing: Sharing | None = None
+) -> VectorReport:
+    """Give every unit its vector. With `sharing`, a text that another server has encoded is not encoded again."""
     embedder = spaces.configured()
     if embedder is None:
         return VectorReport(note=spaces.problem or "The configuration asks for no embedder.")
@@ -66,7 +75,7 @@ def index_vectors(folder: Path, index: UnitIndex, spaces: Spaces, progress: Prog
     with (folder / LOCK).open("a+b") as file, locked(file, 0.0) as held:
         if not held:
             return VectorReport(embedder=embedder.name, note="Another process is making the vectors.")
-        return _Work(index, spaces, embedder, progress).run()
+        return _Work(index, spaces, embedder, progress, sharing).run()
 
 
 _Embed = Callable[["Space", Sequence["_Text"], Sequence[Sequence[str]]], None]
@@ -80,8 +89,16 @@ class _Text(NamedTuple):
 
 
 class _Work:
-    def __init__(self, index: UnitIndex, spaces: Spaces, embedder: Embedder, progress: Progress) -> None:
+    def __init__(
+        self,
+        index: UnitIndex,
+        spaces: Spaces,
+        embedder: Embedder,
+        progress: Progress,
+        sharing: Sharing | None,
+    ) -> None:
         self._index = index
+        self._sharing = sharing
         self._spaces = spaces
         self._embedder = embedder
         self._progress = progress
@@ -98,6 +115,7 @@ class _Work:
         for _ in range(2):
             if pending := self._pending():
                 self._reuse(pending)
+                self._share(space)
                 self._embed(space, self._pending(), self._embed_group)
             self._embed(space, self._without_windows(), self._embed_windows)
         if self._embedded or self._reused or rebuilt or known is None or not known.complete:
@@ -157,23 +175,96 @@ class _Work:
                 wanted = msgspec.json.encode(numbers).decode()
                 self._reused += connection.execute(copy, (self._embedder.name, wanted)).rowcount
 
+    # With others
+
+    def _share(self, space: Space) -> None:
+        """Take what others have encoded, and encode for all what nobody has. Where the database does not answer, the
+        work goes on alone."""
+        if self._sharing is None:
+            return
+        try:
+            number = self._sharing.number_of(self._embedder.name, self._embedder.dimensions)
+            passed: set[str] = set()
+            for _ in range(ROUNDS):
+                pending = self._texts_pending()
+                if not pending:
+                    return
+                self._progress(0, len(pending), "Embedding")
+                left = self._taken(space, number, pending)
+                if left and set(left) <= passed:
+                    # Others are at it.
+                    time.sleep(OTHERS_SECONDS)
+                for start in range(0, len(left), TEXTS_AT_ONCE):
+                    self._progress(start, len(left), "Embedding")
+                    self._encode_for_all(space, number, dict(list(left.items())[start : start + TEXTS_AT_ONCE]))
+                passed |= set(left)
+        except StoreError as error:
+            log.warning("Embeddings are not shared: %s", error)
+
+    def _texts_pending(self) -> dict[str, list[int]]:
+        """The units without a vector, by the hash of their text."""
+        found: dict[str, list[int]] = {}
+        numbers = msgspec.json.encode([text.number for text in self._pending()]).decode()
+        find = "SELECT text_hash, number FROM json_each(?) CROSS JOIN units ON number = value"
+        with self._index.reading() as connection:
+            for hash, number in connection.execute(find, (numbers,)):
+                found.setdefault(hash, []).append(number)
+        return found
+
+    def _taken(self, space: Space, embedder: int, pending: dict[str, list[int]]) -> dict[str, list[int]]:
+        """Give units the vectors that others made of their texts; what is left."""
+        assert self._sharing is not None  # noqa: S101
+        hashes = list(pending)
+        for start in range(0, len(hashes), _REUSED_AT_ONCE):
+            known = self._sharing.get(embedder, hashes[start : start + _REUSED_AT_ONCE])
+            self._give(space, pending, known)
+            self._reused += sum(len(pending.pop(hash)) for hash in known)
+        return pending
+
+    def _encode_for_all(self, space: Space, embedder: int, some: dict[str, list[int]]) -> None:
+        assert self._sharing is not None  # noqa: S101
+        with self._index.reading() as connection:
+            units = units_of(connection, (numbers[0] for numbers in some.values()))
+        by_hash = {hash: units[numbers[0]] for hash, numbers in some.items() if numbers[0] in units}
+        with self._sharing.claimed(embedder, list(by_hash)) as (claim, own):
+            made = dict(encoded(self._embedder, {hash: by_hash[hash] for hash in own}))
+            claim.put(made)
+            known = dict(claim.known)
+        self._give(space, some, {**known, **made})
+        self._embedded += len(made)
+        self._reused += len(known)
+        self._fold(space)
+
+    def _give(self, space: Space, texts: dict[str, list[int]], known: dict[str, Embedding]) -> None:
+        import numpy as np
+
+        plain = [(number, known[hash]) for hash, own in texts.items() if hash in known for number in own]
+        for windowed in (False, True):
+            rows = [(number, each) for number, each in plain if (each.windows is not None) == windowed]
+            if rows:
+                numbers = np.repeat([number for number, _ in rows], [len(each.vectors) for _, each in rows])
+                vectors = np.concatenate([each.vectors for _, each in rows])
+                windows = [each.windows for _, each in rows if each.windows is not None] if windowed else None
+                space.vectors.put(numbers, vectors, windows)
+
     def _embed(self, space: Space, pending: Sequence[_Text], embed: "_Embed") -> None:
         first = embed == self._embed_group
         total = len(pending)
+        told = "Embedding beginnings" if first else "Embedding what follows them"
         for start in range(0, total, TEXTS_AT_ONCE):
-            self._progress(start, total, "Embedding")
+            self._progress(start, total, told)
             part = pending[start : start + TEXTS_AT_ONCE]
             with self._index.reading() as connection:
                 units = units_of(connection, (text.number for text in part))
             # A unit that was taken out in the meantime needs no vector any more.
             present = [text for text in part if text.number in units]
             made_of = [embedded_texts(units[text.number], self._embedder, first=first) for text in present]
-            for done, group in _groups([len(texts) for texts in made_of]):
+            for done, group in groups([len(texts) for texts in made_of]):
                 if done:
-                    self._progress(start + done, total, "Embedding")
+                    self._progress(start + done, total, told)
                 embed(space, present[group], made_of[group])
         if total:
-            self._progress(total, total, "Embedding")
+            self._progress(total, total, told)
 
     def _embed_group(self, space: Space, texts: Sequence[_Text], made_of: Sequence[Sequence[str]]) -> None:
         import numpy as np
@@ -236,7 +327,23 @@ class _Work:
             return dropped.rowcount > 0
 
 
-def _groups(sizes: Sequence[int]) -> Iterator[tuple[int, slice]]:
+def encoded(embedder: Embedder, units: dict[str, Unit]) -> Iterator[tuple[str, Embedding]]:
+    """What an embedder makes of the texts of some units, by their hashes: all of it at once."""
+    import numpy as np
+
+    hashes = list(units)
+    made_of = [embedded_texts(units[hash], embedder) for hash in hashes]
+    for _, group in groups([len(texts) for texts in made_of]):
+        vectors = iter(embedder.embed([text for texts in made_of[group] for text in texts]))
+        for hash, texts in zip(hashes[group], made_of[group], strict=True):
+            own = np.stack([next(vectors) for _ in texts])
+            if units[hash].quoted:
+                yield hash, Embedding(normalised(own.mean(axis=0)[None]), packed(own))
+            else:
+                yield hash, Embedding(own, None)
+
+
+def groups(sizes: Sequence[int]) -> Iterator[tuple[int, slice]]:
     """Where each group of units begins, and the group: as many as have TEXTS_AT_ONCE texts together, or one."""
     start = texts = 0
     for place, size in enumerate(sizes):

@@ -16,6 +16,7 @@ from clew.cache import Cache
 from clew.errors import ClewError, StoreCorrupt
 from clew.search import index
 from clew.search.dense.indexing import Progress, VectorReport, index_vectors
+from clew.search.dense.sharing import Sharing
 from clew.search.dense.spaces import Space, Spaces
 from clew.search.index import UnitIndex
 from clew.search.lexical import tables as lexical_tables
@@ -46,7 +47,8 @@ class DenseRanking(msgspec.Struct, frozen=True):
 
 
 class DenseSearch:
-    def __init__(self, folder: Path, units: UnitIndex, spaces: Spaces) -> None:
+    def __init__(self, folder: Path, units: UnitIndex, spaces: Spaces, sharing: Sharing | None = None) -> None:
+        self._sharing = sharing
         self._folder = folder
         self._units = units
         self._spaces = spaces
@@ -57,7 +59,7 @@ class DenseSearch:
         """Whether vectors turned out to be damaged; they are until `index_vectors` wrote them anew."""
 
     def make(self, progress: Progress) -> VectorReport:
-        report = index_vectors(self._folder, self._units, self._spaces, progress)
+        report = index_vectors(self._folder, self._units, self._spaces, progress, self._sharing)
         if report.note is None:
             self.damaged = False
         return report
@@ -117,7 +119,7 @@ class DenseSearch:
         if space is None:
             return {}
         find = """
-            SELECT number, windows FROM json_each(?) JOIN embeddings ON embedder = ? AND number = value
+            SELECT number, windows FROM json_each(?) CROSS JOIN embeddings ON embedder = ? AND number = value
             WHERE windows IS NOT NULL
             """
         wanted = msgspec.json.encode(list(numbers)).decode()

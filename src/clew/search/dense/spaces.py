@@ -47,12 +47,11 @@ class Made(msgspec.Struct, frozen=True):
     """Whether every unit had its vector when indexing ended last."""
 
 
-class Space:
-    """An embedder and the vectors it made."""
+class Queries:
+    """The vectors of queries, made by one embedder."""
 
-    def __init__(self, embedder: Embedder, vectors: "VectorSpace") -> None:
+    def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
-        self.vectors = vectors
         self._queries: Cache[str, NDArray[np.float32]] = Cache(_QUERIES_KEPT)
 
     def vector(self, query: str, patience: float | None = None) -> "NDArray[np.float32]":
@@ -77,6 +76,14 @@ class Space:
         vector: NDArray[np.float32] = quick(query) if quick is not None else self.embedder.embed([query])[0]
         self._queries.put(query, vector)
         return vector
+
+
+class Space(Queries):
+    """An embedder and the vectors it made."""
+
+    def __init__(self, embedder: Embedder, vectors: "VectorSpace") -> None:
+        super().__init__(embedder)
+        self.vectors = vectors
 
 
 @cache

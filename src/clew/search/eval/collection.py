@@ -195,9 +195,11 @@ class Evaluation:
         embed: EmbedSettings | None = None,
         recipes: Recipes = BUILT_IN,
         progress: Progress = lambda done, total, message: None,
+        engine: SearchEngine | None = None,
     ) -> None:
+        """Without an `engine`, one in the folder."""
         self.collection = collection
-        self.engine = SearchEngine(folder, cursors=Cursors(bytes(32)), embed=embed, recipes=recipes)
+        self.engine = engine or SearchEngine(folder, cursors=Cursors(bytes(32)), embed=embed, recipes=recipes)
         self.engine.units.put(_units(collection.documents))
         self.report = self.engine.index_vectors(progress)
         self.embedding: dict[str, float] = {}

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 MOST_CHARACTERS = 8_000_000
 _LONGEST = 100_000
 """A longer text is read again each time, rather than put out many others."""
-_AT_ONCE = 50
 
 
 class Stream(NamedTuple):
@@ -46,8 +45,8 @@ class Streams:
 
     def of(self, reading: "Reading", units: Sequence[int]) -> Iterator[Stream]:
         """The streams of these units, in their order. They are read as they are asked for: some may be very long."""
-        for start in range(0, len(units), _AT_ONCE):
-            part = units[start : start + _AT_ONCE]
+        for start in range(0, len(units), reading.streams_at_once):
+            part = units[start : start + reading.streams_at_once]
             known = self._kept.get_many(part)
             missing = [unit for unit in part if unit not in known]
             if missing:

@@ -23,6 +23,7 @@ ONLY_STOP_WORDS = "The query holds only words that occur everywhere; put them in
 ONLY_EXCLUSIONS = "The query only says what to leave out; name a word to search for."
 NOTHING_FOUND = "No unit that this search may see holds what the query asks for."
 
+CANDIDATES = 200
 _ENOUGH = 50
 """With fewer anchored matches than this, all matches are looked at, however many they are."""
 _MAX_CHARACTERS_RANKED = 4_000_000
@@ -31,7 +32,7 @@ _MAX_CHARACTERS_RANKED = 4_000_000
 class Effort(msgspec.Struct, frozen=True, kw_only=True):
     """How much a search looks at, as data."""
 
-    candidates: int = 200
+    candidates: int = CANDIDATES
     """How many units are ranked with all terms."""
     matches: int = 40_000
     """How many matches of all terms together are looked at; with more, those of the rarer terms."""
@@ -82,7 +83,9 @@ class LexicalSearch:
         plan = Planning(self._reading, totals.units, restrict).plan(query)
         notes = _notes(query, plan)
         scorer = Scorer(self._ranking, totals)
-        ranked = scorer.rank(self._candidates(plan, restrict, limit), plan.items)
+        candidates = scorer.rank(self._candidates(plan, restrict, limit), plan.items)
+        # An index that keeps no places of words lets through what holds those of a phrase apart from each other.
+        ranked = [each for each in candidates if each.matched]
         if not ranked:
             return LexicalResult(reason=NOTHING_FOUND, notes=notes)
         settings = self._ranking

@@ -70,12 +70,12 @@ def put(connection: sqlite3.Connection, units: Iterable[tuple[int, str, str]]) -
         latest = {unit: (title, body) for unit, title, body in batch}
         remove(connection, latest)
         spellings: dict[str, str] = {}
-        rows = [_row(unit, title, body, spellings) for unit, (title, body) in latest.items()]
+        rows = [row_of(unit, title, body, spellings) for unit, (title, body) in latest.items()]
         connection.executemany("INSERT INTO lexical_streams VALUES (?, ?, ?, ?)", rows)
         connection.executemany("INSERT INTO lexical (rowid, title, body, compounds) VALUES (?, ?, ?, ?)", rows)
         connection.executemany(
             "INSERT INTO lexical_terms VALUES (?, ?) ON CONFLICT DO UPDATE SET units = units + excluded.units",
-            _units_per_term(rows).items(),
+            units_per_term(rows).items(),
         )
         connection.executemany("INSERT OR IGNORE INTO lexical_words VALUES (?, ?)", spellings.items())
         _count(connection, rows, 1)
@@ -89,7 +89,7 @@ def remove(connection: sqlite3.Connection, units: Iterable[int]) -> None:
             continue
         connection.executemany(_DELETE, rows)
         connection.executemany("DELETE FROM lexical_streams WHERE unit = ?", [(row.unit,) for row in rows])
-        counts = _units_per_term(rows)
+        counts = units_per_term(rows)
         connection.executemany(
             "UPDATE lexical_terms SET units = units - ? WHERE term = ?", [(n, term) for term, n in counts.items()]
         )
@@ -117,17 +117,35 @@ def totals(connection: sqlite3.Connection) -> Totals:
     return Totals(*connection.execute("SELECT units, words FROM lexical_totals").fetchone())
 
 
-def holds(connection: sqlite3.Connection, name: str, restrict: Condition | None = None) -> bool:
-    """Whether a unit that `restrict` lets through holds a name: its words one after the other, or all in one; of a name
-    with dots the last part is enough. Other endings of the last word, and other spellings of them, count as well."""
+class Forms(NamedTuple):
+    """What stands for a name: words, then one that begins so and is not longer; or one of the compounds."""
+
+    start: tuple[str, ...]
+    common: str
+    longest: int
+    compounds: tuple[str, ...]
+
+
+def forms_of(name: str) -> Forms | None:
+    """What stands for a name; None where it has no words. Of a name with dots the last part is enough."""
     terms, compounds = split(name.rstrip(".").rpartition(".")[2])
     words = [stem(word) for word in terms]
     if not words:
-        return True
+        return None
     (*start, last) = words
     common = last[: max(_COMMON_LETTERS, len(last) - _LONGEST_ENDING)] if name.islower() else last
+    return Forms(tuple(start), common, len(last) + _LONGEST_ENDING, tuple(compounds))
+
+
+def holds(connection: sqlite3.Connection, name: str, restrict: Condition | None = None) -> bool:
+    """Whether a unit that `restrict` lets through holds a name: its words one after the other, or all in one; of a name
+    with dots the last part is enough. Other endings of the last word, and other spellings of them, count as well."""
+    looked_for = forms_of(name)
+    if looked_for is None:
+        return True
+    start, common, longest, compounds = looked_for
     endings = "SELECT term FROM lexical_terms WHERE term >= ?1 AND term < ?1 || char(1114111) AND length(term) <= ?2"
-    forms = [term for (term,) in connection.execute(endings, (common, len(last) + _LONGEST_ENDING))]
+    forms = [term for (term,) in connection.execute(endings, (common, longest))]
     phrases = [" ".join((*start, form)) for form in forms]
     expression = " OR ".join(f'"{each}"' for each in (*phrases, *compounds))
     if not expression:
@@ -147,7 +165,7 @@ def units_with(connection: sqlite3.Connection, terms: Iterable[str]) -> dict[str
     return dict(connection.execute(find, (json.dumps(list(terms)),)).fetchall())
 
 
-def _row(unit: int, title: str, body: str, spellings: dict[str, str]) -> Row:
+def row_of(unit: int, title: str, body: str, spellings: dict[str, str]) -> Row:
     title_words, title_compounds = split(title)
     body_words, body_compounds = split(body)
     return Row(
@@ -168,7 +186,7 @@ def _stream(terms: list[str]) -> str:
     return f" {' '.join(terms)} " if terms else ""
 
 
-def _units_per_term(rows: list[Row]) -> Counter[str]:
+def units_per_term(rows: Iterable[Row]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for row in rows:
         counts.update({*row.title.split(), *row.body.split(), *row.compounds.split()})

@@ -16,7 +16,14 @@ from clew.search.lexical.expression import all_of, either
 from clew.search.lexical.plan import Correction, Planning, is_demand
 from clew.search.lexical.query import LexicalQuery, Sign, content_words, parse_query
 from clew.search.lexical.ranking import Bm25Settings, Streams
-from clew.search.lexical.search import NOTHING_FOUND, LexicalResult, LexicalSearch, nothing_to_search
+from clew.search.lexical.search import (
+    CANDIDATES,
+    NOTHING_FOUND,
+    Effort,
+    LexicalResult,
+    LexicalSearch,
+    nothing_to_search,
+)
 from clew.search.question import Question, RankedUnit
 from clew.search.rank.fuse import Contribution, Fused, expand, fuse, in_order
 from clew.search.rank.neighbourhood import Adjacency, Neighbourhood
@@ -83,23 +90,26 @@ def rank(
     """The ranking of everything the recipe's signals find. `check` is called between steps and may raise."""
     condition = compile_condition(question.scope, question.filters)
     query = parse_query(question.text if question.words is None else question.words)
-    depths = {signal.name: signal.depth for signal in recipe.signals}
+    signals = {signal.name: signal for signal in recipe.signals}
+    by_words, by_meaning = signals.get("lexical"), signals.get("dense")
     if question.words is None and (reason := nothing_to_search(query)):
         return Ranked(fused=(), matched={}, reason=reason)
     # Where all units may be seen, none has to be checked.
     restrict = None if dense.is_everything(reading, condition) else condition
     words = LexicalResult()
-    if "lexical" in depths:
-        learning = LexicalSearch(reading, ranking=Bm25Settings.learning(recipe.feedback), streams=streams)
-        words = learning.search(query, limit=depths["lexical"], restrict=restrict)
+    if by_words is not None:
+        effort = Effort(candidates=min(2 * by_words.depth, CANDIDATES), matches=by_words.matches)
+        ranking = Bm25Settings.learning(recipe.feedback)
+        learning = LexicalSearch(reading, ranking=ranking, effort=effort, streams=streams)
+        words = learning.search(query, limit=by_words.depth, restrict=restrict)
     check()
     rankings: dict[str, tuple[tuple[int, float], ...]] = {}
     notes = list(words.notes)
-    if "lexical" in depths:
+    if by_words is not None:
         rankings["lexical"] = tuple((hit.unit, hit.score) for hit in words.hits)
-    if "dense" in depths:
+    if by_meaning is not None:
         said = meaning(query, question.text) if question.words is None else question.text[:MAX_DENSE_CHARACTERS]
-        found = dense.rank(reading, said, condition, depths["dense"])
+        found = dense.rank(reading, said, condition, by_meaning.depth)
         kept = obeying(reading, query, [number for number, _ in found.hits], restrict)
         rankings["dense"] = tuple(hit for hit in found.hits if hit[0] in kept)
         notes += [found.note] if found.note else []

@@ -47,6 +47,8 @@ class Signal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     unfound: float | None = None
     """The score of what it does not find, where that is known. A ranking that ends before those of the other signals
     goes on with it, so that one of few finds stands out as far as it does."""
+    matches: int = 40_000
+    """How many units that hold one of the words may be looked at; with more, only those with the rarer words are."""
 
 
 class Expansion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -199,6 +201,7 @@ def _signal_rules(field: str, signal: Signal, signals: tuple[str, ...]) -> Itera
     yield f"{field}.name", signal.name, signal.name in signals, f"one of {', '.join(signals)}"
     yield f"{field}.weight", signal.weight, 0 <= signal.weight < math.inf, "a number from 0 up"
     yield f"{field}.depth", signal.depth, signal.depth >= 1, "1 or more"
+    yield f"{field}.matches", signal.matches, signal.matches >= 1, "1 or more"
     for name, score in (("floor", signal.floor), ("unfound", signal.unfound)):
         yield f"{field}.{name}", score, score is None or math.isfinite(score), "a number, or null"
 
@@ -278,8 +281,8 @@ _BOTH = Recipe(
 )
 _ALIKE = Recipe(
     "alike",
-    1,
-    (Signal("lexical", depth=50, unfound=0.0), Signal("dense", depth=50)),
+    2,
+    (Signal("lexical", depth=50, unfound=0.0, matches=4_000), Signal("dense", depth=50)),
     fusion=Fusion.WEIGHTED_SCORES,
     normalisation=Normalisation.Z,
 )

@@ -1,11 +1,14 @@
 """Long work that any process may watch and cancel."""
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from clew.errors import Cancelled, Conflict, InvalidArgument, NotFound
+from clew.store import processes
+from clew.store.clock import before
 from clew.store.interface import Job
-from clew.store.processes import ENDED, Process, has_ended, this_process
+from clew.store.processes import ENDED, Process, has_ended, is_elsewhere, this_process
 from clew.store.sql.connections import Connection
 
 ENDINGS = ("done", "failed", "cancelled")
@@ -88,14 +91,14 @@ def listed(connection: Connection, state: str | None, limit: int | None) -> list
     wanted = (state,) if state is not None else ()
     among = "WHERE state IN ('running', ?)" if wanted else ""
     rows = connection.execute(f"SELECT {_COLUMNS} FROM jobs {among} ORDER BY number DESC", wanted)  # noqa: S608
-    return [job for job in map(_judged, rows.fetchall()) if state in (None, job.state)][:limit]
+    return [job for job in _judged(connection, rows.fetchall()) if state in (None, job.state)][:limit]
 
 
 def _find(connection: Connection, id: str) -> Job:
     row = connection.execute(f"SELECT {_COLUMNS} FROM jobs WHERE id = ?", (id,)).fetchone()  # noqa: S608
     if row is None:
         raise _unknown(id)
-    return _judged(row)
+    return _judged(connection, [row])[0]
 
 
 def _standing(connection: Connection, id: str) -> tuple[str, bool]:
@@ -106,11 +109,18 @@ def _standing(connection: Connection, id: str) -> tuple[str, bool]:
     return row[0], bool(row[1])
 
 
-def _judged(row: tuple[Any, ...]) -> Job:
-    id, kind, state, done, total, message, cancel_requested, started_at, updated_at, *process = row
-    if state == "running" and has_ended(Process(*process), last_word=updated_at):
-        state, message = "failed", ENDED
-    return Job(id, kind, state, done, total, message, bool(cancel_requested), started_at, updated_at)
+def _judged(connection: Connection, rows: Sequence[tuple[Any, ...]]) -> list[Job]:
+    judged: list[Job] = []
+    silent_since: str | None = None
+    for id, kind, state, done, total, message, cancel_requested, started_at, updated_at, *of_process in rows:
+        process = Process(*of_process)
+        if state == "running" and is_elsewhere(process) and silent_since is None:
+            # The clocks of two machines differ: the store's own counts.
+            silent_since = before(connection.moment(), processes.LEASE)
+        if state == "running" and has_ended(process, last_word=updated_at, silent_since=silent_since):
+            state, message = "failed", ENDED
+        judged.append(Job(id, kind, state, done, total, message, bool(cancel_requested), started_at, updated_at))
+    return judged
 
 
 def _unknown(id: str) -> NotFound:

@@ -10,14 +10,14 @@ from weakref import WeakSet
 
 from clew.errors import StoreCorrupt, StoreError
 from clew.store.clock import now
-from clew.store.sqlite.faults import damaged, is_refused_access, protected, translated
+from clew.store.sqlite.faults import damaged, fault, is_out_of_space, is_refused_access, protected, translated
 
 _MOST_IDLE = 32
 """As many threads as a busy server has. Opening a connection anew takes longer than most questions."""
 
 _ACCESS = {"write": "mode=rw", "read": "mode=ro", "frozen": "mode=ro&immutable=1"}
-"""How a file is opened. `frozen` is for a folder in which SQLite cannot make the two files it needs beside a store: it
-reads the one file alone, and is right only while no process writes."""
+"""How a file is opened. `frozen` is for a folder in which SQLite cannot make the two files it needs beside a store,
+because it is protected or the disk is full: it reads the one file alone, and is right only while no process writes."""
 
 _SETTINGS = (
     "PRAGMA foreign_keys = ON",
@@ -34,6 +34,8 @@ class Connection(sqlite3.Connection):
     writable: bool
     durable: bool = True
     path: Path
+    refusal: sqlite3.Error | None = None
+    """Why the disk had no room for it to be opened for writing."""
 
     def moment(self) -> str:
         return now()
@@ -115,6 +117,8 @@ class Connections:
             # To write on would make it worse.
             raise StoreCorrupt(self._damage.message, hint=self._damage.hint)
         with self._lent() as connection:
+            if connection.refusal is not None:
+                raise fault(connection.refusal, self.path)
             if not connection.writable:
                 raise protected(self.path, "it was opened for reading, or may not be written")
             with translated(self.path):
@@ -188,15 +192,22 @@ class Connections:
             connection.close()
 
     def _connect(self) -> Connection:
+        refusal: sqlite3.Error | None = None
         for access in self._ways[:-1]:
             try:
                 return _connect(self.path, access, self._busy_timeout)
             except sqlite3.OperationalError as error:
-                if not is_refused_access(error) or os.access(self.path.parent, os.W_OK):
+                if is_out_of_space(error):
+                    refusal = refusal or error
+                elif not is_refused_access(error) or os.access(self.path.parent, os.W_OK):
                     raise
         if size_of(log_of(self.path)):
+            if refusal is not None:
+                raise refusal
             raise protected(self.path, "its last writes are in the log beside it, which only a writable folder reveals")
-        return _connect(self.path, "frozen", self._busy_timeout)
+        connection = _connect(self.path, "frozen", self._busy_timeout)
+        connection.refusal = refusal
+        return connection
 
 
 def log_of(path: Path) -> Path:

@@ -28,7 +28,7 @@ def translated(path: Path) -> Iterator[None]:
 
 def fault(error: sqlite3.Error, path: Path) -> StoreError:
     code = _code_of(error)
-    if code in _OUT_OF_SPACE:
+    if is_out_of_space(error):
         return StoreFull(
             f"The store {path} cannot grow: the disk is full, or a quota or size limit is reached ({error}).",
             hint="Free some space and try again. What was being written was taken back; all else is unharmed.",
@@ -66,6 +66,10 @@ def protected(path: Path, cause: str) -> StoreReadOnly:
 
 def is_refused_access(error: sqlite3.Error) -> bool:
     return _primary(_code_of(error)) in (sqlite3.SQLITE_CANTOPEN, *_PROTECTED)
+
+
+def is_out_of_space(error: sqlite3.Error) -> bool:
+    return _code_of(error) in _OUT_OF_SPACE
 
 
 def _code_of(error: sqlite3.Error) -> int:

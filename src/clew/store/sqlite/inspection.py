@@ -34,6 +34,7 @@ def described(connection: Connection, path: Path) -> dict[str, Any]:
         "schema_version": schema_version(connection),
         "journal_mode": journal,
         "read_only": not connection.writable,
+        "disk_full": connection.refusal is not None,
         "bytes": size_of(path) + size_of(log_of(path)),
     }
 

@@ -167,4 +167,8 @@ def _store_check(name: str, store: Store) -> Check:
         return Check(name, False, error.message, error.hint)
     if damage:
         return Check(name, False, "; ".join(damage), "docs/store.md says how to save what is left.")
-    return Check(name, True, ", ".join(f"{fact} {value}" for fact, value in store.describe().items()))
+    facts = store.describe()
+    if facts.get("disk_full"):
+        hint = "Free some space. What is in the store can be read, and nothing can be written."
+        return Check(name, False, f"The disk of {facts['location']} is full.", hint)
+    return Check(name, True, ", ".join(f"{fact} {value}" for fact, value in facts.items()))

@@ -22,7 +22,8 @@ def with_query(path: str, given: Mapping[str, object]) -> str:
 
 
 def requirement(id: str) -> str:
-    return path_of("r", id)
+    """A requirement, also where one of its sections is named."""
+    return path_of("r", id.partition(":section:")[0])
 
 
 def of_node(id: str, owner: str | None = None) -> str:
@@ -63,6 +64,12 @@ def of_place(place: str) -> str:
     return with_query(path_of("sources", found["path"]), {"line": found["line"] or ""}) + (
         f"#L{found['line']}" if found["line"] else ""
     )
+
+
+def last_parts(path: str, count: int = 2) -> str:
+    """The end of a path, for a narrow column."""
+    parts = path.split("/")
+    return path if len(parts) <= count else "…/" + "/".join(parts[-count:])
 
 
 def of_result(kind: str, id: str, place: str) -> str:

@@ -186,7 +186,7 @@ class Page:
                 lambda: self._made(request, view(visit), visit), abandon_on_cancel=True, limiter=self._threads
             )
         except ClewError as error:
-            return self._rendered(request, problem(error), visit)
+            return self._rendered(request, problem(error, wanted=visit.name), visit)
         except Exception:
             # The trace goes to the log; a page gets no internals, which may hold text of the project's files.
             log.exception("The view %s failed", request.url.path)
@@ -274,12 +274,13 @@ class Page:
         return Response(data, 200, headers, f"{STATIC[name]}; charset=utf-8")
 
 
-def problem(error: ClewError, status: int | None = None) -> View:
-    """An error as a page: what is wrong, the next step, and both sides of a conflict."""
+def problem(error: ClewError, status: int | None = None, wanted: str = "") -> View:
+    """An error as a page: what is wrong, the next step, and both sides of a conflict. What was `wanted` and is not
+    there can be searched for."""
     found = status or next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
     sides = {side: str(error.data[side]) for side in ("mine", "theirs") if side in error.data}
     return View(template="problem.html", title="Not found" if found == 404 else "Not done", status=found, data={
-        "error": error, "sides": sides
+        "error": error, "sides": sides, "wanted": wanted[:200] if found == 404 else ""
     })  # fmt: skip
 
 

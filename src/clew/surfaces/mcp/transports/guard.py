@@ -105,7 +105,7 @@ class Guard:
             return
         headers = Headers(scope=scope)
         origin = headers.get("origin")
-        if origin is not None and self._trusts(origin):
+        if origin is not None and self._trusts(origin, scope, headers):
             send = readable_by(origin, send)
         refusal = self._refusal(scope, headers)
         if refusal is not None:
@@ -129,7 +129,7 @@ class Guard:
             self._too_often(scope)
             or self._headers_too_large(scope)
             or self._wrong_host(headers)
-            or self._wrong_origin(headers)
+            or self._wrong_origin(scope, headers)
             or (None if is_preflight(scope, headers) or self._is_open(scope) else self._wrong_token(headers))
             or self._declared_too_large(headers)
         )
@@ -174,9 +174,9 @@ class Guard:
             "Use 127.0.0.1 or localhost in the URL, or start the server with --allow-host and this name.",
         )
 
-    def _wrong_origin(self, headers: Headers) -> Refusal | None:
+    def _wrong_origin(self, scope: Scope, headers: Headers) -> Refusal | None:
         values = headers.getlist("origin")
-        if not values or (len(values) == 1 and self._trusts(values[0])):
+        if not values or (len(values) == 1 and self._trusts(values[0], scope, headers)):
             return None
         return Refusal(
             403,
@@ -188,10 +188,14 @@ class Guard:
     def _knows(self, host: str) -> bool:
         return _is_known(host, self._hosts)
 
-    def _trusts(self, origin: str) -> bool:
+    def _trusts(self, origin: str, scope: Scope, headers: Headers) -> bool:
+        """Clients that run in a browser, on whatever port of this machine, may use the endpoints. The page is read by
+        itself alone: no script of another local server needs what it shows."""
         if origin.lower() in self._origins:
             return True
         scheme, _, host = origin.partition("://")
+        if self._is_open(scope) and host.lower() != headers.get("host", "").lower():
+            return False
         return scheme.lower() in ("http", "https") and origin_host(origin) is not None and self._knows(host)
 
     def _wrong_token(self, headers: Headers) -> Refusal | None:

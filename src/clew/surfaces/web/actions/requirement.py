@@ -10,6 +10,7 @@ from clew.operation.declare import Operation
 from clew.surfaces.web import addresses
 from clew.surfaces.web.actions.confirming import confirm
 from clew.surfaces.web.pictures.difference import Part, words
+from clew.surfaces.web.texts import field_of, label_of, sections_of_requirement
 from clew.surfaces.web.visit import Moved, Shown, View, Visit
 from clew.trace.operations.fix import FixRequirements
 from clew.trace.operations.mutations import (
@@ -26,6 +27,7 @@ from clew.trace.operations.mutations import (
     UpdateTitle,
 )
 from clew.trace.operations.read import GetRequirement
+from clew.trace.operations.text_mutations import AddRemainder, DeleteRemainder, UpdateRemainder
 from clew.trace.read.results import RequirementDetail
 
 DRAFTS = "/activity/drafts"
@@ -97,7 +99,26 @@ def _wishes(visit: Visit, detail: RequirementDetail) -> Iterator[Wish]:
             )
     if added := visit.field("new-assertion", "").strip():
         yield Wish("new assertion", "", added, AddAssertion, {"req_id": detail.id, "text": added})
+    yield from _texts(visit, detail)
     yield from _references(visit, detail)
+
+
+def _texts(visit: Visit, detail: RequirementDetail) -> Iterator[Wish]:
+    """The text below the fields, and sections such as the rationale. They have numbers: the last is removed first."""
+    with visit.reading() as project:
+        sections = sections_of_requirement(project, detail.id)
+    removed: list[Wish] = []
+    for each in sections:
+        text = visit.field(field_of(each), each.text).strip()
+        if not text:
+            given = {"node_id": each.id, "confirm": True}
+            removed.append(Wish(f"{label_of(each)} removed", each.text, "", DeleteRemainder, given))
+        elif text != each.text.strip():
+            yield Wish(label_of(each), each.text, text, UpdateRemainder, {"node_id": each.id, "text": text})
+    yield from reversed(removed)
+    if heading := visit.field("new-heading", "").strip():
+        text = visit.field("new-section", "").strip()
+        yield Wish(f"new {heading}", "", text, AddRemainder, {"req_id": detail.id, "heading": heading, "text": text})
 
 
 def _references(visit: Visit, detail: RequirementDetail) -> Iterator[Wish]:

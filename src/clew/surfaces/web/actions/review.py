@@ -3,7 +3,7 @@
 from clew.edit.recovery import COLLECTION
 from clew.edit.undoing import undo
 from clew.errors import NotFound
-from clew.memory.operations.commands import ForgetMemory, RestoreMemory
+from clew.memory.operations.commands import ForgetMemory, KeepMemories, RestoreMemory
 from clew.surfaces.web.addresses import with_query
 from clew.surfaces.web.visit import Moved, Shown, Visit
 from clew.trace.operations.changes import ReviewLinks
@@ -33,6 +33,11 @@ def decide(visit: Visit) -> Shown:
             kept, other = visit.field("keep"), visit.field("other")
             done = visit.ask(ForgetMemory, id=other, why=f"Decided for {kept} on the page")
             back, said = f"memory {done.reversal_hash}", "The other one was forgotten; it can be restored for 30 days."
+        case "memory", "reject":
+            done = visit.ask(
+                KeepMemories, id=visit.field("keep"), other=visit.field("other"), why="Both were kept on the page"
+            )
+            back, said = f"memory {done.reversal_hash}", "Both are kept."
         case _:
             return Moved(with_query(REVIEW, {"at": int(place) + 1}), "Left as it is.")
     return Moved(with_query(REVIEW, {"at": place, "undo": back}), said)

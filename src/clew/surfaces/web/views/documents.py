@@ -7,13 +7,12 @@ import msgspec
 
 from clew.errors import NotFound
 from clew.kb.ingest.records import DocumentRecord, SectionRecord
-from clew.kb.operations.commands import Ask, FindSections, ShowDocument, ShowStatus
+from clew.kb.operations.commands import Ask, ShowDocument, ShowStatus
 from clew.surfaces.web import addresses
 from clew.surfaces.web.views.requirements import pages
 from clew.surfaces.web.visit import PAGE, View, Visit
 from clew.text.shortening import shortened
 
-MOST_FOUND = 20
 MOST_SECTIONS = 400
 MOST_CHARACTERS = 120_000
 
@@ -27,7 +26,6 @@ class Piece(msgspec.Struct, frozen=True):
 def show_documents(visit: Visit) -> View:
     question, page = visit.text("q"), visit.number("page", 1)
     answer = visit.ask(Ask, question=question) if question.strip() else None
-    found = visit.ask(FindSections, query=question, limit=MOST_FOUND) if question.strip() else None
     # Reads documents that changed, which the status alone does not.
     if answer is None:
         visit.notes += visit.project.kb.refresh()
@@ -42,7 +40,6 @@ def show_documents(visit: Visit) -> View:
         data={
             "question": question,
             "answer": answer,
-            "found": found,
             "documents": shown,
             "sections": cites,
             "status": visit.ask(ShowStatus),

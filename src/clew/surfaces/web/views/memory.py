@@ -38,6 +38,7 @@ def show_memories(visit: Visit) -> View:
             "found": found,
             "listed": listed,
             "status": status,
+            "pairs": status is not None and any(len(task.target_nodes) == 2 for task in status.curation_tasks),
             "kinds": KINDS,
         },
         watches=("memory",),

@@ -13,6 +13,7 @@ from clew.project import Project
 from clew.register.operations.fields import StatusWord
 from clew.surfaces.web import addresses
 from clew.surfaces.web.pictures.neighbourhood import Drawing, neighbourhood
+from clew.surfaces.web.texts import field_of, label_of, sections_of_requirement
 from clew.surfaces.web.visit import Moved, Shown, View, Visit
 from clew.trace.find.table import format_of
 from clew.trace.operations.read import GetRequirement
@@ -50,6 +51,7 @@ def show_requirement(visit: Visit) -> Shown:
         excerpts = _excerpts(project, row)
         drawing = neighbourhood(project.graph, detail.id)
         style = format_of(node)
+        texts = sections_of_requirement(project, detail.id) if visit.may_write and style == "elspais" else ()
     sections = {each.name: each for each in (thread.sections if thread is not None else ())}
     return View(
         template="requirement.html",
@@ -65,9 +67,10 @@ def show_requirement(visit: Visit) -> Shown:
             "versions_note": sections["versions"].note if "versions" in sections else "",
             "excerpts": excerpts,
             "drawing": drawing,
+            "texts": [(field_of(each), label_of(each), each.text) for each in texts],
             "statuses": _statuses(visit.project, style),
             "entry": requirement_object(visit.project.register.show(detail.id)) if style == "register" else None,
-            "drafted": detail.id in visit.project.unsaved().target_ids,
+            "drafted": any(id.partition(":section:")[0] == detail.id for id in visit.project.unsaved().target_ids),
         },
         watches=_watched(detail.id, row, drawing),
     )

@@ -3,10 +3,10 @@
 from clew.kb.operations.commands import ShowStatus as DocumentStatus
 from clew.memory.operations.commands import ListMemories, ShowMemoryStatus
 from clew.specs.operations import ListChanges
-from clew.surfaces.web.views.concerns import concerns
+from clew.surfaces.web.views.concerns import concern
 from clew.surfaces.web.visit import View, Visit
-from clew.trace.operations.check import CheckProject
 from clew.trace.operations.read import GetProjectSummary
+from clew.trace.reports.groups import grouped
 from clew.why.operations.brief import ShowBrief
 
 RECENT = 6
@@ -15,11 +15,12 @@ RECENT = 6
 def show_today(visit: Visit) -> View:
     summary = visit.ask(GetProjectSummary)
     brief = visit.ask(ShowBrief)
-    found = visit.ask(CheckProject)
+    with visit.reading() as project:
+        groups = grouped(project.trace.findings(), project.graph)
     changes = visit.ask(ListChanges, limit=RECENT)
     documents = visit.tried(DocumentStatus)
     memories = _memories(visit)
-    counts = brief.node_counts
+    counts, drafts = brief.node_counts, visit.project.unsaved()
     levels = summary.coverage_by_level
     return View(
         template="today.html",
@@ -31,15 +32,19 @@ def show_today(visit: Visit) -> View:
             "tested": sum(each.tested_assertions for each in levels),
             "passed": sum(each.validated_assertions or 0 for each in levels),
             "levels": levels,
-            "concerns": concerns(found.findings),
+            "concerns": tuple(map(concern, groups)),
+            "decided": brief.decided[:RECENT],
+            "about": brief.overview.about.summary if brief.overview is not None else "",
             "changes": changes.changes,
             "uncommitted": summary.changes,
             "documents": documents,
             "memories": memories,
-            "drafts": visit.project.unsaved(),
+            "drafts": drafts,
+            "drafted": tuple(dict.fromkeys(id.partition(":section:")[0] for id in drafts.target_ids))[:RECENT],
             "has_specs": bool(counts.get("requirement")),
             "origin": visit.origin,
-            "limits": brief.notes,
+            # Drafts are a matter of their own here, with a button.
+            "limits": [note for note in brief.notes if note != drafts.note],
         },
     )
 

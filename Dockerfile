@@ -1,0 +1,25 @@
+# A server for a team: one project over HTTP, with the team's database. See docs/teams.md.
+# Every package is the one that the lock names, by its hash.
+FROM python:3.13-slim AS build
+WORKDIR /build
+COPY requirements-server.lock ./
+RUN python -m venv /opt/clew \
+ && /opt/clew/bin/pip install --no-cache-dir --require-hashes --requirement requirements-server.lock
+COPY pyproject.toml README.md LICENSE ./
+COPY src src
+RUN /opt/clew/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
+
+FROM python:3.13-slim
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends git \
+ && rm -rf /var/lib/apt/lists/* \
+ && useradd --create-home --uid 1000 clew
+COPY --from=build /opt/clew /opt/clew
+ENV PATH=/opt/clew/bin:$PATH
+USER clew
+WORKDIR /project
+EXPOSE 8484
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
+  CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8484/healthz', timeout=2)"]
+ENTRYPOINT ["clew"]
+CMD ["serve", "--transport", "http", "--host", "0.0.0.0", "--port", "8484"]

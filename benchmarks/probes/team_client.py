@@ -1,0 +1,186 @@
+"""Searches of many clients in one server: KIND WHERE RECIPE THREADS SECONDS. Prints searches a second as JSON."""
+
+import json
+import statistics
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.search_speed import PART, generated, questions
+from clew.config import EmbedSettings
+from clew.operation.paging import Cursors
+from clew.search.engine import SearchEngine
+from clew.search.question import Question
+from clew.search.units import Scope
+
+SCHEMA = "bench"
+RECIPES = ("lexical", "dense", "default")
+QUERIES = 60
+_SCOPE = Scope(parts=(PART,))
+_LATENT = 32
+_AT_ONCE = 10_000
+
+
+def vectors(count: int, seed: int, start: int = 0) -> Any:
+    """Vectors near a plane of a few dozen dimensions."""
+    import numpy as np
+
+    plane = np.random.default_rng(7).standard_normal((_LATENT, 384)).astype(np.float32)
+    draw = np.random.default_rng(seed * 1_000_003 + start)
+    latent = draw.standard_normal((count, _LATENT)).astype(np.float32)
+    found = latent @ plane + 0.5 * draw.standard_normal((count, 384)).astype(np.float32)
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+def opened(kind: str, where: str) -> SearchEngine:
+    """An engine that knows the vectors of the queries."""
+    embed = EmbedSettings()
+    if kind == "embedded":
+        engine = SearchEngine(Path(where), cursors=Cursors(bytes(32)), embed=embed)
+    else:
+        from clew.search.database.opening import in_database
+
+        place = in_database(where, SCHEMA, "own", embed)
+        engine = SearchEngine(Path("none"), cursors=Cursors(bytes(32)), embed=embed, place=place)
+    embedder = engine.spaces.configured()
+    assert embedder is not None
+    spaces: Any = engine.spaces
+    dense: Any = engine._dense
+    queries = spaces.space(embedder) if kind == "embedded" else dense._queries_of(embedder)
+    for text, vector in zip(questions(QUERIES), vectors(QUERIES, seed=2), strict=True):
+        queries._queries.put(text, vector)
+    return engine
+
+
+def fill(kind: str, where: str, rows: int) -> dict[str, str]:
+    """Put texts and vectors in; what that took."""
+    engine = opened(kind, where)
+    began, used = time.perf_counter(), time.process_time()
+    engine.units.put(generated(rows))
+    words = time.perf_counter() - began
+    figures = {"words": f"{rows / words:.0f} rows/s ({(time.process_time() - used) / rows * 1e3:.2f} ms of CPU here)"}
+    began = time.perf_counter()
+    (_fill_files if kind == "embedded" else _fill_tables)(engine, rows)
+    figures["vectors, with their index"] = f"{rows / (time.perf_counter() - began):.0f} rows/s"
+    figures["size"] = f"{_size(kind, where, engine) / 1e6:.0f} MB"
+    engine.close()
+    return figures
+
+
+def _fill_files(engine: SearchEngine, rows: int) -> None:
+    import numpy as np
+
+    spaces: Any = engine.spaces
+    embedder = spaces.configured()
+    spaces.register(embedder, complete=True)
+    space = spaces.space(embedder)
+    for start in range(0, rows, _AT_ONCE):
+        count = min(_AT_ONCE, rows - start)
+        space.vectors.put(np.arange(start + 1, start + count + 1), vectors(count, 1, start))
+    space.vectors.fold()
+    with engine.units.asked() as reading:
+        connection: Any = reading
+        view = space.vectors.view(connection.connection)
+    if space.vectors.wants_approximate(view):
+        space.vectors.build_approximate(view)
+
+
+def _fill_tables(engine: SearchEngine, rows: int) -> None:
+    from clew.search.database.embeddings import as_text
+
+    dense: Any = engine._dense
+    embedder = engine.spaces.configured()
+    assert embedder is not None
+    number = dense._shared.number_of(embedder.name, embedder.dimensions)
+    database = dense._database
+    for start in range(0, rows, _AT_ONCE):
+        count = min(_AT_ONCE, rows - start)
+        made = vectors(count, 1, start)
+        with (
+            database.connection() as connection,
+            connection.cursor().copy("COPY vectors (space, embedder, number, place, vector) FROM STDIN") as copy,
+        ):
+            for place in range(count):
+                copy.write_row((database.space, number, start + place + 1, 0, as_text(made[place])))
+    with database.connection() as connection:
+        connection.execute("SET statement_timeout = 0")
+        connection.execute("UPDATE spaces SET vectors = vectors + 1")
+        connection.execute("VACUUM ANALYZE")
+        connection.execute("SET statement_timeout = '30s'")
+    dense._build_indexes(number, embedder.dimensions, lambda *_: None)
+
+
+def _size(kind: str, where: str, engine: SearchEngine) -> int:
+    if kind == "embedded":
+        return sum(file.stat().st_size for file in Path(where).rglob("*") if file.is_file())
+    dense: Any = engine._dense
+    with dense._database.connection() as connection:
+        find = """
+            SELECT sum(pg_total_relation_size(oid)) FROM pg_class
+            WHERE relnamespace = %s::regnamespace AND relkind = 'r'
+            """
+        return int(connection.execute(find, (SCHEMA,)).fetchone()[0])
+
+
+def measured(engine: SearchEngine, rows: int) -> dict[str, tuple[float, float, float | None]]:
+    """p50 and p95 of one client, and which share of the ten nearest vectors was found."""
+    asked = questions(QUERIES)
+    exact = _exact(rows)
+    found: dict[str, tuple[float, float, float | None]] = {}
+    for recipe in RECIPES:
+        times, hit = [], 0
+        engine.rank(Question(text=asked[0], scope=_SCOPE, recipe=recipe))
+        for place, text in enumerate(asked):
+            began = time.perf_counter()
+            ranking = engine.rank(Question(text=text, scope=_SCOPE, recipe=recipe))
+            times.append((time.perf_counter() - began) * 1e3)
+            if recipe == "dense":
+                hit += len({unit.id for unit in ranking.units[:10]} & exact[place])
+        cuts = statistics.quantiles(times, n=20)
+        found[recipe] = (statistics.median(times), cuts[18], hit / 10 / len(asked) if recipe == "dense" else None)
+    return found
+
+
+def _exact(rows: int) -> list[set[str]]:
+    import numpy as np
+
+    asked = vectors(QUERIES, seed=2)
+    best: list[list[tuple[float, int]]] = [[] for _ in asked]
+    for start in range(0, rows, _AT_ONCE):
+        scores = asked @ vectors(min(_AT_ONCE, rows - start), 1, start).T
+        for place, own in enumerate(scores):
+            top = np.argpartition(-own, min(10, len(own) - 1))[:10]
+            best[place] = sorted([*best[place], *((float(own[n]), start + int(n)) for n in top)], reverse=True)[:10]
+    return [{f"u{number}" for _, number in each} for each in best]
+
+
+def main() -> None:
+    kind, where, recipe, threads, seconds = sys.argv[1:]
+    engine = opened(kind, where)
+    asked = questions(QUERIES)
+    for text in asked[:4]:
+        engine.rank(Question(text=text, scope=_SCOPE, recipe=recipe))
+    counts = [0] * int(threads)
+    end = time.monotonic() + float(seconds)
+
+    def ask(own: int) -> None:
+        place = own * 7
+        while time.monotonic() < end:
+            engine.rank(Question(text=asked[place % len(asked)], scope=_SCOPE, recipe=recipe))
+            counts[own] += 1
+            place += 1
+
+    working = [threading.Thread(target=ask, args=(own,)) for own in range(int(threads))]
+    began = time.monotonic()
+    for each in working:
+        each.start()
+    for each in working:
+        each.join()
+    print(json.dumps({"per_second": sum(counts) / (time.monotonic() - began)}))
+    engine.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""The engine in PostgreSQL beside the one in files on the public collections: how good the rankings are.
+
+    python -m benchmarks.teams_quality --data FOLDER
+
+Both get the same embeddings: the first one makes them, the second one takes them over.
+"""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks import retrieval_sets
+from benchmarks.teams import postgres
+from clew.config import EmbedSettings
+from clew.operation.paging import Cursors
+from clew.search.database.connecting import Database
+from clew.search.database.embeddings import SharedEmbeddings
+from clew.search.database.opening import in_database
+from clew.search.engine import SearchEngine
+from clew.search.eval.collection import Collection, Evaluation, read_collection
+
+MOST_DIFFERENCE = 0.005
+_QUERIES = ("lexical", "dense", "default")
+_TURNS = ("conversation",)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.teams_quality", description=__doc__.partition("\n")[0])
+    parser.add_argument("--data", type=Path, default=retrieval_sets.FOLDER.parent, help="the folder of public data")
+    args = parser.parse_args()
+    if not args.data.is_dir():
+        print(f"skipped, because {args.data} is not there")
+        return 0
+    worst = 0.0
+    with postgres() as url:
+        sets = {"Cranfield": retrieval_sets.cranfield, "CISI": retrieval_sets.cisi}
+        for name, read in sets.items():
+            worst = max(worst, _compared(name, read(args.data / "retrieval"), url, _QUERIES, "ndcg@10"))
+        for folder in sorted((args.data / "memory").glob("*")):
+            worst = max(worst, _compared(folder.name, read_collection(folder), url, _TURNS, "recall@10"))
+    print(f"largest difference: {worst:.4f} (at most {MOST_DIFFERENCE}) {'ok' if worst <= MOST_DIFFERENCE else 'over'}")
+    return 0
+
+
+def _compared(name: str, collection: Collection, url: str, recipes: tuple[str, ...], measure: str) -> float:
+    print(f"{name}: {len(collection.documents)} documents, {len(collection.queries)} queries", flush=True)
+    schema = f"quality_{''.join(each if each.isalnum() else '_' for each in name.lower())}"
+    cursors, embed = Cursors(bytes(32)), EmbedSettings()
+    values: dict[str, list[float]] = {recipe: [] for recipe in recipes}
+    with tempfile.TemporaryDirectory(prefix="clew-bench-") as folder:
+        for kind in ("files", "database"):
+            if kind == "files":
+                sharing = SharedEmbeddings(Database(url, schema))
+                engine = SearchEngine(Path(folder), cursors=cursors, embed=embed, sharing=sharing)
+            else:
+                place = in_database(url, schema, "own", embed)
+                engine = SearchEngine(Path(folder), cursors=cursors, embed=embed, place=place)
+            evaluation = Evaluation(Path(folder), collection, engine=engine)
+            for recipe in recipes:
+                measured = evaluation.measure(recipe)
+                values[recipe].append(measured.values[measure])
+            evaluation.close()
+    for recipe, (files, database) in values.items():
+        print(
+            f"  {recipe:<12} {measure}: files {files:.4f}, database {database:.4f}, {database - files:+.4f}", flush=True
+        )
+    return max(abs(database - files) for files, database in values.values())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

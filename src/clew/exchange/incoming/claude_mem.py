@@ -1,0 +1,72 @@
+"""The database of claude-mem: its observations and the summaries of its sessions. It is opened for reading only."""
+
+from typing import Any
+
+import msgspec
+
+from clew.errors import FormatError
+from clew.exchange.memories import kind_of, memory_lines
+from clew.exchange.model import Exchange
+from clew.exchange.sources import Source, string
+from clew.store.sqlite.foreign import read_rows
+
+_OBSERVATIONS, _SUMMARIES = "observations", "session_summaries"
+_PARTS = (("Facts", "facts"), ("Concepts", "concepts"), ("Files", "files_modified"))
+_SUMMARY = ("request", "investigated", "learned", "completed", "next_steps", "notes")
+_PLACED = frozenset({"id", "title", "subtitle", "narrative", "text", "type", "created_at", "created_at_epoch", "facts"})
+
+
+def read(source: Source) -> Exchange:
+    tables = read_rows(source.place, (_OBSERVATIONS, _SUMMARIES))
+    if not tables:
+        raise FormatError(
+            f"'{source.name}' has neither {_OBSERVATIONS} nor {_SUMMARIES}; it is no database of claude-mem.",
+            hint="It is usually ~/.claude-mem/claude-mem.db. Nothing was changed.",
+        )
+    lines: list[str] = []
+    for row in tables.get(_OBSERVATIONS, ()):
+        lines.extend(
+            memory_lines(
+                source.name,
+                f"observation {string(row.get('id'))}",
+                _observation(row),
+                title=string(row.get("title")),
+                kind=kind_of(string(row.get("type"))),
+                at=string(row.get("created_at")),
+                tags=[*_listed(row.get("concepts")), string(row.get("type"))],
+                metadata={name: value for name, value in row.items() if name not in _PLACED},
+            )
+        )
+    for row in tables.get(_SUMMARIES, ()):
+        told = [f"{name.replace('_', ' ').capitalize()}: {string(row[name])}" for name in _SUMMARY if row.get(name)]
+        lines.extend(
+            memory_lines(
+                source.name,
+                f"summary {string(row.get('id'))}",
+                "\n".join(told),
+                title=string(row.get("request")),
+                at=string(row.get("created_at")),
+                tags=["session summary"],
+                metadata={name: value for name, value in row.items() if name not in (*_PLACED, *_SUMMARY)},
+            )
+        )
+    return Exchange(memories=tuple(lines))
+
+
+def _observation(row: dict[str, Any]) -> str:
+    parts = [string(row.get(name)) for name in ("subtitle", "narrative", "text")]
+    for heading, name in _PARTS:
+        if listed := _listed(row.get(name)):
+            parts.append("\n".join((f"{heading}:", *(f"- {each}" for each in listed))))
+    return "\n\n".join(part for part in parts if part.strip()) or string(row.get("title"))
+
+
+def _listed(value: Any) -> list[str]:
+    """A list that is kept as JSON, or as one text."""
+    if not isinstance(value, str) or not value.strip():
+        return []
+    try:
+        found = msgspec.json.decode(value)
+    except (msgspec.DecodeError, RecursionError):
+        return [value]
+    return [string(each) for each in found] if isinstance(found, list) else [string(found)]

@@ -1,0 +1,196 @@
+"""OpenFastTrace: specification items in Markdown, `req~name~1` in backquotes, and in XML (ReqM2).
+
+The id of an item is its type, name and revision, as OpenFastTrace writes it. What it covers is implemented by it.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from clew.exchange.model import REQUIREMENT, Exchange, Item, Relation
+from clew.exchange.sources import Source, local
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+_ID = re.compile(r"(?:<a id=\"[^\"]*\"></a>)?`?([A-Za-z]\w*~[\w.-]+~\d+)`?\s*")
+_REFERENCE = re.compile(r"([A-Za-z]\w*~[\w.-]+~\d+)")
+_FIELD = re.compile(r"(Status|Rationale|Comment|Covers|Depends|Needs|Tags|Description)\s*:\s*(.*)", re.IGNORECASE)
+_HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*")
+_UNDERLINE = re.compile(r"(?:=+|-+)\s*")
+_FORWARD = re.compile(r"\s*([A-Za-z]\w*)\s*-->\s*([\w, ]+?)\s*:\s*([A-Za-z]\w*~[\w.-]+~\d+)\s*")
+_TYPES = {"feat", "req", "dsn", "arch", "constr", "usr", "sys", "swreq", "scn", "story", "rule"}
+_LISTS = ("covers", "depends", "needs", "tags")
+
+
+def read(source: Source) -> Exchange:
+    items: list[Item] = []
+    for each in source.each(".md", ".markdown", ".xml", ".oreqm"):
+        if each.place.suffix in (".xml", ".oreqm") or each.data().lstrip()[:5] in (b"<?xml", b"<spec"):
+            items.extend(_in_xml(each.xml(), each.name))
+        else:
+            items.extend(_in_markdown(each.text(), each.name))
+    return Exchange(items=tuple(items))
+
+
+def _in_markdown(text: str, name: str) -> Iterator[Item]:
+    lines = text.split("\n")
+    title, fenced = "", False
+    item: _Collecting | None = None
+    for number, line in enumerate(lines, start=1):
+        fenced = fenced is not line.lstrip().startswith("```")
+        heading = None if fenced else _HEADING.fullmatch(line)
+        underlined = not fenced and _UNDERLINE.fullmatch(line) and number > 1 and lines[number - 2].strip()
+        id = None if fenced else _ID.fullmatch(line)
+        if id is not None:
+            if item is not None:
+                yield item.item()
+            item = _Collecting(id[1], title, name, number)
+            title = ""
+        elif heading is not None or underlined:
+            if item is not None:
+                if underlined:
+                    item.drop_last()
+                yield item.item()
+                item = None
+            title = heading[2] if heading is not None else lines[number - 2].strip()
+        elif (forward := _FORWARD.fullmatch(line)) and not fenced:
+            if item is not None:
+                yield item.item()
+                item = None
+            kind, rest = forward[1], forward[3].partition("~")[2]
+            needs = {"needs": ", ".join(part.strip() for part in forward[2].split(","))}
+            yield _made(f"{kind}~{rest}", "", "", needs, [forward[3]], [], name, number)
+        elif item is not None:
+            item.take(line)
+    if item is not None:
+        yield item.item()
+
+
+class _Collecting:
+    """An item whose lines are being read."""
+
+    def __init__(self, id: str, title: str, path: str, line: int) -> None:
+        self._id, self._title, self._path, self._line = id, title, path, line
+        self._fields: dict[str, list[str]] = {"description": []}
+        self._field = "description"
+
+    def take(self, line: str) -> None:
+        found = _FIELD.fullmatch(line.strip())
+        if found is not None:
+            self._field = found[1].lower()
+            line = found[2]
+        self._fields.setdefault(self._field, []).append(line)
+
+    def drop_last(self) -> None:
+        """The line before was a heading."""
+        if self._fields[self._field]:
+            self._fields[self._field].pop()
+
+    def item(self) -> Item:
+        texts = {name: "\n".join(lines).strip() for name, lines in self._fields.items()}
+        covers, depends = (_REFERENCE.findall(texts.get(name, "")) for name in ("covers", "depends"))
+        attributes = {
+            name: ", ".join(_words(text)) if name in _LISTS else text
+            for name, text in texts.items()
+            if text and name not in ("description", "covers", "depends")
+        }
+        return _made(self._id, self._title, texts["description"], attributes, covers, depends, self._path, self._line)
+
+
+def _words(text: str) -> list[str]:
+    return [word for line in text.split("\n") for word in re.split(r"[\s,]+", line.strip(" *-+\t")) if word]
+
+
+def _made(
+    id: str,
+    title: str,
+    text: str,
+    attributes: dict[str, str],
+    covers: list[str],
+    depends: list[str],
+    path: str,
+    line: int,
+) -> Item:
+    kind = id.partition("~")[0]
+    if "rationale" in attributes:
+        attributes["Rationale"] = attributes.pop("rationale")
+    return Item(
+        id=id,
+        kind=REQUIREMENT if kind in _TYPES else kind,
+        title=title or id.split("~")[1].replace("_", " ").replace("-", " ").replace(".", " "),
+        text=text,
+        attributes=attributes,
+        relations=(
+            *(Relation("implements", target) for target in dict.fromkeys(covers)),
+            *(Relation("depends_on", target) for target in dict.fromkeys(depends)),
+        ),
+        path=path,
+        line=line,
+    )
+
+
+def _in_xml(root: "Element", name: str) -> Iterator[Item]:
+    for group in root.iter():
+        if local(group.tag) != "specobjects":
+            continue
+        kind = group.attrib.get("doctype", "req")
+        for each in group:
+            if local(each.tag) == "specobject":
+                yield _of_xml(each, kind, name)
+
+
+def _of_xml(element: "Element", kind: str, name: str) -> Item:
+    told = {local(child.tag): child for child in element}
+    texts = {tag: (child.text or "").strip() for tag, child in told.items()}
+    attributes = {
+        tag: texts[tag]
+        for tag in (
+            "status",
+            "rationale",
+            "comment",
+            "furtherinfo",
+            "priority",
+            "verifycrit",
+            "usecase",
+            "creationdate",
+        )
+        if texts.get(tag)
+    }
+    for tag, inner in (("needscoverage", "needs"), ("tags", "tags")):
+        if tag in told and (words := [(each.text or "").strip() for each in told[tag] if (each.text or "").strip()]):
+            attributes[inner] = ", ".join(words)
+    line = int(texts.get("sourceline", "0")) if texts.get("sourceline", "0").isdecimal() else 0
+    return _made(
+        _xml_id(kind, texts.get("id", ""), texts.get("version", "1")),
+        texts.get("shortdesc", ""),
+        texts.get("description", ""),
+        attributes,
+        _linked(told.get("providescoverage"), "provcov", "linksto", "dstversion"),
+        _linked_items(told.get("dependencies")),
+        texts.get("sourcefile", "") or name,
+        line,
+    )
+
+
+def _xml_id(kind: str, id: str, version: str) -> str:
+    return id if _REFERENCE.fullmatch(id) else f"{kind}~{id.removeprefix(f'{kind}~')}~{version or '1'}"
+
+
+def _linked(element: "Element | None", tag: str, target: str, version: str) -> list[str]:
+    found: list[str] = []
+    for each in element if element is not None else ():
+        if local(each.tag) == tag:
+            told = {local(child.tag): (child.text or "").strip() for child in each}
+            kind, _, name = told.get(target, "").partition(":")
+            if name:
+                found.append(_xml_id(kind, name, told.get(version, "1")))
+    return found
+
+
+def _linked_items(element: "Element | None") -> list[str]:
+    return [
+        (each.text or "").strip()
+        for each in (element.iter() if element is not None else ())
+        if local(each.tag) in ("dependson", "depends") and (each.text or "").strip()
+    ]

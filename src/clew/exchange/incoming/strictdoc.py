@@ -1,0 +1,154 @@
+"""StrictDoc: `.sdoc` files, or a folder of them."""
+
+import re
+from collections.abc import Iterator
+
+from clew.errors import FormatError
+from clew.exchange.model import HEADING, INFORMATION, REQUIREMENT, Exchange, Item, Relation
+from clew.exchange.sources import Source
+from clew.formats.openspec.slugs import slug
+
+_NODE = re.compile(r"\[(\[)?(/)?([A-Z][A-Z0-9_]*)\]?\]")
+_FIELD = re.compile(r"([A-Z][A-Z0-9_]*):(?: (.*))?")
+_OPEN, _CLOSE = ">>>", "<<<"
+_CONTAINERS = frozenset({"SECTION", "COMPOSITE_REQUIREMENT"})
+_TEXTS = frozenset({"TEXT", "FREETEXT"})
+_STRUCTURE = frozenset({"DOCUMENT", "GRAMMAR", "DOCUMENT_FROM_FILE", "VIEW", "TAGS"})
+_RELATIONS = {"Parent": "implements", "Child": "implemented_by", "File": "file"}
+_ITEM = re.compile(r"\s*- (TYPE|ROLE|VALUE): (.*)|\s+(TYPE|ROLE|VALUE): (.*)")
+
+
+def read(source: Source) -> Exchange:
+    items: list[Item] = []
+    for each in source.each(".sdoc"):
+        items.extend(_Document(each.text(), each.name).items())
+    return Exchange(items=tuple(items))
+
+
+class _Document:
+    def __init__(self, text: str, name: str) -> None:
+        self._lines = text.split("\n")
+        self._name = name
+        self._stem = slug(name.rpartition(".")[0] or name, "document")
+        self._count = 0
+        if not any(line.strip() == "[DOCUMENT]" for line in self._lines):
+            raise FormatError(
+                f"'{name}' has no [DOCUMENT]; it is no file of StrictDoc.",
+                hint="Name an .sdoc file, or a folder of them. Nothing was changed.",
+            )
+
+    def items(self) -> Iterator[Item]:
+        parents: list[tuple[str, str]] = []
+        index = 0
+        while index < len(self._lines):
+            found = _NODE.fullmatch(self._lines[index].strip())
+            if found is None:
+                index += 1
+                continue
+            line, (double, closing, kind) = index + 1, found.groups()
+            index += 1
+            if closing:
+                if not parents or parents[-1][0] != kind:
+                    raise FormatError(
+                        f"'{self._name}' closes [{kind}] in line {line}, which is not open.",
+                        hint="Correct the file. Nothing was changed.",
+                    )
+                parents.pop()
+                continue
+            fields, relations, index = self._fields(index, kind)
+            if kind in _STRUCTURE:
+                continue
+            item = self._item(kind, fields, relations, parents[-1][1] if parents else None, line)
+            yield item
+            if double or kind == "SECTION":
+                parents.append((kind, item.id))
+        if parents:
+            raise FormatError(
+                f"'{self._name}' never closes [{parents[-1][0]}] ('{parents[-1][1]}').",
+                hint="Correct the file. Nothing was changed.",
+            )
+
+    def _fields(self, index: int, kind: str) -> tuple[dict[str, str], list[dict[str, str]], int]:
+        """The fields of a node, and its relations, up to the line where the next node begins."""
+        fields: dict[str, str] = {}
+        relations: list[dict[str, str]] = []
+        while index < len(self._lines):
+            line = self._lines[index]
+            if _NODE.fullmatch(line.strip()) and not line.startswith(" "):
+                break
+            found = _FIELD.fullmatch(line)
+            if found is None:
+                if kind == "FREETEXT" and line.strip():
+                    fields["STATEMENT"] = f"{fields.get('STATEMENT', '')}\n{line}".strip("\n")
+                index += 1
+            elif found[1] in ("RELATIONS", "REFS"):
+                index = self._relations(index + 1, relations)
+            elif (found[2] or "").strip() == _OPEN:
+                text, index = self._block(index + 1, found[1])
+                fields[free(found[1], fields)] = text
+            else:
+                fields[free(found[1], fields)] = (found[2] or "").strip()
+                index += 1
+        return fields, relations, index
+
+    def _block(self, index: int, name: str) -> tuple[str, int]:
+        begin = index
+        while index < len(self._lines) and self._lines[index].strip() != _CLOSE:
+            index += 1
+        if index == len(self._lines):
+            raise FormatError(
+                f"'{self._name}' opens {name} with {_OPEN} in line {begin} and never closes it with {_CLOSE}.",
+                hint="Correct the file. Nothing was changed.",
+            )
+        return "\n".join(self._lines[begin:index]).strip("\n"), index + 1
+
+    def _relations(self, index: int, relations: list[dict[str, str]]) -> int:
+        while index < len(self._lines) and (found := _ITEM.fullmatch(self._lines[index])):
+            if found[1]:
+                relations.append({})
+            if relations:
+                relations[-1][found[1] or found[3]] = (found[2] or found[4] or "").strip()
+            index += 1
+        return index
+
+    def _item(
+        self, kind: str, fields: dict[str, str], relations: list[dict[str, str]], parent: str | None, line: int
+    ) -> Item:
+        self._count += 1
+        id = fields.pop("UID", "") or fields.pop("MID", "") or f"{self._stem}-{self._count}"
+        title, text = fields.pop("TITLE", ""), fields.pop("STATEMENT", "")
+        attributes = {_NAMES.get(name, name.replace("_", " ").capitalize()): value for name, value in fields.items()}
+        if kind == "SECTION":
+            kind = HEADING
+        elif kind in _TEXTS:
+            kind = INFORMATION
+        elif kind not in ("REQUIREMENT", "COMPOSITE_REQUIREMENT"):
+            attributes["type"] = kind
+        return Item(
+            id=id,
+            kind=kind if kind in (HEADING, INFORMATION) else REQUIREMENT,
+            title=title,
+            text=text,
+            attributes={name: value for name, value in attributes.items() if value},
+            relations=tuple(Relation(_kind(each), each["VALUE"]) for each in relations if each.get("VALUE")),
+            parent=parent,
+            path=self._name,
+            line=line,
+        )
+
+
+_NAMES = {"STATUS": "status", "TAGS": "tags", "LEVEL": "document level", "PRIORITY": "priority", "PREFIX": "prefix"}
+
+
+def _kind(relation: dict[str, str]) -> str:
+    role = relation.get("ROLE", "").casefold().replace(" ", "_")
+    return role or _RELATIONS.get(relation.get("TYPE", ""), "relates")
+
+
+def free(name: str, taken: dict[str, str]) -> str:
+    """A field that comes again, such as COMMENT, gets a number."""
+    number, spelled = 1, name
+    while spelled in taken:
+        number += 1
+        spelled = f"{name} {number}"
+    return spelled

@@ -1,0 +1,118 @@
+"""Embeddings that everybody shares: what an embedder made of a text, by the hash of the text.
+
+A text is encoded once, by whoever comes first. Others who want the same text at that moment leave it to the first: its
+row in the queue is locked, and they pass over it. Where the first one dies, its lock goes with it.
+"""
+
+# Implements: REQ-d00491
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from clew.search.database.connecting import Database
+from clew.search.dense.sharing import Embedding
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from psycopg import Connection
+
+    Vectors = NDArray[np.float32]
+
+
+class SharedEmbeddings:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._numbers: dict[str, int] = {}
+
+    def number_of(self, name: str, dimensions: int) -> int:
+        """The number of an embedder."""
+        if name not in self._numbers:
+            put = """
+                INSERT INTO embedders (name, dimensions) VALUES (%s, %s)
+                ON CONFLICT (name) DO UPDATE SET dimensions = excluded.dimensions RETURNING number
+                """
+            with self._database.connection() as connection:
+                find = "SELECT number FROM embedders WHERE name = %s"
+                row = connection.execute(find, (name,)).fetchone()
+                row = row or connection.execute(put, (name, dimensions)).fetchone()
+                assert row is not None  # noqa: S101
+                self._numbers[name] = int(row[0])
+        return self._numbers[name]
+
+    def get(self, embedder: int, hashes: Sequence[str]) -> dict[str, Embedding]:
+        """What is known of these texts."""
+        with self._database.connection() as connection:
+            return _known(connection, embedder, hashes)
+
+    @contextmanager
+    def claimed(self, embedder: int, hashes: Sequence[str]) -> "Iterator[tuple[Claim, frozenset[str]]]":
+        """Those of the texts that the caller is to encode: nobody else does until the block ends. What it puts is there
+        for all when the block ends well."""
+        with self._database.connection() as connection, connection.transaction():
+            wanted = sorted(set(hashes))
+            connection.execute(
+                "INSERT INTO embedding_queue SELECT %s, unnest(%s::text[]) ON CONFLICT DO NOTHING", (embedder, wanted)
+            )
+        with self._database.connection() as connection, connection.transaction():
+            lock = """
+                SELECT text_hash FROM embedding_queue WHERE embedder = %s AND text_hash = ANY(%s)
+                FOR UPDATE SKIP LOCKED
+                """
+            own = frozenset(hash for (hash,) in connection.execute(lock, (embedder, wanted)))
+            # Somebody may have encoded them between the look and the lock.
+            known = _known(connection, embedder, list(own))
+            yield Claim(connection, embedder, known), own - known.keys()
+            connection.execute(
+                "DELETE FROM embedding_queue WHERE embedder = %s AND text_hash = ANY(%s)", (embedder, list(own))
+            )
+
+    def forget(self, hashes: Sequence[str]) -> None:
+        """Take out for good what was made of texts that are purged."""
+        with self._database.connection() as connection:
+            connection.execute("DELETE FROM embeddings WHERE text_hash = ANY(%s)", (list(hashes),))
+
+    def close(self) -> None:
+        self._database.close()
+
+
+class Claim:
+    def __init__(self, connection: "Connection[Any]", embedder: int, known: Mapping[str, Embedding]) -> None:
+        self._connection = connection
+        self._embedder = embedder
+        self.known = known
+        """What others made of the claimed texts in the meantime."""
+
+    def put(self, made: Mapping[str, Embedding]) -> None:
+        rows = [
+            (self._embedder, hash, place, as_text(vector), each.windows if place == 0 else None)
+            for hash, each in sorted(made.items())
+            for place, vector in enumerate(each.vectors)
+        ]
+        put = "INSERT INTO embeddings VALUES (%s, %s, %s, %s::halfvec, %s) ON CONFLICT DO NOTHING"
+        with self._connection.cursor() as cursor:
+            cursor.executemany(put, rows)
+
+
+def _known(connection: "Connection[Any]", embedder: int, hashes: Sequence[str]) -> dict[str, Embedding]:
+    import numpy as np
+
+    find = """
+        SELECT text_hash, array_agg(halfvec_send(vector) ORDER BY place), (array_agg(windows ORDER BY place))[1]
+        FROM embeddings WHERE embedder = %s AND text_hash = ANY(%s) GROUP BY 1
+        """
+    rows = connection.execute(find, (embedder, list(hashes)))
+    return {hash: Embedding(np.stack([unpacked(each) for each in sent]), windows) for hash, sent, windows in rows}
+
+
+def as_text(vector: "Vectors") -> str:
+    """A vector as PostgreSQL reads it."""
+    return f"[{','.join(map('{:.7g}'.format, vector.tolist()))}]"
+
+
+def unpacked(sent: bytes) -> "Vectors":
+    """A vector as PostgreSQL sends it: four bytes about its dimensions, then its numbers in two bytes each."""
+    import numpy as np
+
+    return np.frombuffer(sent, ">f2", offset=4).astype(np.float32)

@@ -1,0 +1,15 @@
+"""Opening a search engine whose units are in a database."""
+
+from clew.config import EmbedSettings
+from clew.search.database.connecting import Database
+from clew.search.database.meanings import DatabaseMeanings
+from clew.search.database.units import DatabaseUnits
+from clew.search.dense.spaces import Embedders
+from clew.search.engine import Place
+
+
+def in_database(url: str, schema: str, space: str, embed: EmbedSettings) -> Place:
+    """The place of an engine in a schema of a database. `space` names the work tree whose files are searched."""
+    database = Database(url, schema, space)
+    embedders = Embedders(embed)
+    return Place(DatabaseUnits(database), embedders, DatabaseMeanings(database, embedders))

@@ -1,0 +1,371 @@
+"""The questions of a search to an index in a database.
+
+Candidates by words are summed up from lists of postings, of which each is read from its heaviest end: all of a rare
+term, the heaviest of a frequent one. Where a list was not read to its end, and too few candidates are left of those
+that the search may see, it is read again with the condition.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from clew.search.database.tables import SHARED
+from clew.search.lexical.expression import AllOf, Beginning, Either, Expression, Phrase, Without, is_held
+from clew.search.lexical.plan import Item, Plan
+from clew.search.lexical.tables import Row, Totals, forms_of
+from clew.search.rank.mentions import MAX_BEARERS
+from clew.search.reading import Fact, Spelt
+from clew.search.units import Condition, Unit
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+_POSTINGS = 1_500
+"""Read of one term at most. Further ones weigh little: of a term so frequent, the heaviest are those that hold it often
+or are short."""
+_POSTINGS_RESTRICTED = 20_000
+STATE = (
+    f"SELECT number, series, version, vectors, units, words FROM spaces WHERE number IN ({SHARED}, {{:d}}) ORDER BY 1"  # noqa: S608
+)
+_DATA = msgspec.msgpack.Decoder(Unit)
+_LAST = chr(0x10FFFF)
+
+
+class DatabaseReading:
+    streams_at_once = 200
+
+    def __init__(self, connection: "Connection[Any]", space: int) -> None:
+        self.connection = connection
+        self.space = space
+        self.spaces = [SHARED, space]
+        self._state: tuple[str, int, int, int, int] | None = None
+        self._parts: dict[str, int] | None = None
+        self._terms: dict[str, list[tuple[int, int]]] = {}
+        """The numbers of the terms that were asked for, and in how many units each is."""
+        self.embedded: list[int] = []
+        """The spaces that have vectors; known with the state."""
+
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        return self.connection.execute(statement, values).fetchall()
+
+    # Units
+
+    def state(self) -> tuple[str, int, int, int, int]:
+        """The index, how often units and vectors were written, and how many units and words there are: asked once."""
+        if self._state is None:
+            self.begin(self.rows(STATE.format(self.space)))
+        assert self._state is not None  # noqa: S101
+        return self._state
+
+    def begin(self, rows: "Sequence[tuple[Any, ...]]") -> None:
+        """Take the state that was asked for together with the beginning of the transaction."""
+        self.embedded = [row[0] for row in rows if row[3]]
+        versions, vectors, units, words = (sum(row[place] for row in rows) for place in range(2, 6))
+        self._state = "-".join(row[1] for row in rows), versions, vectors, units, words
+
+    def writes(self) -> tuple[str, int]:
+        return self.state()[:2]
+
+    def parts(self) -> dict[str, int]:
+        find = (
+            "SELECT part, sum(units)::bigint FROM unit_parts WHERE space = ANY(%s) AND units > 0 GROUP BY 1 ORDER BY 1"
+        )
+        return dict(self.rows(find, (self.spaces,)))
+
+    def allowed(self, condition: Condition, among: Sequence[int]) -> list[int]:
+        sql, values = self.compiled(condition)
+        statement = f"SELECT number FROM units WHERE number = ANY(%s) AND {sql} ORDER BY number"  # noqa: S608
+        return [number for (number,) in self.rows(statement, (list(among), *values))]
+
+    def compiled(self, condition: Condition) -> tuple[str, tuple[Any, ...]]:
+        """A condition as PostgreSQL reads it, among the spaces that this work tree sees."""
+        return f"(units.space = ANY(%s) AND {translated(condition.sql)})", (self.spaces, *condition.parameters)
+
+    def units_of(self, numbers: Iterable[int]) -> dict[int, Unit]:
+        wanted = list(dict.fromkeys(numbers))
+        rows = self.rows("SELECT number, data, body FROM unit_bodies WHERE number = ANY(%s)", (wanted,))
+        found = {number: decoded(data, body) for number, data, body in rows}
+        return {number: found[number] for number in wanted if number in found}
+
+    def ids_of(self, numbers: Iterable[int]) -> dict[int, str]:
+        return dict(self.rows("SELECT number, id FROM units WHERE number = ANY(%s)", (list(numbers),)))
+
+    def documents_of(self, numbers: Iterable[int]) -> dict[int, str | None]:
+        return dict(self.rows("SELECT number, document FROM units WHERE number = ANY(%s)", (list(numbers),)))
+
+    def numbers_of(self, ids: Iterable[str]) -> dict[str, int]:
+        wanted = list(ids)
+        find = "SELECT id, number FROM units WHERE space = ANY(%s) AND id = ANY(%s)"
+        found = dict(self.rows(find, (self.spaces, wanted)))
+        return {id: found[id] for id in wanted if id in found}
+
+    # Words
+
+    def totals(self) -> Totals:
+        return Totals(*self.state()[3:])
+
+    def units_with(self, terms: Iterable[str]) -> dict[str, int]:
+        wanted = list(dict.fromkeys(terms))
+        asked = [term for term in wanted if term not in self._terms]
+        if asked:
+            find = "SELECT term, number, units FROM terms WHERE space = ANY(%s) AND term = ANY(%s)"
+            self._terms |= {term: [] for term in asked}
+            for term, number, units in self.rows(find, (self.spaces, asked)):
+                self._terms[term].append((number, units))
+        return {term: sum(units for _, units in own) for term in wanted if (own := self._terms[term])}
+
+    def spelt(self, words: Iterable[str]) -> list[Spelt]:
+        find = """
+            SELECT term, sum(units)::bigint, term FROM terms
+            WHERE space = ANY(%(spaces)s) AND term = ANY(%(words)s) GROUP BY term
+            UNION ALL
+            SELECT terms.term, sum(units)::bigint, word FROM words JOIN terms USING (term)
+            WHERE space = ANY(%(spaces)s) AND word = ANY(%(words)s) GROUP BY terms.term, word
+            """
+        return self.connection.execute(find, {"spaces": self.spaces, "words": sorted(words)}).fetchall()
+
+    def spelt_alike(self, beginning: str, shortest: int, longest: int, most: int) -> list[Spelt]:
+        find = """
+            SELECT term, sum(units)::bigint, term FROM terms
+            WHERE space = ANY(%(spaces)s) AND term >= %(first)s AND term < %(last)s
+                AND length(term) BETWEEN %(shortest)s AND %(longest)s GROUP BY term
+            UNION ALL
+            SELECT terms.term, sum(units)::bigint, word FROM words JOIN terms USING (term)
+            WHERE space = ANY(%(spaces)s) AND word >= %(first)s AND word < %(last)s
+                AND length(word) BETWEEN %(shortest)s AND %(longest)s GROUP BY terms.term, word
+            LIMIT %(most)s
+            """
+        values = {
+            "spaces": self.spaces,
+            "first": beginning,
+            "last": beginning + _LAST,
+            "shortest": shortest,
+            "longest": longest,
+            "most": most,
+        }
+        return self.connection.execute(find, values).fetchall()
+
+    def terms_beginning(self, beginning: str, most: int) -> dict[str, int]:
+        find = """
+            SELECT term, sum(units)::bigint AS held FROM terms WHERE space = ANY(%(spaces)s) AND term IN (
+                SELECT term FROM terms WHERE term >= %(first)s AND term < %(last)s
+                UNION SELECT term FROM words WHERE word >= %(first)s AND word < %(last)s
+            ) GROUP BY term ORDER BY held DESC, term LIMIT %(most)s
+            """
+        values = {"spaces": self.spaces, "first": beginning, "last": beginning + _LAST, "most": most}
+        return dict(self.connection.execute(find, values).fetchall())
+
+    def is_visible(self, term: str, restrict: Condition) -> bool:
+        sql, values = self.compiled(restrict)
+        find = f"""
+            SELECT 1 FROM terms JOIN postings ON postings.term = terms.number JOIN units ON units.number = postings.unit
+            WHERE terms.space = ANY(%s) AND terms.term = %s AND {sql} LIMIT 1
+            """  # noqa: S608
+        return bool(self.rows(find, (self.spaces, term, *values)))
+
+    def holds(self, name: str, restrict: Condition | None) -> bool:
+        forms = forms_of(name)
+        if forms is None:
+            return True
+        ending = """
+            SELECT DISTINCT term FROM terms WHERE space = ANY(%s) AND term >= %s AND term < %s AND length(term) <= %s
+            """
+        values = (self.spaces, forms.common, forms.common + _LAST, forms.longest)
+        phrases = [Phrase((*forms.start, term)) for (term,) in self.rows(ending, values)]
+        wanted = [*phrases, *(Phrase((compound,)) for compound in forms.compounds)]
+        return any(self._exists(each, restrict) for each in wanted)
+
+    def _exists(self, phrase: Phrase, restrict: Condition | None) -> bool:
+        constraint, values = self._constraint(phrase)
+        sql, more = ("true", ()) if restrict is None else self.compiled(restrict)
+        join = "" if restrict is None else "JOIN units ON units.number = streams.unit"
+        find = f"SELECT 1 FROM streams {join} WHERE {constraint} AND {sql} LIMIT 1"  # noqa: S608
+        return bool(self.rows(find, (*values, *more)))
+
+    def candidates(
+        self,
+        plan: Plan,
+        restrict: Condition | None,
+        *,
+        wanted: int,
+        enough: int,
+        matches: int,
+        title_weight: int,
+    ) -> list[int]:
+        numbered = self._numbered(plan.items)
+        if not numbered:
+            return []
+        most = max(1, min(_POSTINGS, matches // 2))
+        found = self._summed(numbered, plan, restrict, wanted, most)
+        is_cut = any(units > most for _, _, units in numbered)
+        if len(found) < enough and is_cut:
+            more = self._summed(numbered, plan, restrict, wanted, _POSTINGS_RESTRICTED, early=True)
+            found = list(dict.fromkeys((*found, *more)))
+        return found
+
+    def _numbered(self, items: Sequence[Item]) -> list[tuple[int, float, int]]:
+        """The numbers of the terms of the items, what each weighs, and in how many units it is."""
+        weights: dict[str, float] = {}
+        beginnings: list[str] = []
+        for item in items:
+            for expression in _leaves(item.expression):
+                if isinstance(expression, Beginning):
+                    beginnings.append(expression.start)
+                for term in expression.terms if isinstance(expression, Phrase) else ():
+                    weights[term] = weights.get(term, 0.0) + item.weight * item.rarity
+        for start in beginnings:
+            for term in self.terms_beginning(start, 64):
+                weights.setdefault(term, 1.0)
+        self.units_with(weights)
+        return [(number, weight, units) for term, weight in weights.items() for number, units in self._terms[term]]
+
+    def _summed(
+        self,
+        numbered: Sequence[tuple[int, float, int]],
+        plan: Plan,
+        restrict: Condition | None,
+        wanted: int,
+        most: int,
+        *,
+        early: bool = False,
+    ) -> list[int]:
+        """The units with the largest sums of weighted impacts, of those that fulfil plan and condition. `early` applies
+        both before a list is cut off, rather than after."""
+        constraint, values = self._required(plan)
+        sql, more = ("true", ()) if restrict is None else self.compiled(restrict)
+        tests = [each for each in (constraint, sql if restrict is not None else None) if each]
+        joins = ("JOIN streams ON streams.unit = {0}" if constraint else "") + (
+            " JOIN units ON units.number = {0}" if restrict is not None else ""
+        )
+        where = f"AND {' AND '.join(tests)}" if tests else ""
+        of_list, of_sum = (where, "") if early else ("", where.replace("AND", "WHERE", 1))
+        list_join, sum_join = (joins.format("postings.unit"), "") if early else ("", joins.format("summed.unit"))
+        conditions = (*values, *more)
+        # The parts of the statement that vary are Clew's own text; every value is a parameter.
+        statement = f"""
+            SELECT array_agg(unit ORDER BY score DESC, unit) FROM (
+                SELECT summed.unit, score FROM (
+                    SELECT unit, sum(impact * weight) AS score
+                    FROM unnest(%s::int[], %s::float8[]) AS asked (term, weight) CROSS JOIN LATERAL (
+                        SELECT postings.unit, postings.impact FROM postings {list_join}
+                        WHERE postings.term = asked.term {of_list}
+                        ORDER BY postings.term DESC, postings.impact DESC, postings.unit DESC LIMIT %s
+                    ) AS listed GROUP BY unit ORDER BY score DESC, unit
+                ) AS summed {sum_join} {of_sum} ORDER BY score DESC, summed.unit LIMIT %s
+            ) AS best
+            """  # noqa: S608
+        before = ([number for number, _, _ in numbered], [weight for _, weight, _ in numbered])
+        given = (*before, *conditions, most, wanted) if early else (*before, most, *conditions, wanted)
+        ((units,),) = self.rows(statement, given)
+        return units or []
+
+    def _required(self, plan: Plan) -> tuple[str, tuple[Any, ...]]:
+        """What a unit has to hold for a plan, as a condition on `streams`; empty where anything will do."""
+        parts = [self._constraint(each) for each in plan.required]
+        parts += [(f"NOT {sql}", values) for sql, values in map(self._constraint, plan.excluded)]
+        return " AND ".join(sql for sql, _ in parts), tuple(value for _, values in parts for value in values)
+
+    def _constraint(self, expression: Expression) -> tuple[str, tuple[Any, ...]]:
+        match expression:
+            case Phrase(terms):
+                return _held(f" {' '.join(terms)} ")
+            case Beginning(start):
+                return _held(f" {start}")
+            case Either(parts):
+                return _joined(" OR ", [self._constraint(part) for part in parts])
+            case AllOf(parts):
+                return _joined(" AND ", [self._constraint(part) for part in parts])
+            case Without(wanted, unwanted):
+                (sql, values), (other, more) = self._constraint(wanted), self._constraint(unwanted)
+                return f"({sql} AND NOT {other})", (*values, *more)
+
+    def streams(self, units: Iterable[int]) -> list[Row]:
+        find = "SELECT unit, title, body, compounds FROM streams WHERE unit = ANY(%s)"
+        return [Row._make(row) for row in self.rows(find, (list(dict.fromkeys(units)),))]
+
+    def holding(self, expression: Expression, units: Sequence[int]) -> set[int]:
+        return {row.unit for row in self.streams(units) if is_held(expression, row[1:])}
+
+    # What stands beside, and what is named
+
+    def beside(
+        self, numbers: Sequence[int], within: str, *, before: bool, count: int, restrict: Condition | None
+    ) -> list[tuple[int, tuple[int | None, ...]]]:
+        sign, order = ("<", "DESC") if before else (">", "ASC")
+        sql, values = ("units.space = ANY(%s)", (self.spaces,)) if restrict is None else self.compiled(restrict)
+        statement = f"""
+            SELECT own.number, ARRAY(
+                SELECT units.number FROM units
+                WHERE units.{within} = own.{within} AND units.place {sign} own.place AND {sql}
+                ORDER BY units.place {order} LIMIT %s
+            ) FROM units AS own WHERE own.number = ANY(%s)
+            """  # noqa: S608
+        found = self.rows(statement, (*values, count, list(numbers)))
+        return [(number, (*beside, *[None] * (count - len(beside)))) for number, beside in found]
+
+    def facts(self, numbers: Sequence[int]) -> dict[int, Fact]:
+        find = "SELECT number, speaker, role, time, characters FROM units WHERE number = ANY(%s)"
+        return {number: Fact(*fact) for number, *fact in self.rows(find, (list(numbers),))}
+
+    def bodies(self, numbers: Sequence[int]) -> dict[int, str]:
+        return dict(self.rows("SELECT number, body FROM unit_bodies WHERE number = ANY(%s)", (list(numbers),)))
+
+    def sample(self, condition: Condition, count: int) -> list[int]:
+        sql, values = self.compiled(condition)
+        find = f"""
+            SELECT number FROM (
+                SELECT number, row_number() OVER (ORDER BY number) AS place, count(*) OVER () AS units
+                FROM units WHERE {sql}
+            ) AS numbered WHERE place %% greatest(1, units / %s) = 0 ORDER BY number LIMIT %s
+            """  # noqa: S608
+        return [number for (number,) in self.rows(find, (*values, count, count))]
+
+    def begun(self, beginnings: Sequence[str]) -> list[str]:
+        find = """
+            SELECT value FROM unnest(%s::text[]) AS asked (value) WHERE EXISTS (
+                SELECT 1 FROM unit_titles WHERE key >= value COLLATE "C" AND key < (value || '!') COLLATE "C"
+                    AND space = ANY(%s)
+            )
+            """
+        return [value for (value,) in self.rows(find, (list(beginnings), self.spaces))]
+
+    def borne(self, keys: Sequence[str], restrict: Condition | None) -> Mapping[str, Sequence[int]]:
+        sql, values = ("units.space = ANY(%s)", (self.spaces,)) if restrict is None else self.compiled(restrict)
+        find = f"""
+            SELECT value, ARRAY(
+                SELECT units.number FROM unit_titles JOIN units USING (number)
+                WHERE unit_titles.key = value COLLATE "C" AND {sql} LIMIT {MAX_BEARERS + 1}
+            ) FROM unnest(%s::text[]) AS asked (value)
+            WHERE EXISTS (SELECT 1 FROM unit_titles WHERE key = value COLLATE "C" AND space = ANY(%s))
+            """  # noqa: S608
+        return dict(self.rows(find, (*values, list(keys), self.spaces)))
+
+
+def decoded(data: bytes, body: str) -> Unit:
+    return msgspec.structs.replace(_DATA.decode(data), body=body)
+
+
+@lru_cache(maxsize=256)
+def translated(sql: str) -> str:
+    """A condition of `units.compile_condition` in the dialect of PostgreSQL. It is Clew's own text, without values."""
+    return sql.replace("+unit_tags.tag", "unit_tags.tag").replace("?", "%s")
+
+
+def _leaves(expression: Expression) -> Iterable[Expression]:
+    match expression:
+        case Either(parts) | AllOf(parts):
+            return (leaf for part in parts for leaf in _leaves(part))
+        case Without(wanted, _):
+            return _leaves(wanted)
+    return (expression,)
+
+
+def _held(needle: str) -> tuple[str, tuple[str, ...]]:
+    any_of = " OR ".join(f"strpos(streams.{stream}, %s) > 0" for stream in ("body", "title", "compounds"))
+    return f"({any_of})", (needle,) * 3
+
+
+def _joined(word: str, parts: Sequence[tuple[str, tuple[Any, ...]]]) -> tuple[str, tuple[Any, ...]]:
+    return f"({word.join(sql for sql, _ in parts)})", tuple(value for _, values in parts for value in values)

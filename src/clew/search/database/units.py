@@ -1,0 +1,324 @@
+"""Units in the tables of a database: how they get in and out.
+
+A write is a transaction: a unit is in all tables or in none. Writers take turns, as with a file; whoever reads sees the
+state before or after. Nothing that others could be searching is locked.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from clew.search.database.connecting import Database
+from clew.search.database.reading import STATE, DatabaseReading, decoded
+from clew.search.database.tables import SHARED
+from clew.search.index import Known, Written, checked, encoded
+from clew.search.lexical import tables as lexical_tables
+from clew.search.lexical.tables import Row
+from clew.search.rank.mentions import title_key
+from clew.search.units import Unit, moment
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+_AT_ONCE = 500
+SHARED_PARTS = frozenset({"memory", "episode"})
+"""What everybody who uses the database sees. All other units are read from files of one work tree."""
+LARGEST_IMPACT = 30_000
+_SATURATION, _LENGTH_SHARE, _TITLE_WEIGHT = 1.2, 0.75, 2
+_USUAL_WORDS = 100
+"""The length at which a text counts as neither long nor short. A figure of its own rather than the mean of all texts:
+impacts are written once and stay right."""
+_COLUMNS = (
+    "space, id, part, title, document, path, status, session, agent, time, content_hash, text_hash, characters,"
+    " place, speaker, role, quoted"
+)
+
+
+class _New(NamedTuple):
+    unit: Unit
+    space: int
+    content_hash: str
+    text_hash: str
+
+
+class DatabaseUnits:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.notes: tuple[str, ...] = ()
+
+    is_replaced = False
+
+    def close(self) -> None:
+        self._database.close()
+
+    @contextmanager
+    def asked(self) -> Iterator[DatabaseReading]:
+        space = self._database.space
+        with self._database.reading(STATE.format(space)) as (connection, state):
+            reading = DatabaseReading(connection, space)
+            reading.begin(state)
+            yield reading
+
+    # Writing
+
+    def put(self, units: Iterable[Unit]) -> Written:
+        """Add units, or replace those of the same id. Of an id that comes twice the last unit counts."""
+        total = Written()
+        rest = iter(units)
+        own = self._database.space
+        while batch := {unit.id: checked(unit) for unit in islice(rest, _AT_ONCE)}:
+            coming = [_new(unit, own) for unit in batch.values()]
+            with self._database.writing() as connection:
+                total += _put(connection, own, coming)
+        return total
+
+    def delete(self, ids: Iterable[str]) -> Written:
+        """Take units out. Ids that are not there are passed over."""
+        total = Written()
+        rest = iter(ids)
+        own = self._database.space
+        while batch := list(islice(rest, _AT_ONCE)):
+            with self._database.writing() as connection:
+                known = _known(connection, own, batch)
+                _remove(connection, [each.number for each in known.values()])
+                total += Written(removed=len(known))
+        return total
+
+    def tidy(self) -> bool:
+        """PostgreSQL gives the space of what was deleted back by itself."""
+        return False
+
+    # Reading
+
+    def count(self) -> int:
+        with self.asked() as reading:
+            return reading.totals().units
+
+    def get(self, id: str) -> Unit | None:
+        with self.asked() as reading:
+            return next(iter(reading.units_of(reading.numbers_of([id]).values()).values()), None)
+
+    def hashes(self, part: str) -> dict[str, str]:
+        """The content hash of every unit of a part, by id."""
+        with self.asked() as reading:
+            return dict(
+                reading.rows(
+                    "SELECT id, content_hash FROM units WHERE space = ANY(%s) AND part = %s", (reading.spaces, part)
+                )
+            )
+
+    def units_of_others(self, part: str) -> list[Unit]:
+        """Every unit that is not of a part."""
+        find = """
+            SELECT data, body FROM units JOIN unit_bodies USING (number)
+            WHERE space = ANY(%s) AND part <> %s ORDER BY number
+            """
+        with self.asked() as reading:
+            return [decoded(*row) for row in reading.rows(find, (reading.spaces, part))]
+
+
+def _new(unit: Unit, own: int) -> _New:
+    space = SHARED if unit.part in SHARED_PARTS else own
+    return _New(unit, space, unit.content_hash(), unit.text_hash())
+
+
+def _known(connection: "Connection[Any]", own: int, ids: Sequence[str]) -> dict[str, Known]:
+    find = "SELECT id, number, content_hash, text_hash FROM units WHERE space = ANY(%s) AND id = ANY(%s)"
+    rows = connection.execute(find, ([SHARED, own], list(ids)))
+    return {id: Known(*rest) for id, *rest in rows}
+
+
+def _put(connection: "Connection[Any]", own: int, coming: Sequence[_New]) -> Written:
+    known = _known(connection, own, [new.unit.id for new in coming])
+    fresh: list[_New] = []
+    moved: list[_New] = []
+    for new in coming:
+        before = known.get(new.unit.id)
+        if before is None or before.text_hash != new.text_hash:
+            fresh.append(new)
+        elif before.content_hash != new.content_hash:
+            moved.append(new)
+    _remove(connection, [known[new.unit.id].number for new in fresh if new.unit.id in known])
+    _insert(connection, fresh)
+    for new in moved:
+        _update(connection, known[new.unit.id].number, new)
+    added = sum(new.unit.id not in known for new in fresh)
+    changed = len(fresh) - added + len(moved)
+    return Written(added=added, changed=changed, unchanged=len(coming) - added - changed)
+
+
+def _insert(connection: "Connection[Any]", fresh: Sequence[_New]) -> None:
+    if not fresh:
+        return
+    take = "SELECT nextval(pg_get_serial_sequence('units', 'number')) FROM generate_series(1, %s)"
+    numbers = [number for (number,) in connection.execute(take, (len(fresh),))]
+    numbered = list(zip(numbers, fresh, strict=True))
+    # One COPY for each table: with one INSERT for each row, the way there and back takes most of the time.
+    _copy(connection, f"units (number, {_COLUMNS})", ((number, *_columns(new)) for number, new in numbered))
+    _copy(
+        connection,
+        "unit_bodies (number, body, data)",
+        ((number, plain(new.unit.body), encoded(new.unit)) for number, new in numbered),
+    )
+    _copy(
+        connection,
+        "unit_tags (number, tag)",
+        ((number, plain(tag)) for number, new in numbered for tag in dict.fromkeys(new.unit.tags)),
+    )
+    titles = ((title_key(new.unit.title), new.space, number) for number, new in numbered)
+    _copy(connection, "unit_titles (key, space, number)", ((plain(key), *rest) for key, *rest in titles if key))
+    for space in {new.space for new in fresh}:
+        own = [(number, new.unit) for number, new in numbered if new.space == space]
+        _index(connection, space, own)
+        _count(connection, space, Counter(unit.part for _, unit in own), 1)
+
+
+def _columns(new: _New) -> tuple[Any, ...]:
+    unit = new.unit
+    return (
+        *(new.space, unit.id, unit.part, plain(unit.title), plain(unit.document), plain(unit.path)),
+        *(plain(unit.status), plain(unit.session), plain(unit.agent), moment(unit.time)),
+        *(new.content_hash, new.text_hash, len(unit.title) + len(unit.body)),
+        *(unit.place, plain(unit.speaker), plain(unit.role), unit.quoted),
+    )
+
+
+def _update(connection: "Connection[Any]", number: int, new: _New) -> None:
+    """Other fields of a unit whose text stayed: its number, its words and its vector stay too."""
+    unit = new.unit
+    (part,) = connection.execute("SELECT part FROM units WHERE number = %s", (number,)).fetchone() or ("",)
+    connection.execute(
+        """
+        UPDATE units SET part = %s, document = %s, path = %s, status = %s, session = %s, agent = %s, time = %s,
+            place = %s, speaker = %s, role = %s, content_hash = %s WHERE number = %s
+        """,
+        (
+            *(unit.part, plain(unit.document), plain(unit.path), plain(unit.status), plain(unit.session)),
+            *(plain(unit.agent), moment(unit.time), unit.place, plain(unit.speaker), plain(unit.role)),
+            *(new.content_hash, number),
+        ),
+    )
+    connection.execute("UPDATE unit_bodies SET data = %s WHERE number = %s", (encoded(unit), number))
+    connection.execute("DELETE FROM unit_tags WHERE number = %s", (number,))
+    _copy(connection, "unit_tags (number, tag)", ((number, plain(tag)) for tag in dict.fromkeys(unit.tags)))
+    if part != unit.part:
+        _count(connection, new.space, Counter((part,)), -1)
+        _count(connection, new.space, Counter((unit.part,)), 1)
+    else:
+        connection.execute("UPDATE spaces SET version = version + 1 WHERE number = %s", (new.space,))
+
+
+def _remove(connection: "Connection[Any]", numbers: Sequence[int]) -> None:
+    if not numbers:
+        return
+    wanted = list(numbers)
+    rows = connection.execute("DELETE FROM units WHERE number = ANY(%s) RETURNING number, space, part", (wanted,))
+    gone = rows.fetchall()
+    streams = connection.execute(
+        "DELETE FROM streams WHERE unit = ANY(%s) RETURNING unit, title, body, compounds", (wanted,)
+    )
+    kept = {unit: Row(unit, *rest) for unit, *rest in streams}
+    for table in ("unit_bodies", "unit_tags", "unit_titles", "vectors"):
+        connection.execute(f"DELETE FROM {table} WHERE number = ANY(%s)", (wanted,))  # noqa: S608
+    for space in {space for _, space, _ in gone}:
+        own = [kept[number] for number, of, _ in gone if of == space and number in kept]
+        _unindex(connection, space, own)
+        _count(connection, space, Counter(part for _, of, part in gone if of == space), -1)
+
+
+def _count(connection: "Connection[Any]", space: int, parts: Counter[str], sign: int) -> None:
+    for part, units in sorted(parts.items()):
+        connection.execute(
+            "INSERT INTO unit_parts VALUES (%s, %s, %s) ON CONFLICT (space, part) DO UPDATE"
+            " SET units = unit_parts.units + excluded.units",
+            (space, part, sign * units),
+        )
+    connection.execute(
+        "UPDATE spaces SET version = version + 1, units = units + %s WHERE number = %s",
+        (sign * parts.total(), space),
+    )
+
+
+# Words
+
+
+def _index(connection: "Connection[Any]", space: int, units: Sequence[tuple[int, Unit]]) -> None:
+    spellings: dict[str, str] = {}
+    rows = [lexical_tables.row_of(number, plain(unit.title), plain(unit.body), spellings) for number, unit in units]
+    _copy(connection, "streams (unit, title, body, compounds)", rows)
+    counts = lexical_tables.units_per_term(rows)
+    numbers = _terms(connection, space, counts)
+    _copy(connection, "postings (term, impact, unit)", _postings(rows, numbers))
+    if spellings:
+        connection.execute(
+            "INSERT INTO words SELECT * FROM unnest(%s::text[], %s::text[]) ON CONFLICT DO NOTHING",
+            (list(spellings), list(spellings.values())),
+        )
+    words = sum(lexical_tables.length(row) for row in rows)
+    connection.execute("UPDATE spaces SET words = words + %s WHERE number = %s", (words, space))
+
+
+def _unindex(connection: "Connection[Any]", space: int, rows: Sequence[Row]) -> None:
+    counts = lexical_tables.units_per_term(rows)
+    numbers = _terms(connection, space, Counter({term: -units for term, units in counts.items()}))
+    gone = list(_postings(rows, numbers))
+    connection.execute(
+        """
+        DELETE FROM postings USING unnest(%s::int[], %s::smallint[], %s::bigint[]) AS gone (term, impact, unit)
+        WHERE postings.term = gone.term AND postings.impact = gone.impact AND postings.unit = gone.unit
+        """,
+        ([each[0] for each in gone], [each[1] for each in gone], [each[2] for each in gone]),
+    )
+    terms = list(counts)
+    connection.execute("DELETE FROM terms WHERE term = ANY(%s) AND units <= 0", (terms,))
+    connection.execute(
+        """
+        DELETE FROM words WHERE term = ANY(%s) AND NOT EXISTS (SELECT 1 FROM terms WHERE terms.term = words.term)
+        """,
+        (terms,),
+    )
+    words = sum(lexical_tables.length(row) for row in rows)
+    connection.execute("UPDATE spaces SET words = words - %s WHERE number = %s", (words, space))
+
+
+def _terms(connection: "Connection[Any]", space: int, counts: Counter[str]) -> dict[str, int]:
+    """Count units for terms; the numbers of the terms."""
+    rows = connection.execute(
+        """
+        INSERT INTO terms (space, term, units) SELECT %s, * FROM unnest(%s::text[], %s::int[])
+        ON CONFLICT (term, space) DO UPDATE SET units = terms.units + excluded.units RETURNING term, number
+        """,
+        (space, list(counts), list(counts.values())),
+    )
+    return dict(rows.fetchall())
+
+
+def _postings(rows: Iterable[Row], numbers: dict[str, int]) -> Iterator[tuple[int, int, int]]:
+    for row in rows:
+        times = Counter(row.body.split())
+        times.update(row.compounds.split())
+        for term in row.title.split():
+            times[term] += _TITLE_WEIGHT
+        share = lexical_tables.length(row) / _USUAL_WORDS
+        norm = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * share)
+        for term, count in times.items():
+            yield numbers[term], round(LARGEST_IMPACT * count / (count + norm)), row.unit
+
+
+def plain(text: Any) -> Any:
+    """The text as PostgreSQL takes it: it knows no zero character."""
+    return text.replace("\x00", "\N{REPLACEMENT CHARACTER}") if text and "\x00" in text else text
+
+
+def _copy(connection: "Connection[Any]", target: str, rows: Iterable[Sequence[Any]]) -> None:
+    with connection.cursor().copy(f"COPY {target} FROM STDIN") as copy:
+        for row in rows:
+            copy.write_row(row)
+
+
+def mark_of(connection: "Connection[Any]") -> int:
+    """Up to which event of the memory the shared space was filled."""
+    (followed,) = connection.execute("SELECT followed FROM spaces WHERE number = %s", (SHARED,)).fetchone() or (0,)
+    return int(followed)

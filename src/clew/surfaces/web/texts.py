@@ -1,0 +1,22 @@
+"""The texts of a requirement that stand around its assertions, as its form shows them."""
+
+from clew.errors import ClewError
+from clew.project import Project
+from clew.trace.edit.text.sections import PREAMBLE, Section, sections_of
+
+
+def sections_of_requirement(project: Project, id: str) -> tuple[Section, ...]:
+    """None for a requirement of another repository or format, which is not edited so. Hold the graph's lock."""
+    try:
+        return sections_of(project.mutations.record(id))
+    except ClewError:
+        return ()
+
+
+def field_of(section: Section) -> str:
+    """What the form calls it."""
+    return f"section-{section.id.rpartition(':')[2]}"
+
+
+def label_of(section: Section) -> str:
+    return "Text" if section.heading == PREAMBLE else section.heading

@@ -1,0 +1,239 @@
+"""Requirements of tools whose files are only read. The fixtures are written after the formats' own documentation."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.exchange.conftest import Clew
+
+from clew.errors import FormatError
+from clew.exchange.formats import FORMATS
+from clew.exchange.model import Item
+from clew.exchange.sources import Source
+
+
+def items(form: str, place: Path) -> dict[str, Item]:
+    return {item.id: item for item in FORMATS[form].read(Source(place)).items}
+
+
+def relations(item: Item) -> list[tuple[str, str]]:
+    return [(each.kind, each.target) for each in item.relations]
+
+
+DOORSTOP = {
+    ".doorstop.yml": "settings:\n  digits: 3\n  itemformat: yaml\n  prefix: SYS\n  sep: ''\n",
+    "SYS001.yml": (
+        "active: true\nderived: false\nheader: ''\nlevel: 1.0\nlinks: []\nnormative: false\nref: ''\n"
+        "reviewed: null\ntext: |\n  Time\n"
+    ),
+    "SYS002.yml": (
+        "active: true\nheader: |\n  Keep time\nlevel: 1.1\nlinks:\n- USR001: 5f3cxk9=\n- USR002: null\n"
+        "normative: true\nref: 'src/clock.c'\nreviewed: k1x=\nowner: \"Ada \\u00dcber\"\nauthors: [Ada, Ben]\ntext: |\n"
+        "  The clock **shall** keep time:\n\n  - by day\n  - by night\n"
+    ),
+    "SYS003.yml": "active: false\nlevel: 1.2\ntext: |\n  Gone\n",
+    "SYS004.md": "---\nactive: true\nlevel: 1.3\nlinks: []\nnormative: true\n---\n\n# Show it\n\nIt shall show time.\n",
+}
+
+
+# Verifies: REQ-d00604-A
+def test_a_folder_of_doorstop_gives_items_in_the_order_of_their_levels(tmp_path: Path) -> None:
+    folder = tmp_path / "reqs" / "sys"
+    folder.mkdir(parents=True)
+    for name, text in DOORSTOP.items():
+        (folder / name).write_text(text)
+    found = items("doorstop", tmp_path / "reqs")
+    assert list(found) == ["SYS001", "SYS002", "SYS004"]
+    assert (found["SYS001"].kind, found["SYS001"].title) == ("heading", "Time")
+    second = found["SYS002"]
+    assert (second.title, second.parent) == ("Keep time", "SYS001")
+    assert second.text == "The clock **shall** keep time:\n\n- by day\n- by night"
+    assert relations(second) == [("implements", "USR001"), ("implements", "USR002")]
+    assert second.attributes == {"owner": "Ada Über", "authors": '["Ada","Ben"]'}
+    assert second.kept == {"reviewed": "k1x=", "ref": "src/clock.c", "level": "1.1"}
+    assert (found["SYS004"].title, found["SYS004"].text) == ("Show it", "It shall show time.")
+
+
+OFT = """# Design
+
+## Keep Time
+`req~keep-time~2`
+
+The clock shall keep time.
+
+Status: approved
+
+Rationale:
+
+People are late without it.
+
+Covers:
+
+* [Know the time](#know)
+  `feat~know-the-time~1`
+
+Depends:
+
+- req~power~1
+
+Needs: dsn, utest
+Tags: clock
+
+Another Heading
+---------------
+`utest~keep-time~1`
+
+A test.
+
+    arch --> dsn : req~keep-time~2
+"""
+OFT_XML = """<?xml version="1.0" encoding="UTF-8"?>
+<specdocument>
+  <specobjects doctype="req">
+    <specobject>
+      <id>keep-time</id><shortdesc>Keep time</shortdesc><status>approved</status><version>3</version>
+      <sourcefile>spec.md</sourcefile><sourceline>12</sourceline>
+      <description>The clock shall keep time.</description><rationale>People.</rationale>
+      <needscoverage><needsobj>dsn</needsobj><needsobj>utest</needsobj></needscoverage>
+      <providescoverage><provcov><linksto>feat:know</linksto><dstversion>1</dstversion></provcov></providescoverage>
+      <dependencies><dependson>req~power~1</dependson></dependencies>
+    </specobject>
+  </specobjects>
+</specdocument>
+"""
+
+
+# Verifies: REQ-d00604-B
+def test_openfasttrace_is_read_from_markdown_and_from_xml(tmp_path: Path) -> None:
+    (tmp_path / "spec.md").write_text(OFT)
+    found = items("openfasttrace", tmp_path / "spec.md")
+    first = found["req~keep-time~2"]
+    assert (first.title, first.text) == ("Keep Time", "The clock shall keep time.")
+    assert relations(first) == [("implements", "feat~know-the-time~1"), ("depends_on", "req~power~1")]
+    assert first.attributes == {
+        "status": "approved",
+        "needs": "dsn, utest",
+        "tags": "clock",
+        "Rationale": "People are late without it.",
+    }
+    assert (found["utest~keep-time~1"].kind, found["utest~keep-time~1"].title) == ("utest", "Another Heading")
+    assert relations(found["arch~keep-time~2"]) == [("implements", "req~keep-time~2")]
+    (tmp_path / "spec.xml").write_text(OFT_XML)
+    second = items("openfasttrace", tmp_path / "spec.xml")["req~keep-time~3"]
+    assert (second.title, second.path, second.line) == ("Keep time", "spec.md", 12)
+    assert relations(second) == [("implements", "feat~know~1"), ("depends_on", "req~power~1")]
+    assert second.attributes["needs"] == "dsn, utest"
+
+
+SDOC = """[DOCUMENT]
+TITLE: Clock
+UID: DOC-1
+
+[GRAMMAR]
+ELEMENTS:
+- TAG: REQUIREMENT
+  FIELDS:
+  - TITLE: UID
+    TYPE: String
+    REQUIRED: False
+
+[TEXT]
+STATEMENT: >>>
+About clocks.
+<<<
+
+[[SECTION]]
+TITLE: Time
+
+[REQUIREMENT]
+UID: CLK-1
+STATUS: Active
+TAGS: a, b
+TITLE: Keep time
+STATEMENT: >>>
+The clock shall keep time.
+
+[NOT-A-NODE] is text.
+<<<
+RATIONALE: People are late without it.
+COMMENT: One.
+COMMENT: Two.
+RELATIONS:
+- TYPE: Parent
+  VALUE: USR-1
+- TYPE: Parent
+  VALUE: USR-2
+  ROLE: Refines
+- TYPE: File
+  VALUE: src/clock.c
+
+[[/SECTION]]
+"""
+
+
+# Verifies: REQ-d00604-C
+def test_strictdoc_gives_sections_texts_and_requirements_with_their_relations(tmp_path: Path) -> None:
+    (tmp_path / "clock.sdoc").write_text(SDOC)
+    found = items("strictdoc", tmp_path)
+    assert [item.kind for item in found.values()] == ["information", "heading", "requirement"]
+    requirement = found["CLK-1"]
+    assert requirement.text == "The clock shall keep time.\n\n[NOT-A-NODE] is text."
+    assert found[requirement.parent or ""].title == "Time"
+    assert relations(requirement) == [("implements", "USR-1"), ("refines", "USR-2"), ("file", "src/clock.c")]
+    assert requirement.attributes == {
+        "status": "Active",
+        "tags": "a, b",
+        "Rationale": "People are late without it.",
+        "Comment": "One.",
+        "Comment 2": "Two.",
+    }
+
+
+# Verifies: REQ-d00604-D
+def test_issues_of_github_become_requirements_with_their_boxes_as_criteria(
+    clew: Clew, empty: Path, tmp_path: Path
+) -> None:
+    body = "The clock shall keep time.\r\n\r\n- [ ] It shows hours\r\n- [x] It shows minutes\r\n"
+    issues: list[dict[str, Any]] = [
+        {"number": 12, "title": "Keep time", "body": body, "labels": [{"name": "clock"}], "state": "OPEN", "url": "u"},
+        {"number": 13, "title": "Fix it", "body": None, "pull_request": {"url": "x"}},
+    ]
+    file = tmp_path / "issues.json"
+    file.write_text(json.dumps(issues))
+    done = clew(empty, "import", "github", str(file))
+    assert "+ REQ-p00001  Keep time  (was #12)" in done.stdout
+    assert "pull request: 1 (#13)" in done.stdout
+    text = (empty / "spec" / "issues.md").read_text()
+    assert "A. It shows hours\nB. It shows minutes\n" in text
+    assert "- tags: clock" in text
+
+
+# Verifies: REQ-d00602-A
+@pytest.mark.parametrize(
+    ("form", "name", "text", "told"),
+    [
+        ("strictdoc", "a.sdoc", "[REQUIREMENT]\nUID: A\n", "has no [DOCUMENT]"),
+        ("strictdoc", "a.sdoc", "[DOCUMENT]\nTITLE: A\n\n[TEXT]\nSTATEMENT: >>>\nopen", "never closes it with <<<"),
+        ("strictdoc", "a.sdoc", "[DOCUMENT]\nTITLE: A\n\n[[SECTION]]\nTITLE: B\n", "never closes [SECTION]"),
+        ("strictdoc", "a.sdoc", "[DOCUMENT]\nTITLE: A\n\n[[/SECTION]]\n", "closes [SECTION] in line 4"),
+        ("openfasttrace", "a.xml", "<!DOCTYPE a><specdocument/>", "has a document type or entities"),
+        ("doorstop", "a.yml", "text: x\n", "Doorstop keeps documents in folders"),
+        ("github", "a.json", '[{"title": "x"}]', "Issue 1 of 'a.json' has no number"),
+        ("github", "a.json", "[1]", "An issue is 1, not an object"),
+    ],
+)
+def test_files_of_other_tools_that_are_broken_are_refused(
+    tmp_path: Path, form: str, name: str, text: str, told: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(FormatError) as refused:
+        FORMATS[form].read(Source(tmp_path / name))
+    assert told in str(refused.value)
+
+
+def test_yaml_that_doorstop_does_not_write_is_refused_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / ".doorstop.yml").write_text("settings:\n  prefix: A\n")
+    (tmp_path / "A1.yml").write_text("active: true\n? odd\n")
+    with pytest.raises(FormatError, match="in line 2"):
+        FORMATS["doorstop"].read(Source(tmp_path))
