@@ -67,6 +67,7 @@ def nobodys_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     with pytest.MonkeyPatch.context() as patch:
         for variable in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
             patch.setenv(variable, str(tmp_path_factory.mktemp("user")))
+        patch.delenv("CLEW_STORE", raising=False)
         yield
 
 

@@ -174,7 +174,7 @@ def _reachable(programs: Path, folder: Path) -> Path:
     return programs
 
 
-def _demand() -> None:
+def demand_postgres() -> None:
     if missing := _missing():
         # Where the results count, a test that did not run is no success.
         if os.environ.get("CI") and sys.platform == "linux":
@@ -185,7 +185,7 @@ def _demand() -> None:
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
     """The server that all workers share."""
-    _demand()
+    demand_postgres()
     import fcntl
 
     place = tmp_path_factory.getbasetemp()
@@ -238,7 +238,13 @@ def database(postgres: Postgres) -> Iterator[str]:
 @pytest.fixture
 def own_postgres() -> Iterator[OwnPostgres]:
     """A server of the test's own, to be stopped, killed and started again."""
-    _demand()
+    demand_postgres()
+    with own_server() as server:
+        yield server
+
+
+@contextmanager
+def own_server() -> Iterator[OwnPostgres]:
     with _served(_new_folder()) as server:
         yield server
 

@@ -27,6 +27,7 @@ texts_per_request = 7
 KEYS = ("embedder.key_variable", "embedder.kind", "embedder.model", "embedder.texts_per_request", "embedder.url")
 SERVICE = ("url", "model", "dimensions", "key_variable", "timeout_seconds", "attempts", "pause_seconds")
 RESERVED = {
+    "project": {"id"},
     "register": {"logs"},
     "ai": {"command", "url", "model", "key_variable", "timeout_seconds"},
     "embedder": {"threads", "folder", "sha256", "max_tokens", "texts_per_request", *SERVICE},
@@ -78,6 +79,9 @@ def test_keys_of_a_project_that_is_not_trusted_are_ignored_and_named(
 # Verifies: REQ-d00267-A
 def test_every_setting_is_harmless_or_needs_trust() -> None:
     for table in msgspec.structs.fields(ClewToml):
+        if table.name == "store":
+            assert reserved_keys({"store": "local"}) == {"store": "local"}
+            continue
         named = {field.name for field in msgspec.structs.fields(table.type)}
         free, reserved = FREE.get(table.name, set()), RESERVED.get(table.name, set())
         assert named == free | reserved, f"decide who may set {table.name}.{sorted(named ^ free ^ reserved)}"

@@ -19,6 +19,7 @@ from clew.errors import ConfigError, FormatError
 from clew.formats.elspais.settings import Associate, ElspaisSettings, read_settings
 from clew.formats.elspais.toml_values import parse_toml
 from clew.text.choices import explained
+from clew.text.database_address import Address
 from clew.trust import Trust, records_file, trust_of, user_configuration, without
 from clew.workspace.find import PRODUCTS, Selection, normal_folder
 from clew.workspace.follow import FileContents
@@ -27,6 +28,9 @@ from clew.workspace.paths import is_glob
 CLEW_TOML = "clew.toml"
 ELSPAIS_TOML = ".elspais.toml"
 ELSPAIS_LOCAL_TOML = ".elspais.local.toml"
+
+STORE_VARIABLE = "CLEW_STORE"
+LOCAL_STORE = "local"
 
 DEFAULT_MAX_FILE_BYTES = 16 * 1024 * 1024
 
@@ -85,6 +89,8 @@ class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 class ProjectTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name: str | None = None
+    id: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None = None
+    """What the project is called in a team's store; without it, its repository is known by its first commit."""
 
 
 class RequirementsTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -127,6 +133,8 @@ class LimitsTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 class SearchTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     background: bool = True
+    engine: Literal["files", "database"] = "files"
+    """Where the index is: in files of this machine, or in the team's database, where there is one."""
 
 
 class MemoryTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -211,12 +219,17 @@ class UserRegisterTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields
 class UserToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the user's own configuration may say, for all projects."""
 
+    store: str | None = None
+    """The address of a team's PostgreSQL database, or `local`."""
+    search: SearchTable = SearchTable()
     embedder: EmbedSettings = EmbedSettings()
     ai: AiSettings = AiSettings()
     register: UserRegisterTable = UserRegisterTable()
 
 
 class ClewToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    store: str | None = None
+    """The address of a team's PostgreSQL database, or `local`."""
     project: ProjectTable = ProjectTable()
     requirements: RequirementsTable = RequirementsTable()
     code: FoldersTable = FoldersTable()
@@ -240,6 +253,10 @@ class Config(msgspec.Struct, frozen=True):
     files: tuple[str, ...]
     """Configuration files that were read, the leading one first."""
     name: str
+    store: Address | None
+    """A team's database; None where what is authored stays on this machine."""
+    project_id: str | None
+    """What the project is called there, where that was said."""
     elspais: ElspaisSettings
     requirements: Selection
     code: Selection
@@ -355,6 +372,8 @@ def _composed(
         root=root,
         files=files,
         name=name,
+        store=_store(toml.store),
+        project_id=toml.project.id,
         elspais=elspais,
         requirements=_requirements(root, toml.requirements, elspais),
         code=_code(root, toml.code, elspais, named=ELSPAIS_TOML in files),
@@ -417,9 +436,17 @@ def _with_user(said: dict[str, Any], of_user: dict[str, Any], trust: Trust) -> d
     named = [key.split(".") for key in trust.asked] if trust.is_trusted else []
     own = {table for table, *key in named if key and key[0] in _NAMES_A_SERVICE}
     for name, table in of_user.items():
-        if name not in own:
+        if not isinstance(table, dict):
+            allowed.setdefault(name, table)
+        elif name not in own:
             allowed[name] = {**table, **allowed.get(name, {})}
     return allowed
+
+
+def _store(said: str | None) -> Address | None:
+    """What the environment says comes first: it is the user's."""
+    given = os.environ.get(STORE_VARIABLE) or said
+    return Address(given) if given and given != LOCAL_STORE else None
 
 
 def _read_toml(path: Path, shown: str) -> dict[str, Any]:

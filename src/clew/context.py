@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from clew.config import Config, LiveConfig
 from clew.edit.state_folder import STATE_FOLDER, make_state_folder
-from clew.errors import StoreError
+from clew.errors import ConfigError, StoreError, StoreUnreachable
 from clew.graph.lock import ReadWriteLock
 from clew.once import Once
 from clew.operation.call_log import CallLog
@@ -39,6 +39,8 @@ T = TypeVar("T")
 
 DERIVED_FOLDERS = ("kb", "search", "code", "history")
 """Documents, the search index, outlines of source files and commits, in the state folder."""
+SHARED_FOLDER = "clew"
+"""Of the folder in which git keeps a repository: what all its work trees share."""
 STORE_PATIENCE_SECONDS = 10.0
 """How long another process may hold the store before a write gives up."""
 
@@ -60,6 +62,9 @@ class Context:
         self.recovered: tuple[str, ...] = ()
         """What became of the changes that killed processes left."""
         self._store = Once(self._open_store)
+        self.shared_problem: StoreError | None = None
+        """Why there is no team's store, if so."""
+        self._shared = Once(self._open_shared)
         self._parse_cache = Once(self._open_parse_cache)
         self._derived = Once(self._open_derived)
         self._grammar = Once(self._make_grammar)
@@ -114,6 +119,19 @@ class Context:
         return self._store.get()[0]
 
     @property
+    def shared(self) -> "Store | None":
+        """Where decisions and baselines are kept: in the team's store where there is one, else in the project's. Drafts
+        and records of edits are about one work tree and stay in the project's."""
+        return self._shared.get()[0]
+
+    @property
+    def team_problem(self) -> StoreError | None:
+        """Why the team's store answers from its copy, or not at all."""
+        opened = self._shared.made
+        stale = getattr(opened[0] if opened else None, "stale", None)
+        return self.shared_problem or (StoreUnreachable(stale) if stale else None)
+
+    @property
     def parse_cache(self) -> "ParseCache | None":
         """What readers made of files before; None where it cannot be used: then every file is read."""
         return self._parse_cache.get()[0]
@@ -149,6 +167,9 @@ class Context:
         derived = self._derived.end()
         if derived is not None:
             derived.close()
+        local, shared = self._store.made, self._shared.end()
+        if shared is not None and shared[0] is not None and (local is None or shared[0] is not local[0]):
+            shared[0].close()
         for part in (self._parse_cache, self._store):
             opened = part.end()
             if opened is not None and opened[0] is not None:
@@ -220,6 +241,52 @@ class Context:
             return (None,)
         self._recover_files(store)
         return (store,)
+
+    def _open_shared(self) -> "tuple[Store | None]":
+        if self.config.store is None:
+            return (self.store,)
+        try:
+            return (self.open_team(self.inside),)
+        except (StoreError, ConfigError) as error:
+            problem = error if isinstance(error, StoreError) else StoreError(error.message, hint=error.hint)
+            self.shared_problem = problem
+            return (None,)
+
+    def open_team(self, inside: str) -> "Store":
+        """The team's store of the repository, or of a project in a folder `inside` of it."""
+        from clew.store.team import open_team
+        from clew.workspace.git import api as git
+
+        folder = git.common_folder(self.root)
+        place = self.state_folder if folder is None else folder / SHARED_FOLDER
+        with suppress(OSError):
+            # The store says what is wrong with the folder.
+            make_state_folder(self.root) if folder is None else place.mkdir(mode=0o700, exist_ok=True)
+        return open_team(self.config, place, inside=inside, patience=STORE_PATIENCE_SECONDS)
+
+    def follow_team(self) -> None:
+        """Have the copy of the team's store follow in the background: for a server, which runs long."""
+        store, address = self.shared, self.config.store
+        if store is None or address is None:
+            return
+        from clew.store.postgres.listening import Listener
+        from clew.store.replica import ReplicatedStore
+        from clew.store.team import schema_of
+
+        if isinstance(store, ReplicatedStore):
+            schema = schema_of(self.config, inside=self.inside)
+            store.follow(lambda: Listener(address, schema))
+
+    @property
+    def inside(self) -> str:
+        """The project's folder inside its repository; empty for the repository's root, and without git."""
+        from clew.workspace.git import api as git
+
+        top = git.toplevel(self.root)
+        if top is None:
+            return ""
+        inside = self.root.resolve().relative_to(top.resolve()).as_posix()
+        return "" if inside == "." else inside
 
     def _recover_files(self, store: "Store | None") -> None:
         """Complete or take back what a killed process was writing, before anything is read."""

@@ -267,7 +267,7 @@ class Project:
     def notes(self) -> tuple[str, ...]:
         """What limits the answers of this project, and what became of changes that were interrupted."""
         self.context.store, self.context.cursors  # noqa: B018 - opened, so that what is wrong with them is known
-        problem = self.context.store_problem
+        problem = self.context.store_problem or self.context.team_problem
         opened = self._index.made
         index = opened.problem if opened is not None else None
         problems = ((str(problem),) if problem is not None else ()) + ((index,) if index else ())
@@ -300,6 +300,7 @@ class Project:
 
     def _start(self) -> None:
         with suppress(Cancelled):
+            self.context.follow_team()
             self.context.keeper.start()
             if self.config.search.background:
                 self._index_in_background()

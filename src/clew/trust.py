@@ -18,6 +18,7 @@ from typing import Any, Literal
 import msgspec
 
 from clew.errors import ConfigError, Refused, StoreBusy
+from clew.text.database_address import masked
 
 _SELECTION = frozenset({"folders", "patterns", "skip"})
 _KB_LIMITS = ("timeout_seconds", "calls_per_minute", "burst", "scratch_minutes", "scratch_mb", "session_scratch_mb")
@@ -69,6 +70,10 @@ class Trust(msgspec.Struct, frozen=True):
     state: Literal["trusted", "changed", "untrusted"]
     """`changed`: it was trusted with other keys or values."""
 
+    def __repr__(self) -> str:
+        # It ends up in tracebacks and debug output; passwords must not.
+        return f"Trust(root={self.root!r}, asked={self.shown!r}, state={self.state!r})"
+
     @property
     def is_trusted(self) -> bool:
         return self.state == "trusted"
@@ -77,6 +82,11 @@ class Trust(msgspec.Struct, frozen=True):
     def ignored(self) -> tuple[str, ...]:
         """The keys that do not count."""
         return () if self.is_trusted else tuple(self.asked)
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """What is asked for, without the passwords in it."""
+        return {key: masked(value) if isinstance(value, str) else value for key, value in self.asked.items()}
 
     @property
     def note(self) -> str | None:

@@ -16,6 +16,7 @@ from clew.graph.model import EdgeKind, NodeKind
 from clew.memory.scope import Asker
 from clew.memory.service import MemoryView
 from clew.project import Project
+from clew.store.person import on_behalf_of
 
 WRITER = """
 import sys
@@ -196,6 +197,22 @@ def test_a_person_at_the_command_line_sees_private_memories(tmp_path: Path) -> N
         [sys.executable, "-m", "clew", "memory", "list", "-C", str(root)], capture_output=True, text=True, check=True
     )
     assert id[:8] in shown.stdout
+
+
+# Verifies: REQ-d00481-E
+def test_where_many_share_a_store_a_person_sees_what_is_private_to_their_own_agents(tmp_path: Path) -> None:
+    with remembering(write_project(tmp_path / "harbour")) as memory:
+        service = memory.project.memory
+        with on_behalf_of("ada"):
+            assert service.home.principal == "ada"
+        for agent in ("ada/planner", "adam/planner", "bob/planner"):
+            memory.store(f"Lamps of {agent}.", agent_id=agent, metadata={"visibility": "private"})
+        memory.store("Lamps of all.", agent_id="bob/planner")
+        for person, seen in (("ada", {"ada/planner"}), ("bob", {"bob/planner"}), ("eve", set())):
+            view = MemoryView(service, Asker(is_owner=True, principal=person, agent=person), is_person=True)
+            assert view.actor == f"{person}/person"
+            texts = {each.text for each, _ in view.library.latest(10)}
+            assert texts == {"Lamps of all.", *(f"Lamps of {agent}." for agent in seen)}
 
 
 # Verifies: REQ-d00300-C

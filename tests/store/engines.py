@@ -6,8 +6,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from clew.store.interface import Store
-from clew.store.postgres.address import Address
 from clew.store.sqlite.engine import open_sqlite
+from clew.text.database_address import Address
 from clew.workspace.find import files_below
 
 

@@ -9,7 +9,7 @@ from tests.store.factory import StoreFactory, Worker
 
 from clew.store.interface import Store
 
-# Verifies: REQ-d00005-B, REQ-p00002-A
+# Verifies: REQ-d00005-B, REQ-p00002-A, REQ-o00065-A
 
 STORES = 20
 KILLS_PER_STORE = 10

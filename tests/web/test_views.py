@@ -211,6 +211,16 @@ def test_a_drawing_of_very_many_neighbours_is_cut_at_sixty(tmp_path: Path) -> No
         assert len(html) <= 200_000
 
 
+# Verifies: REQ-d00419-D
+def test_versions_of_a_text_stand_on_a_line_with_what_followed_them(visitor: Visitor) -> None:
+    found = re.search(r'<ol class="timeline">.*?</ol>', visitor.get("/r/REQ-d00001"), re.DOTALL)
+    assert found is not None
+    newest, oldest = re.findall(r"<li><p>(.*?)(?=<li><p>|</ol>)", found[0], re.DOTALL)
+    assert 'changed (B) by "Say refuse, as everywhere else"' in plain(newest)
+    assert "not changed since: tests/test_tables.py, src/fairwater/tables.py" in plain(newest)
+    assert 'written by "Plan a passage"' in plain(oldest)
+
+
 # Verifies: REQ-d00419-C
 def test_calls_of_agents_are_listed_and_drawn(demo: Path) -> None:
     async def call(endpoint: str) -> None:

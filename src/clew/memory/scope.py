@@ -24,6 +24,8 @@ class Asker(msgspec.Struct, frozen=True, kw_only=True):
     session: str | None = None
     is_owner: bool = False
     """A person at the command line of their own machine, who sees the private memories of all their agents."""
+    principal: str | None = None
+    """Who was authenticated, where many share a store: then a person sees what is private to their own agents only."""
 
 
 class Filters(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,6 +78,9 @@ def condition(asker: Asker, filters: Filters = EVERYTHING) -> Condition:
         demand(f"(folder IN ({marks}) OR (folder >= ? AND folder < ?))", *above, f"{asker.folder}/", f"{asker.folder}0")
     if not asker.is_owner:
         demand("(visibility = 'team' OR agent = ?)", asker.agent)
+    elif asker.principal is not None:
+        own = asker.principal
+        demand("(visibility = 'team' OR agent = ? OR (agent >= ? AND agent < ?))", own, f"{own}/", f"{own}0")
     _narrow(filters, demand)
     return Condition(" AND ".join(parts), tuple(values))
 

@@ -34,6 +34,7 @@ from clew.memory.writing.admit import Note
 from clew.memory.writing.remember import Stored, Writer
 from clew.memory.writing.scrub import scrub
 from clew.once import Once
+from clew.store.person import signed
 from clew.text.shortening import shortened
 
 if TYPE_CHECKING:
@@ -75,7 +76,9 @@ class MemoryService:
     @property
     def exists(self) -> bool:
         """Whether anything was ever remembered here; makes nothing."""
-        return self._home.made is not None or (places(self.context)[0] / STORE_FILE).exists()
+        if self._home.made is not None or self.context.config.store is not None:
+            return True
+        return (places(self.context)[0] / STORE_FILE).exists()
 
     @property
     def units(self) -> MemoryUnits:
@@ -129,7 +132,10 @@ class MemoryService:
         elif session is not None:
             agent = self._agents.get(session)
         self.follow_files()
-        asker = Asker(folder=self.home.inside, agent=agent, session=session, is_owner=is_person)
+        principal = self.home.principal
+        if principal is not None:
+            agent = "/".join(each for each in (principal, agent) if each)
+        asker = Asker(folder=self.home.inside, agent=agent, session=session, is_owner=is_person, principal=principal)
         return MemoryView(self, asker, is_person=is_person)
 
     def at_place(self, call: "Call", place: str, limit: int = 20) -> "tuple[ListedMemory, ...]":
@@ -202,7 +208,7 @@ class MemoryView:
     def __init__(self, service: MemoryService, asker: Asker, *, is_person: bool = False) -> None:
         self.service = service
         self.asker = asker
-        self.actor = PERSON if is_person else asker.agent or "agent"
+        self.actor = signed(PERSON if is_person else asker.agent or "agent", asker.principal)
         self.trust = Trust.USER if is_person else Trust.AGENT
         self.changes = service.changes
         self.library = Library(service.home, asker)

@@ -256,7 +256,7 @@ class SpecsService:
         """What each open change was written against: as somebody said who brought it up to date, else as git knows it,
         else as it was when it was first seen here."""
         seen, notes = self._first_seen(known)
-        said = rebased(self._context.store)
+        said = rebased(self._context.shared)
         found: dict[str, Sequence[Baseline]] = {}
         for id, entry in known.changes.items():
             base = self._git_base(known, entry)
@@ -300,7 +300,7 @@ class SpecsService:
         known = self.library
         known.change(change_id)
         base = self._bases(known)[0].get(change_id, ())
-        moved = record_anew(change_id, known, self._context.store, base)
+        moved = record_anew(change_id, known, self._context.shared, base)
         valid = validation.validate_changes(known, change_id, None, strict=False)
         return results.Rebased(change_id, moved, valid.valid, valid.errors)
 
@@ -310,7 +310,7 @@ class SpecsService:
 
     def _first_seen(self, known: Library) -> tuple[Mapping[str, Sequence[Baseline]], tuple[str, ...]]:
         context = self._context
-        return first_seen(known, context.store, lambda id: archived(context.root, self._roots, id))
+        return first_seen(known, context.shared, lambda id: archived(context.root, self._roots, id))
 
     # Searching
 
@@ -400,7 +400,7 @@ class SpecsService:
             entry = known.change(request.change_id)
             found, _ = self._found_conflicts(known)
             base = self._git_base(known, entry)
-            is_said = request.change_id in rebased(context.store)
+            is_said = request.change_id in rebased(context.shared)
         own = [each for each in found if request.change_id in each.changes]
         archiver = ChangeArchiver(context.root, self._roots, context.config.max_file_bytes, context.store)
         unknown = "" if is_said or not _needs_base(entry.change) else _unknown(base)
@@ -415,7 +415,7 @@ class SpecsService:
         """Begin a change; returns the files."""
         context = self._context
         files = new_change(context.root, self._roots, change_id, title, date.today())
-        forget(change_id, context.store)
+        forget(change_id, context.shared)
         context.keeper.refresh()
         return files
 

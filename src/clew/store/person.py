@@ -26,4 +26,5 @@ def on_behalf_of(name: str | None) -> Iterator[None]:
 
 def signed(actor: str, *principals: str | None) -> str:
     """An actor after those who were authenticated: `server/alice/agent`."""
-    return "/".join([*(each for each in principals if each), actor])
+    known = "/".join(each for each in principals if each)
+    return f"{known}/{actor}" if known and not f"{actor}/".startswith(f"{known}/") else actor

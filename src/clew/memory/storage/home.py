@@ -7,20 +7,22 @@ store's events and may be thrown away.
 import uuid
 from pathlib import Path
 
-from clew.context import STORE_PATIENCE_SECONDS, Context
+from clew.context import SHARED_FOLDER, STORE_PATIENCE_SECONDS, Context
 from clew.derived.file import throw_away
 from clew.derived.place import DerivedPlace
 from clew.errors import StoreError, StoreFull, StoreReadOnly
+from clew.memory.model import PURGES
 from clew.memory.storage.index import MemoryIndex
 from clew.store.interface import Record, Store
+from clew.store.person import person
 from clew.store.sqlite.connections import log_of, size_of
 from clew.store.sqlite.engine import open_sqlite
+from clew.text.hashing import content_hash
 from clew.workspace.git import api as git
 
-FOLDER = "clew"
 STORE_FILE = "memory.db"
 INDEX_FILE = "memory-index.db"
-PURGES, PENDING = "purge", "pending"
+PENDING = "pending"
 """The record that stands in the store while a purge is under way."""
 _REPOSITORY = "repository"
 
@@ -28,11 +30,9 @@ _REPOSITORY = "repository"
 def places(context: Context) -> tuple[Path, str]:
     """The folder of a project's memory, and the project's own folder inside the repository."""
     common = git.common_folder(context.root)
-    top = git.toplevel(context.root) if common is not None else None
-    if common is None or top is None:
+    if common is None or git.toplevel(context.root) is None:
         return context.state_folder, ""
-    inside = context.root.resolve().relative_to(top.resolve()).as_posix()
-    return common / FOLDER, "" if inside == "." else inside
+    return common / SHARED_FOLDER, context.inside
 
 
 class Home:
@@ -42,23 +42,47 @@ class Home:
         self.root = context.root
         self.folder, self.inside = places(context)
         self._ready(context, self.folder)
-        self.store: Store = open_sqlite(self.folder / STORE_FILE, busy_timeout=STORE_PATIENCE_SECONDS)
-        """Of its own, beside the project's: worktrees share it, while drafts belong to one of them."""
+        self.store, index = self._open(context)
+        """Of its own, beside the project's: worktrees share it, while drafts belong to one of them. Or the team's."""
         self.repository = self._repository()
         """A random id that stays when the repository is moved or renamed."""
         self._finish_purge()
         self._elsewhere: DerivedPlace | None = None
-        self.index = self._open_index()
+        self.index = self._open_index(index)
 
-    def _open_index(self) -> MemoryIndex:
+    def _open_index(self, index: str) -> MemoryIndex:
         try:
-            return MemoryIndex(self.folder / INDEX_FILE, self.store)
+            return MemoryIndex(self.folder / index, self.store)
         except (StoreReadOnly, StoreFull):
             # What is remembered can be read all the same.
             self._elsewhere = DerivedPlace(self.folder, (), name="The index of the memory")
             if self._elsewhere.folder == self.folder:
                 raise
-            return MemoryIndex(self._elsewhere.folder / INDEX_FILE, self.store)
+            return MemoryIndex(self._elsewhere.folder / index, self.store)
+
+    def _open(self, context: Context) -> tuple[Store, str]:
+        """The store, and the name of the file that holds its index."""
+        self._closes = True
+        if context.config.store is None:
+            return open_sqlite(self.folder / STORE_FILE, busy_timeout=STORE_PATIENCE_SECONDS), INDEX_FILE
+        if not self.inside:
+            # A project that is a whole repository has one store for everything.
+            self._closes = False
+            store = context.shared
+            if store is None:
+                raise context.shared_problem or StoreError("The team's store cannot be used.", hint="")
+        else:
+            store = context.open_team("")
+        self.is_team = True
+        return store, f"team-{content_hash(str(context.config.store).encode())[:8]}-{INDEX_FILE}"
+
+    is_team = False
+
+    @property
+    def principal(self) -> str | None:
+        """Who works here, as far as that was authenticated: the database's user, and the owner of a token."""
+        known = (getattr(self.store, "principal", None), person())
+        return "/".join(each for each in known if each) or None
 
     def _ready(self, context: Context, folder: Path) -> None:
         """Make the folder, so that git and other users do not see what is in it."""
@@ -95,6 +119,8 @@ class Home:
 
     def size(self) -> int:
         """How many bytes the store takes."""
+        if self.is_team:
+            return int(self.store.describe(counts=False)["bytes"])
         return size_of(self.path) + size_of(log_of(self.path))
 
     def happened(self, before: int | None, limit: int, *, after: int = 0) -> list[tuple[int, Record]]:
@@ -111,6 +137,7 @@ class Home:
 
     def close(self) -> None:
         self.index.close()
-        self.store.close()
+        if self._closes:
+            self.store.close()
         if self._elsewhere is not None:
             self._elsewhere.close()

@@ -4,6 +4,7 @@ Writers of one schema take turns behind an advisory lock, so that the numbers of
 The lock belongs to a transaction: it ends with it, however that ends.
 """
 
+import logging
 import os
 import threading
 import time
@@ -17,9 +18,9 @@ from psycopg import sql
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from clew.errors import StoreBusy, StoreError
-from clew.store.postgres.address import Address
 from clew.store.postgres.faults import damaged, fault, is_lost, read_only, translated, unreachable
 from clew.store.sql.connections import Rows
+from clew.text.database_address import Address
 
 CONNECT_SECONDS = 5
 """How long one attempt to reach the database may take."""
@@ -54,6 +55,10 @@ class Connection:
             self.lent = self._pool.another(self.lent)
             return cast(Rows, self.lent.execute(_placed(query), values or None))
 
+    def executemany(self, query: str, rows: Sequence[Any], /) -> None:
+        if rows:
+            self.lent.cursor().executemany(_placed(query), rows)
+
     def moment(self) -> str:
         return self._at or str(self.lent.execute(f"SELECT {NOW}").fetchone()[0])  # type: ignore[index]
 
@@ -74,8 +79,10 @@ class Connections:
         self._process = os.getpid()
         self._thread = threading.local()
         self._lock = threading.Lock()
-        self._down: tuple[float, str] | None = None
-        """When the database was last found to be gone, and why."""
+        self._down: tuple[float, str] | None = (0.0, "it was not reached yet")
+        """When the database was last found to be gone, and why. The pool alone would wait for it, and not say why."""
+        # Whoever waits for a connection says why there is none.
+        logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
         self._pool: ConnectionPool[Lent] = ConnectionPool(
             address.url,
             kwargs=self._options(),

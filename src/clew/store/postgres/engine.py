@@ -8,11 +8,11 @@ from psycopg import sql
 
 from clew.errors import StoreError
 from clew.store.postgres import inspection
-from clew.store.postgres.address import Address
 from clew.store.postgres.connections import Connection, Connections
 from clew.store.postgres.faults import read_only, translated
 from clew.store.postgres.migrations import check_version, found_version, migrate
 from clew.store.sql.engine import SqlStore
+from clew.text.database_address import Address
 
 BUSY_TIMEOUT = 30.0
 """Seconds a writer waits for another one."""
@@ -83,6 +83,21 @@ class PostgresStore(SqlStore[Connections]):
     def principal(self) -> str | None:
         """The database's user, where it signs what it writes."""
         return self._connections.principal
+
+    def purged(self, *, after: int) -> tuple[list[tuple[str, str]], int]:
+        """What purges changed since a number, as collections and ids, and the number that this leads up to."""
+        with self._connections.reading() as connection:
+            rows = connection.execute(
+                "SELECT number, collection, id FROM purged WHERE number > ? ORDER BY number", (after,)
+            ).fetchall()
+        return list(dict.fromkeys((row[1], row[2]) for row in rows)), rows[-1][0] if rows else after
+
+    @contextmanager
+    def moving(self) -> Iterator[Connection]:
+        """Only an owner of the project may write in the name of others."""
+        with super().moving() as connection:
+            connection.execute("SET LOCAL clew.moving = 'on'")
+            yield connection
 
     @contextmanager
     def changing_events(self, connection: Connection) -> Iterator[None]:

@@ -7,7 +7,7 @@ import psycopg
 from psycopg import errors
 
 from clew.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly, StoreUnreachable
-from clew.store.postgres.address import Address
+from clew.text.database_address import Address
 
 _BUSY = (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure, errors.QueryCanceled)
 _PROTECTED = (errors.InsufficientPrivilege, errors.ReadOnlySqlTransaction)

@@ -14,8 +14,8 @@ import psycopg
 from psycopg import sql
 
 from clew.errors import StoreError, StoreTooNew
-from clew.store.postgres.address import Address
 from clew.store.postgres.connections import NOW, lock_of
+from clew.text.database_address import Address
 
 Database = psycopg.Connection[tuple[Any, ...]]
 
@@ -105,6 +105,25 @@ _EVENTS = (
     """
     CREATE TRIGGER events_are_never_emptied BEFORE TRUNCATE ON events
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_events()
+    """,
+    # Copies elsewhere learn from this table what a purge changed behind them.
+    """
+    CREATE TABLE purged (
+        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        collection text COLLATE "C" NOT NULL,
+        id text COLLATE "C" NOT NULL
+    )
+    """,
+    """
+    CREATE FUNCTION note_purge() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        EXECUTE format('INSERT INTO %I.purged (collection, id) VALUES ($1, $2)', TG_TABLE_SCHEMA)
+            USING NEW.collection, NEW.id;
+        RETURN NULL;
+    END $$
+    """,
+    """
+    CREATE TRIGGER purges_are_noted AFTER UPDATE ON events FOR EACH ROW EXECUTE FUNCTION note_purge()
     """,
     # Only wakes those who wait: the truth is in the order of the events.
     """

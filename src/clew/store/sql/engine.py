@@ -27,6 +27,20 @@ class SqlStore(Generic[C]):
         """Lets the values of events be changed during the block."""
         raise NotImplementedError
 
+    def asking(self) -> AbstractContextManager[Connection]:
+        """A connection for statements of what moves or copies whole stores."""
+        return self._connections.reading()
+
+    @contextmanager
+    def moving(self) -> Iterator[Any]:
+        """A transaction of what moves or copies whole stores: rows keep who wrote them and when."""
+        with self._connections.writing() as connection, self._connections.translated():
+            yield connection
+
+    def found_setting(self, name: str) -> bytes | None:
+        with self._connections.reading() as connection:
+            return _setting(connection, name)
+
     @contextmanager
     def transaction(self, *, actor: str, reason: str = "") -> Iterator[Transaction]:
         check_name("actor", actor)
@@ -131,8 +145,7 @@ class SqlStore(Generic[C]):
             raise InvalidArgument(
                 f"The default of setting {name} must be bytes, not {type(default).__name__}.", hint="Pass bytes."
             )
-        with self._connections.reading() as connection:
-            value = _setting(connection, name)
+        value = self.found_setting(name)
         if value is not None:
             return value
         with self._connections.writing() as connection, self._connections.translated():

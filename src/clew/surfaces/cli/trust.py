@@ -40,14 +40,14 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(wrapped(_described(trust), columns()))
     if args.show:
         if args.json:
-            print_json({"root": str(trust.root), "state": trust.state, "asks_for": trust.asked})
+            print_json({"root": str(trust.root), "state": trust.state, "asks_for": trust.shown})
         return 0 if trust.is_trusted or not trust.asked else 1
     if not trust.is_trusted:
         if not args.yes and not _agrees(trust, as_json=args.json):
             return 1
         record(trust, datetime.now(UTC))
     if args.json:
-        print_json({"root": str(trust.root), "state": "trusted", "asks_for": trust.asked})
+        print_json({"root": str(trust.root), "state": "trusted", "asks_for": trust.shown})
     else:
         sys.stdout.write(f"{trust.root} is trusted. `clew trust --revoke` takes that back.\n")
     return 0
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
 def _revoke(trust: Trust, *, as_json: bool) -> int:
     was_trusted = revoke(trust.root)
     if as_json:
-        print_json({"root": str(trust.root), "state": "untrusted", "asks_for": trust.asked})
+        print_json({"root": str(trust.root), "state": "untrusted", "asks_for": trust.shown})
     else:
         sys.stdout.write(f"{trust.root} {'is trusted no longer' if was_trusted else 'was not trusted'}.\n")
     return 0
@@ -64,7 +64,7 @@ def _revoke(trust: Trust, *, as_json: bool) -> int:
 
 def _described(trust: Trust) -> str:
     """The values come from a file of the project, so that no sign in them may do anything to a terminal."""
-    asked = "".join(f"  {key} = {value!a}\n" for key, value in trust.asked.items())
+    asked = "".join(f"  {key} = {value!a}\n" for key, value in trust.shown.items())
     asks = f"clew.toml asks for:\n{asked}" if asked else "clew.toml asks for nothing that needs trust.\n"
     return f"{trust.root} {_STATES[trust.state]}.\n{asks}"
 

@@ -22,11 +22,11 @@ class Address:
     def __init__(self, url: str) -> None:
         if not is_address(url):
             raise ConfigError(
-                f"The store '{_masked(url)}' is no address of a PostgreSQL database.",
+                f"The store '{masked(url)}' is no address of a PostgreSQL database.",
                 hint='It looks like "postgresql://user@host/database". Passwords belong into ~/.pgpass.',
             )
         self.url = url
-        self.shown = _masked(url)
+        self.shown = masked(url)
 
     def __str__(self) -> str:
         return self.shown
@@ -41,7 +41,10 @@ class Address:
         return text.replace(self.url, self.shown)
 
 
-def _masked(url: str) -> str:
+def masked(url: str) -> str:
+    """An address without its secrets; any other text as it is."""
+    if "://" not in url:
+        return url
     try:
         parts = urlsplit(url)
         user, colon, _ = parts.netloc.rpartition("@")[0].partition(":")

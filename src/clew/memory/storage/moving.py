@@ -1,0 +1,152 @@
+"""Moving everything authored between this machine, a team's database and folders of backups.
+
+A place is two stores: what was decided in the project, and what was remembered. In a team's database both are one, told
+apart by their collections.
+"""
+
+# Implements: REQ-d00482
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from clew.context import STORE_PATIENCE_SECONDS, Context
+from clew.errors import Conflict, NotFound
+from clew.memory.storage.home import STORE_FILE, places
+from clew.store.sqlite.engine import open_sqlite
+from clew.store.team import SHARED_COLLECTIONS, schema_of
+from clew.store.transfer import Copied, content, copy, everything
+from clew.text.database_address import Address
+
+PROJECT_FILE = "project.db"
+MANIFEST = "manifest.json"
+
+
+class Place(msgspec.Struct, frozen=True):
+    name: str
+    project: Any
+    memory: Any
+    is_team: bool = False
+
+
+class Moved(msgspec.Struct, frozen=True):
+    source: str
+    target: str
+    project: Copied
+    memory: Copied
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """What a backup has to hold, for whoever restores it."""
+
+    project: Copied
+    memory: Copied
+
+
+Opener = Callable[[ExitStack], Place]
+
+
+def here(context: Context) -> Opener:
+    """The stores on this machine."""
+
+    def opened(stack: ExitStack) -> Place:
+        folder, _ = places(context)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return _files(stack, "this machine", context.store_file, folder / STORE_FILE)
+
+    return opened
+
+
+def team(context: Context, address: Address) -> Opener:
+    """A team's database. The schemas have to be there: `clew store init` makes them."""
+
+    def opened(stack: ExitStack) -> Place:
+        from clew.store.postgres.engine import open_postgres
+
+        _, inside = places(context)
+        project, memory = (
+            stack.enter_context(
+                closing(open_postgres(address, schema_of(context.config, inside=each), busy_timeout=_PATIENCE))
+            )
+            for each in (inside, "")
+        )
+        return Place(str(address), project, memory, is_team=True)
+
+    return opened
+
+
+def backup(folder: Path, *, new: bool) -> Opener:
+    """A folder with a backup; with `new`, one that is to hold one."""
+
+    def opened(stack: ExitStack) -> Place:
+        if not new and not (folder / MANIFEST).is_file():
+            raise NotFound(
+                f"'{folder}' holds no complete backup: there is no {MANIFEST} in it.",
+                hint="Name a folder that `clew store backup` made.",
+            )
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return _files(stack, str(folder), folder / PROJECT_FILE, folder / STORE_FILE)
+
+    return opened
+
+
+_PATIENCE = STORE_PATIENCE_SECONDS
+
+
+def _files(stack: ExitStack, name: str, project: Path, memory: Path) -> Place:
+    first, second = (
+        stack.enter_context(closing(open_sqlite(file, busy_timeout=_PATIENCE))) for file in (project, memory)
+    )
+    return Place(name, first, second)
+
+
+def move(source: Opener, target: Opener, report: Callable[[str, int], None]) -> Moved:
+    """Copy everything from one place to another, and verify it. The source is only read."""
+    with _opened(source, target) as (first, second):
+        wanted = _decided if first.is_team or second.is_team else everything
+        project = copy(first.project, second.project, wanted, lambda what, done: report(f"{what} of the project", done))
+        memory = copy(
+            first.memory, second.memory, _remembered, lambda what, done: report(f"{what} of the memory", done)
+        )
+        return Moved(first.name, second.name, project, memory)
+
+
+def keep(source: Opener, folder: Path, report: Callable[[str, int], None]) -> Moved:
+    """Make a backup in a folder. Its manifest is written last: a folder without one is none."""
+    if (folder / MANIFEST).exists():
+        raise Conflict(f"'{folder}' holds a backup already.", hint="Name another folder. Nothing was written.")
+    moved = move(source, backup(folder, new=True), report)
+    made = Manifest(moved.project, moved.memory)
+    (folder / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(made), indent=2) + b"\n")
+    return moved
+
+
+def restore(folder: Path, target: Opener, report: Callable[[str, int], None]) -> Moved:
+    """Copy a backup into a place that holds nothing else. Conflict where the backup is not what it was made as."""
+    with ExitStack() as stack:
+        kept = backup(folder, new=False)(stack)
+        manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
+        for store, made in ((kept.project, manifest.project), (kept.memory, manifest.memory)):
+            if content(store) != made.content:
+                raise Conflict(
+                    f"The backup in '{folder}' is not what its manifest says.",
+                    hint="It was changed or damaged; use another one. Nothing was restored.",
+                )
+    return move(backup(folder, new=False), target, report)
+
+
+@contextmanager
+def _opened(source: Opener, target: Opener) -> Iterator[tuple[Place, Place]]:
+    with ExitStack() as stack:
+        yield source(stack), target(stack)
+
+
+def _decided(collection: str) -> bool:
+    return collection in SHARED_COLLECTIONS
+
+
+def _remembered(collection: str) -> bool:
+    return collection not in SHARED_COLLECTIONS

@@ -1,0 +1,411 @@
+"""A team's store with a copy of it on this machine.
+
+Writes go to the database, reads are answered by the copy. The copy is made of the database's events, in their order:
+`seq` is the truth, and whoever reads asks for what came since. So the copy never holds what the database does not, and
+after a cut it goes on where it stopped. A purge changes events that were copied already; the database notes which, and
+the copy takes those over again.
+
+While the database does not answer, reading goes on from the copy, `stale` says so, and every write fails with
+StoreUnreachable: nothing is acknowledged that is not in the database.
+"""
+
+# Implements: REQ-d00483
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+from clew.errors import StoreCorrupt, StoreError, StoreTooNew, StoreUnreachable
+from clew.store.interface import Event, Job, Record, Rewrite, Tombstone, Transaction
+from clew.store.sqlite.connections import index_of, log_of
+from clew.store.sqlite.engine import SqliteStore, open_sqlite
+from clew.store.sqlite.log import start_of
+
+if TYPE_CHECKING:
+    from clew.store.postgres.engine import PostgresStore
+
+log = logging.getLogger(__name__)
+
+FRESH_SECONDS = 0.25
+"""For so long what was asked of the database last is still true."""
+AGAIN_SECONDS = 2.0
+"""After a failed attempt, the database is left alone for so long."""
+POLL_SECONDS = 0.5
+"""How often a server looks for events by itself, woken or not."""
+_BATCH = 2_000
+_LAST = "SELECT coalesce(max(seq), 0) FROM events"
+_PURGES = "purges followed"
+"""The copy's own setting: up to which purge it is in step."""
+_COPIED_ONCE = ("events_are_never_changed", "events_are_never_removed", "events_are_never_replaced")
+
+
+class Waker(Protocol):
+    """Waits until somebody has written."""
+
+    def wait(self, seconds: float) -> None:
+        """Return after a write, or when the time is over. May raise where the connection is lost."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class ReplicatedStore:
+    def __init__(
+        self,
+        open_remote: "Callable[[], PostgresStore]",
+        path: Path,
+        *,
+        fresh_seconds: float = FRESH_SECONDS,
+    ) -> None:
+        """`path` is the file of the copy. A database that does not answer now may answer later: then the copy serves
+        until it does."""
+        self._open_remote = open_remote
+        self._fresh = fresh_seconds
+        self._local = _opened(path)
+        self._pulling = threading.RLock()
+        self._remote_lock = threading.Lock()
+        self._remote: PostgresStore | None = None
+        self._asked_at = -1e9
+        self._rest_until = 0.0
+        self._stale: str | None = None
+        self._checked = False
+        self._follower: _Follower | None = None
+        with self._local.moving() as connection:
+            # It is a copy: what is purged in the database is replaced here.
+            for trigger in _COPIED_ONCE:
+                connection.execute(f"DROP TRIGGER IF EXISTS {trigger}")
+        try:
+            self.pull()
+        except StoreUnreachable:
+            if not self._local.events(limit=1):
+                self._local.close()
+                raise
+        except BaseException:
+            self._local.close()
+            raise
+
+    @property
+    def principal(self) -> str | None:
+        """Who writes, as the database knows them; None before it was ever reached."""
+        return self._remote.principal if self._remote is not None else None
+
+    @property
+    def database(self) -> "PostgresStore":
+        """The database itself. StoreUnreachable where it does not answer."""
+        return self._asked()
+
+    # What the copy is worth
+
+    @property
+    def stale(self) -> str | None:
+        """What a reader has to be told: since when the database does not answer; None while it does."""
+        return self._stale
+
+    def follow(self, wakers: Callable[[], Waker]) -> None:
+        """Bring the copy in step in the background from now on, for a server that runs long."""
+        if self._follower is None:
+            self._follower = _Follower(self, wakers)
+
+    def pull(self) -> int:
+        """Copy what came since; how many events. StoreUnreachable where the database does not answer."""
+        with self._pulling:
+            try:
+                copied = self._pulled(self._asked())
+            except StoreUnreachable as error:
+                self._lost(error)
+                raise
+            self._asked_at = time.monotonic()
+            if self._stale is not None:
+                log.info("The database answers again; %d events were copied.", copied)
+            self._stale = None
+            return copied
+
+    def _lost(self, error: StoreUnreachable) -> None:
+        self._rest_until = time.monotonic() + AGAIN_SECONDS
+        self._checked = False
+        if self._stale is None:
+            last = self._local.events(latest_first=True, limit=1)
+            until = last[0].at if last else "nothing"
+            self._stale = (
+                "The team's database does not answer: this is the copy on this machine, with all that was written "
+                f"until {until}. Nothing can be written until it answers again."
+            )
+            log.warning("%s", error)
+
+    def _in_step(self) -> None:
+        """Copy what came since, unless that was just done or cannot be."""
+        now = time.monotonic()
+        if now - self._asked_at < self._fresh or now < self._rest_until:
+            return
+        # While the database is gone, one caller finds out; nobody else waits for that.
+        if not self._pulling.acquire(blocking=self._stale is None):
+            return
+        try:
+            if time.monotonic() - self._asked_at >= self._fresh:
+                with suppress(StoreUnreachable):
+                    self.pull()
+        finally:
+            self._pulling.release()
+
+    def _pulled(self, remote: "PostgresStore") -> int:
+        copied = 0
+        if not self._checked:
+            self._check(remote)
+        while True:
+            with self._local.asking() as connection:
+                (seq,) = connection.execute(_LAST).fetchone()
+            # Asked before the file is locked: other processes must not wait for the network.
+            events = remote.events(after=seq, limit=_BATCH)
+            if events:
+                with self._local.moving() as connection:
+                    # Another process may have copied further.
+                    (seq,) = connection.execute(_LAST).fetchone()
+                    for event in events:
+                        if event.seq > seq:
+                            _apply(connection, event)
+            copied += len(events)
+            if len(events) < _BATCH:
+                self._follow_purges(remote)
+                return copied
+
+    def _follow_purges(self, remote: "PostgresStore") -> None:
+        """Take over again what purges changed, and leave no byte of what it was."""
+        reached = int(self._local.found_setting(_PURGES) or b"0")
+        purged, last = remote.purged(after=reached)
+        if last == reached:
+            return
+        for collection, id in purged:
+            events = remote.events(collection=collection, id=id)
+            with self._local.moving() as connection:
+                for event in events:
+                    _apply(connection, event)
+        with self._local.moving() as connection:
+            _keep_setting(connection, _PURGES, str(last).encode())
+        if purged:
+            with suppress(StoreError):
+                self._local.compact()
+
+    def _check(self, remote: "PostgresStore") -> None:
+        """A database that was restored from an earlier backup does not have all events of the copy."""
+        last = self._local.events(latest_first=True, limit=1)
+        if last:
+            same = remote.events(after=last[0].seq - 1, limit=1)
+            if not same or (same[0].seq, same[0].at, same[0].id) != (last[0].seq, last[0].at, last[0].id):
+                log.warning("The database is another one than the copy was made of; the copy is made anew.")
+                self._renew(remote)
+        self._checked = True
+
+    def _renew(self, remote: "PostgresStore") -> None:
+        """Make the copy anew, and leave no byte of what it held."""
+        _, last = remote.purged(after=0)
+        with self._local.moving() as connection:
+            for table in ("tombstones", "entries", "events"):
+                connection.execute(f"DELETE FROM {table}")  # noqa: S608
+            seq = 0
+            while events := remote.events(after=seq, limit=_BATCH):
+                for event in events:
+                    _apply(connection, event)
+                seq = events[-1].seq
+            _keep_setting(connection, _PURGES, str(last).encode())
+        with suppress(StoreError):
+            self._local.compact()
+
+    def _asked(self) -> "PostgresStore":
+        with self._remote_lock:
+            if self._remote is None:
+                self._remote = self._open_remote()
+            return self._remote
+
+    # Writing: the database alone
+
+    @contextmanager
+    def transaction(self, *, actor: str, reason: str = "") -> Iterator[Transaction]:
+        with self._asked().transaction(actor=actor, reason=reason) as transaction:
+            yield transaction
+        self._after_write()
+
+    def _after_write(self) -> None:
+        """Who has written reads it at once. What cannot be copied now is copied later: it is in the database."""
+        with suppress(StoreError):
+            self.pull()
+
+    def start_job(self, kind: str, *, total: int | None = None) -> Job:
+        return self._asked().start_job(kind, total=total)
+
+    def advance_job(self, id: str, *, done: int, total: int | None = None, message: str = "") -> Job:
+        return self._asked().advance_job(id, done=done, total=total, message=message)
+
+    def finish_job(self, id: str, *, state: str = "done", message: str = "") -> Job:
+        return self._asked().finish_job(id, state=state, message=message)
+
+    def cancel_job(self, id: str) -> Job:
+        return self._asked().cancel_job(id)
+
+    def jobs(self, *, state: str | None = None, limit: int | None = None) -> list[Job]:
+        return self._asked().jobs(state=state, limit=limit)
+
+    def rewrite(self, edit: Rewrite) -> int:
+        changed = self._asked().rewrite(edit)
+        self.pull()
+        return changed
+
+    def erase(self, collection: str, ids: Iterable[str]) -> list[str]:
+        erased = self._asked().erase(collection, ids)
+        self.pull()
+        return erased
+
+    def compact(self) -> None:
+        self._asked().compact()
+        self._local.compact()
+
+    def setting(self, name: str, default: bytes) -> bytes:
+        try:
+            value = self._asked().setting(name, default)
+        except StoreUnreachable as error:
+            self._lost(error)
+            known = self._local.found_setting(name)
+            if known is None:
+                raise
+            return known
+        if self._local.found_setting(name) != value:
+            with self._local.moving() as connection:
+                _keep_setting(connection, name, value)
+        return value
+
+    # Reading: the copy
+
+    def get(self, collection: str, id: str) -> Record | None:
+        self._in_step()
+        return self._local.get(collection, id)
+
+    def get_many(self, collection: str, ids: Iterable[str]) -> dict[str, Record]:
+        self._in_step()
+        return self._local.get_many(collection, ids)
+
+    def scan(self, collection: str, *, after: str = "", limit: int | None = None) -> list[Record]:
+        self._in_step()
+        return self._local.scan(collection, after=after, limit=limit)
+
+    def count(self, collection: str) -> int:
+        self._in_step()
+        return self._local.count(collection)
+
+    def events(
+        self,
+        *,
+        collection: str | None = None,
+        id: str | None = None,
+        after: int = 0,
+        limit: int | None = None,
+        latest_first: bool = False,
+    ) -> list[Event]:
+        self._in_step()
+        return self._local.events(collection=collection, id=id, after=after, limit=limit, latest_first=latest_first)
+
+    def tombstones(self, collection: str, *, limit: int | None = None) -> list[Tombstone]:
+        self._in_step()
+        return self._local.tombstones(collection, limit=limit)
+
+    def describe(self, *, counts: bool = True) -> Mapping[str, Any]:
+        try:
+            told = dict(self._asked().describe(counts=counts))
+        except StoreUnreachable as error:
+            self._lost(error)
+            told = dict(self._local.describe(counts=counts))
+        return {**told, "copy": self._local.describe(counts=False)["location"], "stale": self._stale}
+
+    def check(self) -> list[str]:
+        return [*self._asked().check(), *self._local.check()]
+
+    def close(self) -> None:
+        if self._follower is not None:
+            self._follower.close()
+        self._local.close()
+        with self._remote_lock:
+            if self._remote is not None:
+                self._remote.close()
+
+
+def _apply(connection: Any, event: Event) -> None:
+    """One event, in all tables of the copy."""
+    before, after = (_json(value) for value in (event.before, event.after))
+    connection.execute(
+        "INSERT OR REPLACE INTO events (seq, at, actor, operation, reason, collection, id, version, before, after)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            *(event.seq, event.at, event.actor, event.operation, event.reason, event.collection, event.id),
+            *(event.version, before, after),
+        ),
+    )
+    place = (event.collection, event.id)
+    connection.execute("DELETE FROM tombstones WHERE collection = ? AND id = ?", place)
+    connection.execute(
+        "INSERT INTO entries VALUES (?, ?, ?, ?, ?) ON CONFLICT (collection, id) DO UPDATE SET"
+        " version = excluded.version, data = excluded.data, updated_at = excluded.updated_at",
+        (*place, event.version, after, event.at),
+    )
+    if event.operation == "delete" and before is not None:
+        connection.execute(
+            "INSERT INTO tombstones (collection, id, version, data, deleted_at, actor, reason)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (*place, event.version, before, event.at, event.actor, event.reason),
+        )
+
+
+def _opened(path: Path) -> SqliteStore:
+    try:
+        return open_sqlite(path)
+    except (StoreCorrupt, StoreTooNew) as error:
+        log.warning("The copy of the team's store is made anew: %s", error.message)
+        for file in (path, log_of(path), index_of(path), start_of(path)):
+            file.unlink(missing_ok=True)
+        return open_sqlite(path)
+
+
+def _keep_setting(connection: Any, name: str, value: bytes) -> None:
+    connection.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
+
+
+def _json(value: Any) -> str | None:
+    return None if value is None else msgspec.json.encode(value).decode()
+
+
+class _Follower:
+    """The thread that keeps a copy in step. Being woken only saves time: it looks every now and then by itself."""
+
+    def __init__(self, store: ReplicatedStore, wakers: Callable[[], Waker]) -> None:
+        self._store = store
+        self._wakers = wakers
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="clew-replica", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._closing.set()
+        self._thread.join(POLL_SECONDS * 4)
+
+    def _run(self) -> None:
+        waker: Waker | None = None
+        while not self._closing.is_set():
+            try:
+                if waker is None:
+                    waker = self._wakers()
+                self._store.pull()
+                waker.wait(POLL_SECONDS)
+            except Exception as error:
+                # The database is gone, or came back as another process: a new connection is tried until it answers.
+                log.debug("The copy waits for the database: %s", error)
+                if waker is not None:
+                    with suppress(Exception):
+                        waker.close()
+                waker = None
+                self._closing.wait(AGAIN_SECONDS)
+        if waker is not None:
+            with suppress(Exception):
+                waker.close()

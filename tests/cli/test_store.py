@@ -1,0 +1,172 @@
+"""`clew store`, and what a team shares: two checkouts of one repository on one real database."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.postgres import Postgres
+
+from clew.config import load
+from clew.errors import ConfigError
+from clew.store.team import schema_of
+
+pytest.importorskip("psycopg")
+
+PASSWORD = "s3cr-t0p"
+
+
+def git(folder: Path, *arguments: str) -> None:
+    subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True)
+
+
+@pytest.fixture
+def checkout(small: Path) -> Path:
+    """A project with a history, and without vectors, which nobody needs here."""
+    with (small / "clew.toml").open("a", encoding="utf-8") as file:
+        file.write('[embedder]\nkind = "none"\n')
+    git(small, "init", "-q", "-b", "main")
+    git(small, "config", "user.email", "ada@example.org")
+    git(small, "config", "user.name", "Ada")
+    git(small, "add", "-A")
+    git(small, "commit", "-q", "-m", "First")
+    return small
+
+
+@pytest.fixture
+def other(checkout: Path, tmp_path: Path) -> Path:
+    """Another checkout, in a folder of another name."""
+    git(tmp_path, "clone", "-q", str(checkout), "elsewhere")
+    return tmp_path / "elsewhere"
+
+
+@pytest.fixture
+def users(postgres: Postgres, database: str, checkout: Path) -> Iterator[dict[str, str]]:
+    """The addresses of a writer and a reader; the administrator's has a password in it."""
+    name = database.split("/")[3].partition("?")[0]
+    made = {user: postgres.url(name, f"{name}_{user}") for user in ("writer", "reader")}
+    for user in made:
+        postgres.execute(f"CREATE USER {name}_{user}")
+    made["owner"] = postgres.url(name).replace("postgres@", f"postgres:{PASSWORD}@")
+    yield made
+    schema = schema_of(load(checkout))
+    for each in (schema, f"{schema}_search"):
+        postgres.execute(f"DROP SCHEMA IF EXISTS {each} CASCADE", name)
+    for role in ("owner", "writer", "reader"):
+        postgres.execute(f"DROP ROLE IF EXISTS {schema}_{role}")
+    for user in ("writer", "reader"):
+        postgres.execute(f"DROP USER {name}_{user}")
+
+
+def name_of(url: str) -> str:
+    return url.removeprefix("postgresql://").partition("@")[0]
+
+
+# Verifies: REQ-o00065-B, REQ-d00480-A, REQ-d00480-B, REQ-d00480-C, REQ-d00481-A, REQ-d00481-B, REQ-d00482-A
+def test_a_team_shares_what_it_remembers_and_no_password_is_shown(
+    clew: Callable[..., Any], checkout: Path, other: Path, users: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[Any] = []
+
+    def run(folder: Path, user: str | None, *words: str) -> Any:
+        if user is None:
+            monkeypatch.delenv("CLEW_STORE", raising=False)
+        else:
+            monkeypatch.setenv("CLEW_STORE", users[user])
+        said.append(clew(folder, *words))
+        return said[-1]
+
+    assert run(checkout, None, "remember", "The lamp needs a fuse of 2 A").returncode == 0
+    missing = run(checkout, "owner", "store", "status")
+    assert (missing.returncode, "clew store init" in missing.stderr) == (2, True)
+    members = ("--writer", name_of(users["writer"]), "--reader", name_of(users["reader"]))
+    assert run(checkout, None, "store", "init", "--to", users["owner"], *members).returncode == 0
+    moved = json.loads(run(checkout, None, "store", "migrate", "--to", users["owner"], "--json").stdout)
+    assert moved["memory"]["events"] == moved["memory"]["content"]["events"] > 0
+    again = json.loads(run(checkout, None, "store", "migrate", "--to", users["owner"], "--json").stdout)
+    assert again["memory"] == {"events": 0, "content": moved["memory"]["content"]}
+
+    # A writer in another checkout, and a reader in the first one.
+    assert "2 A" in run(other, "writer", "recall", "fuse lamp").stdout
+    assert run(other, "writer", "remember", "Deploys happen on Tuesdays").returncode == 0
+    assert "Tuesdays" in run(checkout, "reader", "recall", "deploys").stdout
+    refused = run(checkout, "reader", "remember", "A reader may not")
+    assert refused.returncode != 0
+    assert "may not be written by this user" in refused.stderr
+    status = json.loads(run(checkout, "reader", "store", "status", "--json").stdout)
+    assert (status["role"], status["read_only"], status["user"]) == ("reader", True, name_of(users["reader"]))
+
+    # And back: what the team wrote meanwhile comes along.
+    back = run(checkout, "owner", "store", "migrate", "--to", "local", "--json")
+    assert json.loads(back.stdout)["memory"]["events"] > 0
+    assert "Tuesdays" in run(checkout, None, "recall", "deploys").stdout
+    assert PASSWORD not in "".join(f"{done.stdout}{done.stderr}" for done in said)
+
+
+# Verifies: REQ-d00482-C
+def test_a_backup_is_restored_as_it_was_and_a_changed_one_is_refused(
+    clew: Callable[..., Any], checkout: Path, tmp_path: Path
+) -> None:
+    clew(checkout, "remember", "The lamp needs a fuse of 2 A")
+    kept = json.loads(clew(checkout, "store", "backup", str(tmp_path / "kept"), "--json").stdout)
+    git(tmp_path, "clone", "-q", str(checkout), "fresh")
+    restored = clew(tmp_path / "fresh", "store", "restore", str(tmp_path / "kept"), "--json")
+    assert json.loads(restored.stdout)["memory"] == kept["memory"]
+    assert "2 A" in clew(tmp_path / "fresh", "recall", "fuse lamp").stdout
+    again = clew(checkout, "store", "backup", str(tmp_path / "kept"))
+    assert (bool(again.returncode), "holds a backup already" in again.stderr) == (True, True)
+    manifest = tmp_path / "kept" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"events": ', '"events": 1'), encoding="utf-8")
+    refused = clew(tmp_path / "fresh", "store", "restore", str(tmp_path / "kept"))
+    assert (bool(refused.returncode), "not what its manifest says" in refused.stderr) == (True, True)
+    missing = clew(checkout, "store", "restore", str(tmp_path))
+    assert (bool(missing.returncode), "no complete backup" in missing.stderr) == (True, True)
+
+
+# Verifies: REQ-d00480-A, REQ-d00480-C
+def test_a_project_names_a_store_only_once_it_is_trusted(clew: Callable[..., Any], checkout: Path) -> None:
+    (checkout / "clew.toml").write_text(
+        f'store = "postgresql://ada:{PASSWORD}@db.example.org/clew"\n[project]\nid = "payments"\n', encoding="utf-8"
+    )
+    config = load(checkout)
+    assert (config.store, config.project_id) == (None, None)
+    assert config.trust.ignored == ("project.id", "store")
+    shown = clew(checkout, "trust", "--show")
+    assert "db.example.org" in shown.stdout
+    assert PASSWORD not in shown.stdout + clew(checkout, "trust", "--show", "--json").stdout
+    clew(checkout, "trust", "--yes")
+    config = load(checkout)
+    assert PASSWORD not in repr(config)
+    assert str(config.store) == "postgresql://ada:***@db.example.org/clew"
+    assert schema_of(config) == schema_of(load(checkout))
+    assert schema_of(config).startswith("clew_payments_")
+    clew(checkout, "trust", "--revoke")
+
+
+# Verifies: REQ-d00480-B
+def test_a_project_is_known_by_its_first_commit(checkout: Path, other: Path, tmp_path: Path) -> None:
+    assert schema_of(load(checkout)) == schema_of(load(other))
+    (other / "new.md").write_text("new", encoding="utf-8")
+    git(other, "add", "-A")
+    git(other, "-c", "user.email=a@b", "-c", "user.name=a", "commit", "-q", "-m", "Second")
+    assert schema_of(load(other)) == schema_of(load(checkout))
+    assert schema_of(load(other), inside="part") != schema_of(load(other))
+    git(tmp_path, "clone", "-q", "--depth", "1", other.as_uri(), "shallow")
+    with pytest.raises(ConfigError, match="only the latest commits"):
+        schema_of(load(tmp_path / "shallow"))
+    (tmp_path / "bare").mkdir()
+    with pytest.raises(ConfigError, match="no commit"):
+        schema_of(load(tmp_path / "bare"))
+
+
+# Verifies: REQ-o00065-C
+def test_a_start_without_a_team_does_not_import_the_driver(checkout: Path) -> None:
+    script = (
+        "import sys; from clew.project import Project; project = Project.open('.'); project.context.shared;"
+        " project.memory.home; project.close(); print(*(each for each in sys.modules if 'psycopg' in each), 'end')"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=checkout, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "end"

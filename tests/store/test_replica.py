@@ -1,0 +1,139 @@
+"""The copy of a team's store on this machine: it answers while the database is gone, and never says more than it."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.postgres import OwnPostgres
+
+from clew.errors import StoreUnreachable
+from clew.store.interface import Store
+from clew.store.replica import ReplicatedStore
+from clew.text.database_address import Address
+from clew.workspace.find import files_below
+
+pytest.importorskip("psycopg")
+
+from clew.store.postgres.engine import PostgresStore, open_postgres
+
+SECRET = "the lamp key is 4711-kestrel"
+
+
+def put(store: Store, id: str, data: object) -> None:
+    with store.transaction(actor="agent") as transaction:
+        transaction.put("notes", id, data)
+
+
+def ids(store: Store) -> list[str]:
+    return [record.id for record in store.scan("notes")]
+
+
+@pytest.fixture
+def remote(database: str) -> Iterator[PostgresStore]:
+    with closing(open_postgres(Address(database), "clew_team", create=True)) as store:
+        yield store
+
+
+def replica(database: str, place: Path) -> ReplicatedStore:
+    place.mkdir(exist_ok=True)
+    return ReplicatedStore(lambda: open_postgres(Address(database), "clew_team"), place / "copy.db", fresh_seconds=0)
+
+
+# Verifies: REQ-d00483-B
+def test_what_one_server_writes_another_one_reads_at_its_next_question(
+    database: str, remote: PostgresStore, tmp_path: Path
+) -> None:
+    with closing(replica(database, tmp_path / "a")) as first, closing(replica(database, tmp_path / "b")) as second:
+        put(first, "1", "one")
+        assert ids(first) == ids(second) == ["1"]
+        with second.transaction(actor="agent") as transaction:
+            transaction.delete("notes", "1")
+        assert ids(first) == ids(second) == []
+        assert [each.id for each in first.tombstones("notes")] == ["1"]
+        assert first.events() == second.events() == remote.events()
+
+
+# Verifies: REQ-d00483-A, REQ-d00483-B
+def test_reading_goes_on_while_the_database_is_gone_and_writing_when_it_is_back(
+    own_postgres: OwnPostgres, tmp_path: Path
+) -> None:
+    with own_postgres.database("team") as url:
+        open_postgres(Address(url), "clew_team", create=True).close()
+        with closing(replica(url, tmp_path)) as store:
+            put(store, "1", "one")
+            assert store.setting("repository", b"r1") == b"r1"
+            own_postgres.kill()
+            assert ids(store) == ["1"]
+            assert store.stale is not None
+            assert "until" in store.stale
+            assert store.setting("repository", b"other") == b"r1"
+            with pytest.raises(StoreUnreachable, match="cannot be reached"):
+                put(store, "2", "two")
+            # A server that starts now has the copy too.
+            with closing(replica(url, tmp_path)) as late:
+                assert ids(late) == ["1"]
+                assert late.stale is not None
+                own_postgres.start()
+                until_it_answers(late)
+                put(late, "3", "three")
+            until_it_answers(store)
+            assert ids(store) == ["1", "3"]
+            assert store.stale is None
+            put(store, "4", "four")
+            assert ids(store) == ["1", "3", "4"]
+
+
+def until_it_answers(store: ReplicatedStore) -> None:
+    """For a moment after a failed attempt nobody tries again."""
+    for _ in range(1_000):
+        try:
+            store.pull()
+            return
+        except StoreUnreachable:
+            threading.Event().wait(0.05)
+    raise AssertionError("the database did not come back")
+
+
+# Verifies: REQ-d00483-C
+def test_a_purge_reaches_every_copy_with_its_bytes(database: str, remote: PostgresStore, tmp_path: Path) -> None:
+    with closing(replica(database, tmp_path / "a")) as first, closing(replica(database, tmp_path / "b")) as second:
+        put(first, "kept", {"text": "a lamp"})
+        put(first, "purged", {"text": SECRET})
+        put(first, "erased", {"text": SECRET})
+        with first.transaction(actor="agent") as transaction:
+            transaction.delete("notes", "erased")
+        assert ids(second) == ["kept", "purged"]
+        first.erase("notes", ["erased"])
+        first.rewrite(lambda collection, id, value: None if SECRET in str(value) else value)
+        for store in (first, second):
+            assert ids(store) == ["kept"]
+            assert store.tombstones("notes") == []
+            assert SECRET not in str(store.events())
+            assert store.events() == remote.events()
+    for file in files_below(tmp_path):
+        assert SECRET.encode() not in file.read_bytes(), file
+
+
+# Verifies: REQ-d00483-A
+def test_a_copy_of_another_database_is_made_anew(database: str, remote: PostgresStore, tmp_path: Path) -> None:
+    with closing(replica(database, tmp_path)) as store:
+        put(store, "1", "one")
+        assert ids(store) == ["1"]
+    with remote.asking() as connection:
+        connection.execute("DROP SCHEMA clew_team CASCADE")
+    with closing(open_postgres(Address(database), "clew_team", create=True)) as fresh:
+        put(fresh, "2", "two")
+    with closing(replica(database, tmp_path)) as store:
+        assert ids(store) == ["2"]
+        assert len(store.events()) == 1
+
+
+# Verifies: REQ-d00483-A
+def test_a_damaged_copy_is_made_anew(database: str, remote: PostgresStore, tmp_path: Path) -> None:
+    put(remote, "1", "one")
+    replica(database, tmp_path).close()
+    (tmp_path / "copy.db").write_bytes(b"not a database at all")
+    with closing(replica(database, tmp_path)) as store:
+        assert ids(store) == ["1"]

@@ -1,0 +1,228 @@
+"""Projects of a team in one database: roles, who wrote what, and nothing of one project in another."""
+
+import random
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+from tests.postgres import Postgres
+
+from clew.errors import ClewError, InvalidArgument, StoreError, StoreReadOnly, StoreTooNew
+from clew.store.person import on_behalf_of
+from clew.text.database_address import Address
+
+psycopg = pytest.importorskip("psycopg")
+
+from clew.store.postgres.engine import PostgresStore, open_postgres  # noqa: E402
+from clew.store.postgres.migrations import MIGRATIONS, Migration, check_version, found_version, migrate  # noqa: E402
+from clew.store.postgres.roles import init  # noqa: E402
+
+USERS = ("reader", "writer", "stranger")
+
+
+class Team:
+    """A database with two projects, `clew_red` and `clew_blue`. The users have roles in the red one only."""
+
+    def __init__(self, server: Postgres, url: str) -> None:
+        self.name = url.rpartition("/")[0] and url.split("/")[3].partition("?")[0]
+        self.server = server
+        self.address = Address(url)
+        for user in USERS:
+            server.execute(f"CREATE USER {self.user(user)}")
+        red = {"reader": (self.user("reader"),), "writer": (self.user("writer"),)}
+        init(self.address, self.schema("red"), red)  # type: ignore[arg-type]
+        init(self.address, self.schema("blue"), {})
+
+    def user(self, name: str) -> str:
+        # Users and roles belong to the whole server, which other tests use too.
+        return f"{self.name}_{name}"
+
+    def schema(self, colour: str) -> str:
+        return f"{self.name}_{colour}"
+
+    def as_user(self, user: str) -> Address:
+        return Address(self.server.url(self.name, self.user(user)))
+
+    def open(self, colour: str, user: str | None = None) -> PostgresStore:
+        address = self.as_user(user) if user else self.address
+        return open_postgres(address, self.schema(colour), busy_timeout=300.0)
+
+
+@pytest.fixture
+def team(postgres: Postgres, database: str) -> Iterator[Team]:
+    made = Team(postgres, database)
+    yield made
+    postgres.execute(f"DROP OWNED BY {', '.join(map(made.user, USERS))}", made.name)
+    for user in USERS:
+        postgres.execute(f"DROP USER {made.user(user)}")
+    for colour in ("red", "blue"):
+        postgres.execute(f"DROP SCHEMA {made.schema(colour)} CASCADE", made.name)
+        for role in ("owner", "writer", "reader"):
+            postgres.execute(f"DROP ROLE {made.schema(colour)}_{role}")
+
+
+def put(store: PostgresStore, id: str, data: Any, actor: str = "agent") -> None:
+    with store.transaction(actor=actor) as transaction:
+        transaction.put("notes", id, data)
+
+
+# Verifies: REQ-d00481-A, REQ-d00481-C
+def test_the_users_of_the_database_are_the_actors_of_what_they_write(team: Team) -> None:
+    with closing(team.open("red", "writer")) as store:
+        put(store, "1", "mine")
+        with on_behalf_of("alice"):
+            put(store, "2", "alice's")
+        with store.transaction(actor="agent") as transaction:
+            gone = transaction.delete("notes", "1")
+        writer = team.user("writer")
+        assert [event.actor for event in store.events()] == [
+            f"{writer}/agent",
+            f"{writer}/alice/agent",
+            f"{writer}/agent",
+        ]
+        assert gone.actor == f"{writer}/agent"
+
+
+# Verifies: REQ-d00481-C
+def test_nobody_writes_in_the_name_of_another(team: Team) -> None:
+    insert = f"""
+        INSERT INTO {team.schema("red")}.events (at, actor, operation, reason, collection, id, version, after)
+        VALUES ('2026', 'the boss', 'put', '', 'notes', 'forged', 1, '1')
+    """
+    with psycopg.connect(team.as_user("writer").url) as connection:
+        connection.execute("SET clew.moving = 'on'")
+        connection.execute(insert)
+    with closing(team.open("red")) as store:
+        assert [event.actor for event in store.events()] == [f"{team.user('writer')}/the boss"]
+
+
+# Verifies: REQ-d00481-B
+def test_a_reader_reads_and_cannot_write_whatever_is_asked(team: Team) -> None:
+    with closing(team.open("red")) as store:
+        put(store, "1", "one")
+        job = store.start_job("index")
+    with closing(team.open("red", "reader")) as store:
+        assert store.describe()["read_only"]
+        assert [record.data for record in store.scan("notes")] == ["one"]
+        asked = (
+            lambda: put(store, "2", "two"),
+            lambda: store.start_job("index"),
+            lambda: store.cancel_job(job.id),
+            lambda: store.setting("new", b"value"),
+            lambda: store.erase("notes", ["1"]),
+            lambda: store.rewrite(lambda collection, id, value: None),
+            store.compact,
+        )
+        for ask in asked:
+            with pytest.raises(StoreReadOnly):
+                ask()
+        # Not only because the client holds back.
+        store._connections.may_write = True
+        for ask in asked:
+            with pytest.raises(StoreReadOnly):
+                ask()
+        assert [record.data for record in store.scan("notes")] == ["one"]
+
+
+# Verifies: REQ-d00481-B
+def test_a_writer_cannot_change_what_happened(team: Team) -> None:
+    with closing(team.open("red", "writer")) as store:
+        put(store, "1", "one")
+    red = team.schema("red")
+    for statement in (
+        f"UPDATE {red}.events SET actor = 'another'",
+        f"UPDATE {red}.events SET after = 'null'",
+        f"DELETE FROM {red}.events",
+        f"TRUNCATE {red}.events",
+        f"DROP TABLE {red}.events",
+        f"ALTER TABLE {red}.events DISABLE TRIGGER ALL",
+        f"DELETE FROM {red}.entries",
+        f"INSERT INTO {red}.versions VALUES (99, '', 99, '', '')",
+    ):
+        with psycopg.connect(team.as_user("writer").url) as connection, pytest.raises(psycopg.Error):
+            connection.execute(statement)
+    with closing(team.open("red")) as store:
+        assert store.get("notes", "1") is not None
+        assert len(store.events()) == 1
+
+
+# Verifies: REQ-d00481-D
+def test_random_reads_show_nothing_of_another_project(team: Team) -> None:
+    chance = random.Random(22)
+    with closing(team.open("red")) as red, closing(team.open("blue")) as blue:
+        for store, colour in ((red, "red"), (blue, "blue")):
+            with store.transaction(actor="agent") as transaction:
+                for number in range(50):
+                    transaction.put("notes", str(number), {"of": colour, "number": number})
+        for _ in range(250):
+            store, colour = chance.choice(((red, "red"), (blue, "blue")))
+            id = str(chance.randrange(60))
+            found = [store.get("notes", id), *store.get_many("notes", [id, "7"]).values()]
+            found += store.scan("notes", after=id, limit=3)
+            assert {record.data["of"] for record in found if record is not None} <= {colour}
+            assert {event.after["of"] for event in store.events(id=id, limit=3)} <= {colour}
+
+
+# Verifies: REQ-d00481-D
+def test_a_user_without_a_role_in_a_project_reads_nothing_of_it(team: Team) -> None:
+    with closing(team.open("blue")) as store:
+        put(store, "1", "one")
+    for user in ("stranger", "writer"):
+        with pytest.raises(StoreError):
+            team.open("blue", user)
+        with psycopg.connect(team.as_user(user).url) as connection, pytest.raises(psycopg.Error):
+            connection.execute(f"SELECT * FROM {team.schema('blue')}.entries")
+
+
+# Verifies: REQ-d00481-A
+def test_a_role_for_a_user_that_is_not_there_changes_nothing(team: Team) -> None:
+    with pytest.raises(InvalidArgument, match="nobody_here"):
+        init(team.address, team.schema("green"), {"writer": ("nobody_here",)})
+    with pytest.raises(ClewError, match="holds nothing of this project"):
+        team.open("green")
+
+
+# Verifies: REQ-d00482-D
+def test_a_schema_that_needs_a_newer_clew_is_refused_with_both_versions(database: str) -> None:
+    address = Address(database)
+    future = Migration(99, "later", 99, ("CREATE TABLE later ()",))
+    with psycopg.connect(database, autocommit=True) as connection:
+        migrate(connection, "clew_new", (*MIGRATIONS, future))
+    with pytest.raises(StoreTooNew) as caught:
+        open_postgres(address, "clew_new")
+    assert caught.value.data == {"found": 99, "needed": 99, "supported": MIGRATIONS[-1].number}
+
+
+# Verifies: REQ-d00482-D
+def test_a_server_works_on_the_schema_of_the_next_version_and_the_next_on_this_one(database: str) -> None:
+    present = MIGRATIONS[-1].number
+    addition = Migration(present + 1, "one more column", present, ("ALTER TABLE jobs ADD COLUMN lease text",))
+    with psycopg.connect(database, autocommit=True) as connection:
+        migrate(connection, "clew_near")
+        # The next version on a schema that nobody has brought up to date yet.
+        check_version(*found_version(connection, "clew_near"), Address(database), known=present + 1, works_from=present)
+        assert migrate(connection, "clew_near", (*MIGRATIONS, addition)) == [present + 1]
+        assert migrate(connection, "clew_near", (*MIGRATIONS, addition)) == []
+    with closing(open_postgres(Address(database), "clew_near")) as store:
+        put(store, "1", "one")
+        job = store.start_job("index")
+        assert store.finish_job(job.id).state == "done"
+    with pytest.raises(StoreError, match="store init"):
+        check_version(present, present, Address(database), known=present + 5, works_from=present + 4)
+
+
+# Verifies: REQ-d00480-C
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ada:s3cr%40t@db.example.org/clew",
+        "postgresql://ada@db.example.org/clew?password=s3cr%40t",
+        "postgres://:s3cr%40t@db.example.org:5433/clew?sslmode=require",
+    ],
+)
+def test_no_form_of_an_address_shows_its_password(url: str) -> None:
+    address = Address(url)
+    for shown in (str(address), repr(address), f"{address}", address.cleaned(f"bad password s3cr@t in {url}")):
+        assert "s3cr" not in shown
+    assert "db.example.org" in str(address)
