@@ -8,7 +8,7 @@ PORT ?= 8484
 IN_MEMORY := $(if $(wildcard /dev/shm/.),--basetemp=/dev/shm/clew-properties)
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: all run test lint types check bench bench-kb bench-links bench-memory bench-page bench-retrieval conformance differential attack properties packaging release sbom browser docs lock clean
+.PHONY: all run test lint types check bench bench-kb bench-links bench-memory bench-page bench-retrieval conformance differential attack properties clients packaging release sbom browser docs lock clean
 
 all: $(STAMP)
 
@@ -67,11 +67,15 @@ attack: $(STAMP) ## attack Clew: kills, a hostile repository, hostile texts, mal
 properties: $(STAMP) ## try the properties of the memory a thousand times: undo, scope, citations
 	@CLEW_MEMORY_RUNS=1000 $(BIN)/python -m pytest -q -n auto $(IN_MEMORY) tests/memory -k "any_sequence or never_leak or thousand_edits"
 
+clients: $(STAMP) ## real clients list and call over stdio and HTTP; hosts check and install the plugins; downloads them on the first run
+	@$(BIN)/python -m tests.clients
+
 packaging: $(STAMP) ## build wheel and sdist; install them without the encoder, with the newest and the lowest versions, by uvx; test each
 	@$(BIN)/python -m tests.packaging
 
-release: $(STAMP) ## write what a release consists of to dist/: wheel, source archive, notes from the changelog
+release: $(STAMP) ## write what a release consists of to dist/: wheel, source archive, bundle, notes from the changelog
 	@$(BIN)/python -m hatchling build -d dist
+	@$(BIN)/python -m tests.packaging.bundle dist/clew.mcpb
 	@$(BIN)/python -m tests.packaging.release_notes dist/notes.md
 
 sbom: $(STAMP) ## write the bill of materials of what Clew needs at run time to dist/
@@ -81,11 +85,13 @@ browser: $(STAMP) ## install what the tests of the page need: Playwright and axe
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-browser.lock
 	@command -v chromium >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; } >/dev/null
 
-docs: $(STAMP) ## write the listing of operations, docs/tools, docs/cli.md and the schema of clew.toml from the declarations
+docs: $(STAMP) ## write the listing of operations, docs/tools, docs/cli.md, the manual page, the schema of clew.toml and the plugins
 	@$(BIN)/python -c "from clew.operation.prepare import write_listing; print(write_listing())"
 	@$(BIN)/clew tools --write-docs docs/tools
 	@$(BIN)/python -m clew.surfaces.cli.reference docs/cli.md
+	@$(BIN)/python -m clew.surfaces.cli.manual docs/man/clew.1
 	@$(BIN)/python -m clew.setup.config_schema docs/clew.schema.json
+	@$(BIN)/python -m clew.setup.plugins .
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
   --no-emit-find-links --no-header --upgrade
@@ -99,4 +105,4 @@ lock: $(STAMP) ## resolve all dependencies anew: for development, for use withou
 	@$(LOCK) --group browser -o requirements-browser.lock
 
 clean:
-	rm -rf $(VENV) build dist .conformance .packaging .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist .clients .conformance .packaging .mypy_cache .pytest_cache .ruff_cache .hypothesis

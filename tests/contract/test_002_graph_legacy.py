@@ -86,7 +86,11 @@ def test_the_session_is_echoed_or_one_for_the_connection(kb: Make) -> None:
     assert call("describe_nodes", node_ids=[READING], session_id="mine")["session_id"] == "mine"
     first, second = (call("list_parents", section_ids=[READING])["session_id"] for _ in range(2))
     assert first == second
-    assert first.startswith("server-")
+    assert (
+        first
+        == call("kb.search", query="margin")["session_id"]
+        == call("graph.describe", node_ids=[READING])["session_id"]
+    )
     assert call.as_session("other")("list_parents", section_ids=[READING])["session_id"] != first
 
 

@@ -146,7 +146,7 @@ def test_a_named_session_is_echoed_and_nothing_is_written_to_scratch_space(kb: M
     for tool, arguments in (("search_sections", {"query": "margin"}), ("get_section_text", {"section_ids": [id]})):
         assert call(tool, session_id="mine", **arguments)["session_id"] == "mine"
         own = call(tool, **arguments)["session_id"]
-        assert own.startswith("server-")
+        assert own == call("kb.search", query="margin")["session_id"]
         assert call(tool, **arguments)["session_id"] == own
         assert call.as_session("other")(tool, **arguments)["session_id"] != own
         stateless = call.as_session(None)

@@ -44,7 +44,7 @@ SECRET = "zq"
 """Stands in every word that only the hidden document has."""
 RANDOM = {
     "passage_id": re.compile(r"[A-Za-z0-9_-]{22}"),
-    "session_id": re.compile(r"(server-)?[A-Za-z0-9_-]{22}"),
+    "session_id": re.compile(r"[A-Za-z0-9_-]{22}"),
     **dict.fromkeys(("uri", "scratch_uri"), re.compile(r"clew://scratch/[A-Za-z0-9_-]{22}/[A-Za-z0-9_-]{22}")),
     "next_cursor": re.compile(r"[A-Za-z0-9_=-]{40,}"),
 }

@@ -108,6 +108,8 @@ class Tools:
 
     def __call__(self, tool: str, **arguments: Any) -> Any:
         result = self._ask("tools/call", {"name": tool, "arguments": arguments})
+        if result.get("isError"):
+            return {"error": result["content"][0]["text"]}
         structured = result.get("structuredContent")
         if structured is None:
             return json.loads(result["content"][0]["text"])

@@ -65,7 +65,8 @@ class Disagreement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     item: str
     openspec: str
     clew: str
-    reason: str
+    explained: str
+    """Words of docs/switching/openspec.md that say why."""
 
 
 class _Disagreements(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,7 +74,7 @@ class _Disagreements(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def disagreements() -> tuple[Disagreement, ...]:
-    """Those that are known, each with its reason."""
+    """Those that are known, each with what explains it."""
     text = (HERE / "disagreements.toml").read_bytes()
     return msgspec.toml.decode(text, type=_Disagreements).disagreement
 

@@ -169,10 +169,11 @@ def test_both_archive_the_open_changes_of_openspec_itself_with_the_same_outcome(
 def test_every_listed_disagreement_is_about_a_case_and_says_why() -> None:
     known = {f"spec {id}" for id in cases.SPECS} | set(cases.SPECS)
     known |= {name for id in (*cases.DELTAS, *cases.FILES) for name in (id, f"change {id}")}
+    page = (HERE.parents[1] / "docs" / "switching" / "openspec.md").read_text(encoding="utf-8")
     for each in disagreements():
         assert each.item in known
         assert set(each.about) <= set(ABOUT)
-        assert len(each.reason) > 20
+        assert each.explained in page
         assert each.openspec != each.clew
 
 
@@ -205,3 +206,44 @@ def test_lists_and_texts_have_the_shapes_of_openspec(
     open_changes = [said["changes"] for said in (ours("change", "list"), openspec.asked(demo, "list"))]
     undated = [[{**each, "lastModified": ""} for each in changes] for changes in open_changes]
     assert undated[0] == undated[1]
+
+
+# Verifies: REQ-d00544-C
+@needs_openspec
+def test_both_tell_the_settings_of_a_project(
+    openspec: OpenSpec, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "openspec" / "changes" / "brighter").mkdir(parents=True)
+    (tmp_path / "openspec" / "changes" / "brighter" / "proposal.md").write_text("## Why\n\nDark.\n", encoding="utf-8")
+    (tmp_path / "openspec" / "config.yaml").write_text(SETTINGS, encoding="utf-8")
+    for artefact in ("proposal", "specs", "design", "tasks"):
+        capsys.readouterr()
+        main(["change", "instructions", artefact, "brighter", "--json", "-C", str(tmp_path)])
+        ours = json.loads(capsys.readouterr().out)
+        theirs = openspec.asked(tmp_path, "instructions", artefact, "--change", "brighter")
+        for name in ("context", "schemaName", "unlocks"):
+            assert ours.get(name) == theirs.get(name), (artefact, name)
+        # YAML ends a folded text with a line feed, which is no part of the rule.
+        rules = [[rule.strip() for rule in said.get("rules", ())] for said in (ours, theirs)]
+        assert rules[0] == rules[1], artefact
+        needed = [[each["id"] for each in said["dependencies"]] for said in (ours, theirs)]
+        assert needed[0] == needed[1], artefact
+
+
+SETTINGS = """schema: spec-driven  # ours
+context: |
+  We write Rust.
+
+    - indented
+  Done.
+rules:
+  proposal:
+  - 'It''s short'
+  tasks:
+    - "Say \\"why\\""
+    - one that goes on
+      below
+    - >
+      folded
+      text
+"""

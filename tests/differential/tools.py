@@ -7,6 +7,7 @@ from typing import Any
 Said = Mapping[str, Any]
 Compared = Callable[[Any], object]
 
+FILE = "file:REQ:spec/clock.md"
 NAMES = ("id", "title", "level", "status")
 
 
@@ -47,6 +48,12 @@ def coverage(said: Said) -> object:
     names = ("covered_assertions", "uncovered_assertions", "total_assertions", "covered_count")
     journeys = ids(said["uat"]["jny_nodes"])
     return {**{name: said[name] for name in names}, "tests": ids(said["test_nodes"]), "journeys": journeys}
+
+
+def findings(said: Said) -> object:
+    """How many findings a check has; elspais puts them below the check."""
+    (check,) = said.get("checks", (said,))
+    return len(check["findings"])
 
 
 def gaps(said: Said) -> object:
@@ -110,6 +117,23 @@ CALLS: tuple[tuple[str, dict[str, Any], Compared], ...] = (
     ("search_terms", {"query": "clock"}, lambda said: [each["term"] for each in said["results"]]),
     ("get_versions", {"node_ids": ["REQ-p00001"]}, lambda said: list(said.get("versions", said))),
     ("get_subtree", {"root_id": "REQ-p00001", "format": "flat"}, lambda said: "REQ-d00001" in ids(said["nodes"])),
+    ("minimize_requirement_set", {"req_ids": ["REQ-p00001", "REQ-d00002"]}, lambda said: ids(said["minimal_set"])),
+    ("discover_requirements", {"query": "bells", "scope_id": "REQ-p00001"}, results),
+    ("get_orphaned_nodes", {}, lambda said: said["count"]),
+    ("get_check_findings", {"check": "references.unknown_requirement"}, findings),
+    ("get_check_findings", {"check": "nothing"}, fault),
+    ("find_by_keywords", {"keywords": ["bells"]}, results),
+    ("get_all_keywords", {}, lambda said: "bells" in said["keywords"]),
+    ("suggest_links", {"limit": 5}, lambda said: said["suggestions"]),
+    *(
+        (tool, arguments, lambda said: {name: said[name] for name in ("success", "position", "total", "remaining")})
+        for tool, arguments in (
+            ("open_cursor", {"query": "search", "params": {"query": "hands"}}),
+            ("cursor_info", {}),
+            ("cursor_next", {"count": 1}),
+        )
+    ),
+    ("refresh_graph", {}, lambda said: said["success"]),
     ("list_safety_branches", {}, lambda said: said["count"]),
     ("get_mutation_log", {}, lambda said: said["total"]),
 )
@@ -128,6 +152,37 @@ CHANGES: tuple[tuple[str, str, dict[str, Any], Compared], ...] = (
         {"node_id": "JNY-Reader-01", "field_name": "goal", "value": "Know"},
         mutation,
     ),
+    ("mutate_rename_assertion", "REQ-o00001", {"old_id": "REQ-o00001-A", "new_label": "C"}, mutation),
+    ("mutate_delete_assertion", "REQ-d00001", {"assertion_id": "REQ-d00001-B", "confirm": True}, mutation),
+    ("mutate_add_remainder", "REQ-d00001", {"req_id": "REQ-d00001", "heading": "Notes", "text": "Some."}, mutation),
+    *(
+        (tool, "REQ-d00002", {"source_id": "REQ-d00002", "target_id": "REQ-o00001", **more}, mutation)
+        for tool, more in (
+            ("mutate_add_edge", {"edge_kind": "refines"}),
+            ("mutate_change_edge_kind", {"new_kind": "implements"}),
+            ("mutate_change_edge_targets", {"assertion_targets": ["C"]}),
+            ("mutate_delete_edge", {"confirm": True}),
+        )
+    ),
+    (
+        *("mutate_fix_broken_reference", "REQ-d00002"),
+        {"source_id": "REQ-d00002", "old_target_id": "REQ-p00099", "new_target_id": "REQ-o00001"},
+        mutation,
+    ),
+    (
+        *("mutate_journey_section", "JNY-Reader-01"),
+        {"node_id": "JNY-Reader-01", "action": "add", "name": "Notes", "content": "Some."},
+        mutation,
+    ),
+    ("mutate_add_journey", FILE, {"journey_id": "JNY-Reader-02", "title": "More", "file_id": FILE}, mutation),
+    ("mutate_delete_journey", "JNY-Reader-01", {"node_id": "JNY-Reader-01", "confirm": True}, mutation),
+    ("mutate_rename_node", "REQ-d00002", {"old_id": "REQ-d00002", "new_id": "REQ-d00012"}, mutation),
+    (
+        *("mutate_add_requirement", "REQ-p00001"),
+        {"req_id": "REQ-d00020", "title": "New", "level": "dev", "parent_id": "REQ-p00001"},
+        mutation,
+    ),
     ("mutate_delete_requirement", "REQ-d00003", {"node_id": "REQ-d00003"}, fault),
+    ("mutate_delete_requirement", "REQ-d00003", {"node_id": "REQ-d00003", "confirm": True}, fault),
 )
 """Mutations: tool, the node whose version guards it, arguments, and what is compared."""

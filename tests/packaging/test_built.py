@@ -15,11 +15,6 @@ from tests.packaging.tools import PROJECT
 from clew import __version__
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    return build(tmp_path_factory.mktemp("dist"))
-
-
 def tracked(*folders: str) -> set[str]:
     listed = subprocess.run(["git", "ls-files", "-z", *folders], cwd=PROJECT, capture_output=True, check=True)
     return set(filter(None, listed.stdout.decode().split("\0")))

@@ -1,9 +1,11 @@
 """Windows: as much of a text as a quote may hold, chosen by what it says and where it stands."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.search.embed.opening import open_word_vectors
+from clew.search.quote.definitions import definition_of
 from clew.search.quote.evidence import Limits
 from clew.search.quote.names import names_in, naming
 from clew.search.quote.windows import Passage, WeightedQuestion, window_evidence, windows
@@ -200,3 +202,29 @@ def test_an_identifier_counts_whole_besides_its_parts() -> None:
     whole = Passage("Pass store_none to keep it.", "", 1.0)
     weights = {"store": 1.0, "none": 1.0, "storenone": 4.0}
     assert quoted(weights, [parts, whole])[0] == whole.text
+
+
+# Verifies: REQ-d00403-D
+def test_capital_words_beside_each_other_are_one_name_where_each_alone_says_little() -> None:
+    known = open_word_vectors()
+    assert "Time Machine" in names_in("How do I restore a Time Machine volume?", known)
+    assert not [name for name in names_in("Does Huey Redis storage work?", known) if " " in name]
+    assert not [name for name in names_in("What Does It do?", known) if " " in name]
+
+
+# Verifies: REQ-d00366-E
+@pytest.mark.parametrize(
+    ("question", "text", "defines"),
+    [
+        ("what is click?", "Click is a package for command lines.", True),
+        ("What is a group?", "Much else. A *group* is the thing that holds commands.", True),
+        ("what are tasks", "- **Tasks**: functions that run later", True),
+        ("what is click?", "import click\n\n@click.command()", False),
+        ("What is a context?", "The context is now closed before it is popped.", False),
+        ("How do I start it?", "It is a server.", False),
+        ("What is the best way to keep a very long list of ports in order?", "It is a list.", False),
+    ],
+)
+def test_a_sentence_that_says_what_something_is_is_known(question: str, text: str, defines: bool) -> None:
+    definition = definition_of(question)
+    assert (definition is not None and definition.search(text) is not None) is defines

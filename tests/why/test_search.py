@@ -85,6 +85,22 @@ def test_a_question_is_answered_by_quotes_or_not_at_all(project: Path, capsys: p
     assert (code, "waits for the flood" in out, "docs/bar.md:3" in out) == (0, True, True), out
     code, out = asked(project, capsys, "ask", "what is the capital of France")
     assert (code, "Nothing in this project answers that" in out) == (1, True), out
+    assert "It nowhere mentions 'France'." in out
+
+
+# Verifies: REQ-d00366-E
+def test_what_says_what_something_is_comes_before_what_has_its_name(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    uses = "\n\n".join(f"## Way {n}\n\nRun `fathom --count {n}` and fathom fathom fathom again." for n in range(30))
+    (project / "docs" / "aaa.md").write_text(f"# Ways\n\n{uses}\n")
+    (project / "docs" / "zzz.md").write_text(
+        "# Words\n\nMuch else is said here.\n\nA *fathom* is a length of six feet.\n"
+    )
+    code, out = asked(project, capsys, "ask", "what is a fathom?")
+    assert code == 0
+    assert out.startswith("docs/zzz.md"), out
+    assert "a length of six feet" in out.split("docs/aaa.md")[0]
 
 
 # Verifies: REQ-d00366-A

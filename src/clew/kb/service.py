@@ -182,8 +182,7 @@ class KnowledgeBase:
 
     def session_name(self, session: str | None, credential: str = "") -> str:
         """The name that answers give to a connection; without a session of the transport, a new one each time."""
-        name = secrets.token_urlsafe(16) if session is None else self.scratch.session(session, credential)
-        return f"server-{name}"
+        return secrets.token_urlsafe(16) if session is None else self.scratch.session(session, credential)
 
     def reconcile(
         self, progress: Progress = lambda done, total, message: None, *, repair: bool = True

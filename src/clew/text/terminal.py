@@ -41,6 +41,10 @@ def control(sequence: str) -> str:
     return f"{_MARK}{sequence}{_MARK}"
 
 
+LINE_START = control("\r\x1b[K")
+"""Takes back what stands on the line, such as a bar that shows progress."""
+
+
 class HarmlessStream:
     """A stream of text on which a terminal obeys nothing but what `control` marks."""
 

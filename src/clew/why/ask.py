@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from clew.kb.answer.answering import spells_out
+from clew.search.quote.definitions import phrases_of
 from clew.search.quote.evidence import Limits
-from clew.search.quote.windows import Passage, window_evidence
+from clew.search.quote.windows import Passage, WeightedQuestion, window_evidence
 from clew.search.units import Unit
 from clew.text.shortening import one_line
 from clew.text.terminal import coloured
@@ -15,6 +17,7 @@ from clew.why.search import Everything, varied
 
 if TYPE_CHECKING:
     from clew.operation.call import Call
+    from clew.search.engine import SearchEngine
 
 _READ = 12
 _MOST_LINES = 14
@@ -22,7 +25,8 @@ _MOST_LINES = 14
 _LIMITS = Limits(max_quotes=5, max_quote_tokens=90)
 _LEAST = 0.1
 """A quote that is less likely to answer than this is no answer."""
-_NOTHING = "Nothing in this project answers that."
+NOTHING = "Nothing in this project answers that."
+UNMENTIONED = "It nowhere mentions"
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -46,23 +50,45 @@ def ask(call: "Call", question: str) -> Answered:
     """Hold the graph's lock."""
     everything = Everything(call, ("requirement", "spec", "document", "memory"))
     engine, in_order = everything.ranked(question)
-    ranked = varied(in_order)
-    units = [unit for each in ranked[:_READ] if engine is not None and (unit := engine.units.get(each.id)) is not None]
+    ranked, notes = varied(in_order), tuple(everything.notes)
     best = ranked[0].score if ranked else 1.0
     shares = {each.id: each.score / best if best > 0 else 0.0 for each in ranked[:_READ]}
-    if engine is None or not units:
-        return Answered((), (), (_NOTHING, *everything.notes))
+    asked = call.project.kb.finder.asked(question) if engine is not None else None
+    if engine is None or asked is None:
+        return Answered((), (), (NOTHING, *notes))
+    units = [unit for id in shares if (unit := engine.units.get(id)) is not None]
+    units += [unit for unit in _defining(everything, engine, asked) if unit.id not in shares]
+    names = everything.unmentioned(engine, question)
+    missing = [name for name in names if not any(spells_out(unit.body, name) for unit in units)]
+    nowhere = (f"{UNMENTIONED} {' and '.join(f'{name!r}' for name in missing)}.",) if missing else ()
+    if not units:
+        return Answered((), (), (NOTHING, *nowhere, *notes))
     likeness = engine.window_likeness(question, [unit.id for unit in units])
-    passages = [Passage(unit.body, unit.title, shares[unit.id], likeness.get(unit.id)) for unit in units]
-    found = window_evidence(call.project.kb.finder.asked(question), passages, _LIMITS)
+    # What says what is asked for is found as well as anything.
+    passages = [Passage(unit.body, unit.title, shares.get(unit.id, 1.0), likeness.get(unit.id)) for unit in units]
+    found = window_evidence(asked, passages, _LIMITS)
     said = [_said(call, units[quote.passage], quote.start, quote.end, quote.score) for quote in found]
-    if not any(quote.may_answer and quote.score >= _LEAST for quote in found):
-        nearest = tuple(dict.fromkeys(f"{each.title} ({each.place})" for each in said))[:3]
-        return Answered((), nearest, (_NOTHING, *everything.notes))
+    nearest = tuple(dict.fromkeys(f"{each.title} ({each.place})" for each in said))[:3]
+    if nowhere or not any(quote.may_answer and quote.score >= _LEAST for quote in found):
+        return Answered((), nearest, (NOTHING, *nowhere, *notes))
     # What is half as likely is not quoted beside a better one.
     least = max(each.confidence for each in said) / 2
     kept = in_reading_order([each for each in said if each.confidence >= least])
-    return Answered(tuple(kept), (), tuple(everything.notes))
+    return Answered(tuple(kept), (), notes)
+
+
+def _defining(everything: Everything, engine: "SearchEngine", asked: WeightedQuestion) -> Iterator[Unit]:
+    """Texts that say what something is, where that is asked: its name alone stands in too many to find them by it."""
+    if asked.definition is None:
+        return
+    seen: set[str] = set()
+    for phrase in phrases_of(asked.text):
+        _, ranked = everything.ranked(phrase)
+        for each in ranked[:_READ]:
+            unit = engine.units.get(each.id) if each.id not in seen else None
+            seen.add(each.id)
+            if unit is not None and asked.definition.search(unit.body) is not None:
+                yield unit
 
 
 def in_reading_order(quotes: Sequence[Said]) -> list[Said]:
@@ -102,7 +128,8 @@ def _line(call: "Call", unit: Unit, start: int) -> int:
 
 def as_lines(found: Answered) -> Iterator[str]:
     if not found.quotes:
-        yield _NOTHING
+        yield NOTHING
+        yield from (note for note in found.notes if note.startswith(UNMENTIONED))
         if found.nearest:
             yield "Nearest, and not enough: " + "; ".join(found.nearest)
         yield "`clew search` lists everything that has the words; `clew kb` says which documents are read."

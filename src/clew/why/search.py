@@ -15,6 +15,7 @@ from clew.graph.model import Node, NodeKind
 from clew.kb.ingest.units import narrowed
 from clew.search.question import Question, RankedUnit
 from clew.search.quote.evidence import preview
+from clew.search.quote.names import names_in
 from clew.search.units import Filters, Scope, Unit
 from clew.text.shortening import one_line
 from clew.why import code_units
@@ -102,18 +103,25 @@ class Everything:
         if engine is None:
             self.notes.append(self._project.index.problem or "There is no search index.")
             return None, []
-        parts = tuple(part for kind in self._kinds for part in KINDS[kind])
-        scope = Scope(
-            parts=parts,
-            agents=self._agents(),
-            unowned=True,
-            within=(("section", narrowed(self._call.boundary, Filters())),),
-        )
+        scope = self._scope(self._kinds)
         ranking = engine.rank(Question(text=query, scope=scope), again=again, check=self._call.check)
         self.notes += ranking.notes
         self.indexed = ranking.indexed
         found = [each for each in ranking.units if _is_relevant(each)]
         return engine, self._visible(found)
+
+    def unmentioned(self, engine: "SearchEngine", question: str) -> tuple[str, ...]:
+        """What a question names that stands nowhere, source code included."""
+        names = names_in(question, engine.word_vectors())
+        return engine.absent(names, self._scope(tuple(KINDS)), Filters())
+
+    def _scope(self, kinds: Sequence[str]) -> Scope:
+        return Scope(
+            parts=tuple(part for kind in kinds for part in KINDS[kind]),
+            agents=self._agents(),
+            unowned=True,
+            within=(("section", narrowed(self._call.boundary, Filters())),),
+        )
 
     # Bringing it in step
 

@@ -62,6 +62,7 @@ class CursorBatch(msgspec.Struct, frozen=True):
     is_stale: bool
     """The graph changed since the cursor was opened."""
     truncated: bool = False
+    success: bool = True
 
 
 class CursorInfo(msgspec.Struct, frozen=True):
@@ -73,3 +74,4 @@ class CursorInfo(msgspec.Struct, frozen=True):
     batch_size: int
     is_stale: bool
     left_out: int
+    success: bool = True

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from clew.compat.elspais import guide
+from clew.compat.elspais.checks import codes_of
 from clew.compat.elspais.node import NodeDetail, NodeView
 from clew.errors import Conflict, NotFound, WrongKind
 from clew.operation.call import Call
@@ -239,8 +240,8 @@ class GetCheckFindings(
     pages="findings",
     example={"check": "trace.broken_reference"},
 ):
-    """The findings of one check, by its code as `clew check` prints it; known_checks names those that found anything.
-    At most `limit` a page."""
+    """The findings of one check, by the code that `clew check` prints or by elspais's name for it; known_checks names
+    those that found anything. At most `limit` a page."""
 
     check: Annotated[str, Meta(min_length=1, max_length=100, description="Such as trace.stale_hash")]
     limit: Limit = 50
@@ -248,8 +249,9 @@ class GetCheckFindings(
     max_tokens: MaxTokens = None
 
     def run(self, call: Call) -> results_find.CheckFindings:
+        codes = codes_of(self.check)
         found = call.project.trace.findings()
-        own = [each for each in found if each.code == self.check.strip()]
+        own = [each for each in found if each.code in codes]
         page = own[call.offset : call.offset + self.limit]
         return results_find.CheckFindings(
             check=self.check.strip(),

@@ -34,7 +34,7 @@ class SearchSections(
     page_size. Defaults: top_k 20, page_size 25. Max: page_size 100."""
 
     query: Annotated[str, Meta(description="A question, or words")]
-    top_k: Annotated[int, Meta(description="Results on all pages")] = 20
+    top_k: Annotated[int, in_range(0, 10_000, "Results on all pages")] = 20
     filters: Annotated[dict[str, Any] | None, Meta(description="doc_tag, document_id")] = None
     cursor: Annotated[str | None, Meta(description="next_cursor")] = None
     page_size: Annotated[int, in_range(1, 100)] = 25
@@ -61,7 +61,7 @@ class GetSectionText(
     more, call kb.read_excerpt, or graph.expand for what is around. Defaults: max_bytes_per 8192. Max: 32768."""
 
     section_ids: Annotated[tuple[str, ...], Meta(description="From a search")]
-    max_bytes_per: Annotated[int, Meta(description="Bytes of each section at most")] = 8192
+    max_bytes_per: Annotated[int, in_range(0, 32_768, "Bytes of each section at most")] = 8192
     session_id: SessionId = None
 
     def run(self, call: Call) -> shapes.SectionTexts:
@@ -82,7 +82,7 @@ class SearchDocumentation(
     of a section."""
 
     query: Annotated[str, Meta(description="A question, or words")]
-    top_k: Annotated[int, Meta(description="Sections at most")] = 20
+    top_k: Annotated[int, in_range(1, 100, "Sections at most")] = 20
     verbosity: Annotated[str, Meta(description="graph or full; snippet means graph")] = "graph"
 
     def answer_early(self, call: Call) -> None:

@@ -31,7 +31,7 @@ Ids = Annotated[tuple[str, ...], Meta(max_length=MAX_IDS, description="Ids that 
 Ends = Annotated[tuple[str, ...], Meta(max_length=MAX_ENDS, description="Ids that tools returned")]
 PageSize = Annotated[int, in_range(1, 100)]
 Most = Annotated[int, in_range(1, 1000)]
-TokenBudget = Annotated[int, Meta(description="Size of the answer")]
+TokenBudget = Annotated[int, in_range(1, 8_000, "Size of the answer")]
 RelTypes = Annotated[tuple[str, ...] | None, Meta(description="Default all")]
 Cursor = Annotated[str | None, Meta(description="next_cursor of the page before")]
 SessionId = Annotated[str | None, Meta(description="Echoed; default one of this connection")]

@@ -112,11 +112,11 @@ def read_for(
     sections = tuple(each for each in found.sections if each.section.document in first)
     names = finder.unmentioned(request.question, request.narrowing, boundary) if sections else ()
     texts = [each.text for each in sections]
-    unmentioned = tuple(name for name in names if not any(_spells_out(text, name) for text in texts))
+    unmentioned = tuple(name for name in names if not any(spells_out(text, name) for text in texts))
     return ReadFor(sections, (*found.notes, *reason), unmentioned)
 
 
-def _spells_out(text: str, name: str) -> bool:
+def spells_out(text: str, name: str) -> bool:
     """Whether a text has the words that an abbreviation stands for: NFS, a network file system."""
     if not (name.isupper() and name.isalpha() and 2 < len(name) <= LONGEST_ABBREVIATION):
         return False

@@ -22,6 +22,7 @@ from clew.kb.walk import batches
 from clew.kb.walk.batches import Place
 from clew.search.engine import SearchEngine
 from clew.search.question import Hit, Question, Results
+from clew.search.quote.definitions import definition_of
 from clew.search.quote.names import names_in, naming
 from clew.search.quote.windows import WeightedQuestion
 from clew.search.rank.fuse import Contribution
@@ -143,7 +144,8 @@ class Finder:
         said = [term for term in dict.fromkeys((*map(stem, words), *compounds)) if term not in STOP_TERMS]
         rarities, known = self._engine.rarities(said), self._engine.word_vectors()
         is_calibrated = self._engine.spaces.settings.kind == "minilm"
-        return WeightedQuestion(question, rarities, known, is_calibrated, naming(question, rarities, known))
+        names = naming(question, rarities, known)
+        return WeightedQuestion(question, rarities, known, is_calibrated, names, definition_of(question))
 
     def likeness(self, question: str, ids: Sequence[str]) -> "Mapping[str, NDArray[np.float32]]":
         """How near in meaning the windows of some sections are to a question; of those of which that is known."""

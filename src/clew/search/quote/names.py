@@ -5,10 +5,11 @@ question about a neighbouring product consists of names, some of which stand som
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from clew.search.lexical.query import telling_words
+from clew.text.keywords import STOP_WORDS
 from clew.text.stem import stem
 from clew.text.words import split
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from clew.search.embed.word_vectors import WordVectors
 
 _PARTS = re.compile(r"[^\W_]+")
+_CAPITALS = re.compile(r"\b[A-Z][a-z]+(?:'[a-z]+)?(?: [A-Z][a-z]+)+\b")
 _UNCOMMON = 0.5
 """How much an uncommon word counts against a name: it may be either."""
 _ENOUGH = 0.25
@@ -29,7 +31,21 @@ def names_in(question: str, known: "WordVectors | None") -> dict[str, bool]:
     for word, is_name in telling_words(question):
         if is_name or (known is not None and not _is_common(word, known)):
             found[word] = found.get(word, False) or is_name
+    if known is not None:
+        found |= dict.fromkeys(_names_of_common_words(question, known), True)
     return found
+
+
+def _names_of_common_words(question: str, known: "WordVectors") -> Iterator[str]:
+    """Names such as Time Machine: capital words one after the other, each of which says little by itself. Names of
+    several things, which stand beside each other by chance, have words that are names by themselves."""
+    for run in _CAPITALS.finditer(question):
+        words = run[0].split()
+        while words and words[0].lower() in STOP_WORDS:
+            # It begins the sentence.
+            words = words[1:]
+        if len(words) > 1 and all(_is_common(word, known) for word in words):
+            yield " ".join(words)
 
 
 def naming(question: str, rarities: Mapping[str, float], known: "WordVectors | None") -> float:

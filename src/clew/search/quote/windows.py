@@ -9,7 +9,8 @@ into one quote. A window is worth the sum of
 - how much of the question stands in the window or in the headings above it, by the rarity of the words and by how much
   the words are alike (`WordOverlap`);
 - how much of it stands in the window alone, which tells the windows of one passage apart;
-- twice how near the window is to the question in meaning, where its vector is there.
+- twice how near the window is to the question in meaning, where its vector is there;
+- and, where the question asks what something is, whether the window says so (`definitions`).
 
 A window that follows a better one gets a share of its worth. The first three find what has the words of the question,
 the last what is meant by them, and each finds answers that the other does not. Weights of half or twice these hardly
@@ -113,7 +114,7 @@ _LEAST_ALIKE = 0.15
 """Any two words are a little alike: a text that has no word of the question says something of it from here on."""
 _LEAST_NEAR = 0.3
 """Likewise two texts in meaning."""
-_OF_PASSAGE, _WITH_HEADINGS, _ALONE, _MEANT = 1.0, 1.0, 1.0, 2.0
+_OF_PASSAGE, _WITH_HEADINGS, _ALONE, _MEANT, _DEFINES = 1.0, 1.0, 1.0, 2.0, 1.0
 _CONTINUES = 0.4
 
 
@@ -154,6 +155,8 @@ class WeightedQuestion(msgspec.Struct, frozen=True):
     Clew. On another scale it orders windows, and words alone say how likely they are to answer."""
     naming: float = 0.0
     """How much of it is names (`names.naming`), from 0 to 1."""
+    definition: re.Pattern[str] | None = None
+    """How a sentence looks that says what the question asks for (`definitions`), where it asks what something is."""
 
 
 class Passage(msgspec.Struct, frozen=True):
@@ -282,6 +285,8 @@ def _weighed(
     own = overlaps.best(cut.words)
     alone, together = overlaps.share(own), overlaps.share(np.maximum(own, headings))
     said = _WITH_HEADINGS * together.alike + _ALONE * alone.alike
+    defines = asked.definition is not None and asked.definition.search(passage.text, cut.start, cut.end) is not None
+    said += _DEFINES * defines
     near = meant(cut)
     by_words = near is None or not asked.is_calibrated
     meaning = _MEANT * (near or 0.0)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from clew.errors import ClewError, NotFound
 from clew.text.controls import pretty_json, printable
-from clew.text.terminal import coloured, columns, control, wrapped
+from clew.text.terminal import LINE_START, coloured, columns, wrapped
 
 ANSWER_IS_NO: Final = 1
 BAD_CALL: Final = 2
@@ -18,8 +18,6 @@ SECONDS_BEFORE_LINES = 2.0
 SECONDS_BETWEEN_LINES = 5.0
 
 _BAR = 20
-_LINE_START = control("\r\x1b[K")
-"""Goes back to the beginning of the line and clears it."""
 
 
 def print_json(value: Any) -> None:
@@ -53,7 +51,7 @@ def progress() -> Callable[[int, int, str], None]:
             line = f"{bar:░<{_BAR}} {percent:3}% {done}/{total} {printable(message)}"
             # A line that wraps could not be taken back.
             line = line[: shutil.get_terminal_size().columns - 1]
-            print(f"{_LINE_START}{line}", end="", file=sys.stderr, flush=True)
+            print(f"{LINE_START}{line}", end="", file=sys.stderr, flush=True)
 
     return show
 
@@ -74,4 +72,4 @@ def _progress_lines() -> Callable[[int, int, str], None]:
 
 def end_progress() -> None:
     if sys.stderr.isatty():
-        print(_LINE_START, end="", file=sys.stderr, flush=True)
+        print(LINE_START, end="", file=sys.stderr, flush=True)

@@ -37,14 +37,18 @@ lists come in pages: `--page 2` shows the second.
 
 | code | meaning |
 |---|---|
-| 0 | done |
-| 1 | the answer is no: findings of severity error, nothing found, an unknown id, a failed check |
-| 2 | the call or the configuration is wrong; standard error says what and what to do |
-| 3 | a fault in Clew; please report it with the lines on standard error |
-| 130 | interrupted |
+{codes}
 
 The examples run in `examples/demo`.
 """
+
+EXIT_CODES: Final = {
+    "0": "done",
+    "1": "the answer is no: findings of severity error, nothing found, an unknown id, a failed check",
+    "2": "the call or the configuration is wrong; standard error says what and what to do",
+    "3": "a fault in Clew; please report it with the lines on standard error",
+    "130": "interrupted",
+}
 
 MORE: Final = {
     "init": "getting-started.md",
@@ -110,7 +114,8 @@ def short_example(name: str) -> str:
 def page() -> str:
     commands = all_commands()
     rows = [f"| [`clew {name}`](#clew-{name}) | {_cell(summary)} |" for name, summary in commands.items()]
-    parts = [HEAD.rstrip(), "\n".join(("| command | what it does |", "|---|---|", *rows))]
+    codes = "\n".join(f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items())
+    parts = [HEAD.format(codes=codes).rstrip(), "\n".join(("| command | what it does |", "|---|---|", *rows))]
     for name in commands:
         parts += _group(name) if name in GROUPS else _single(name)
     return "\n\n".join(parts) + "\n"
@@ -131,7 +136,7 @@ def _single(name: str) -> Iterator[str]:
 
 def _group(name: str) -> Iterator[str]:
     group, members = GROUPS[name], commands_of(name)
-    shared = [action for action in _actions(group_parser(name)) if action.option_strings]
+    shared = [action for action in actions_of(group_parser(name)) if action.option_strings]
     flags = {flag for action in shared for flag in action.option_strings}
     yield f"## clew {name}"
     yield _about(f"{group.summary[:1].upper()}{group.summary[1:]}.", name)
@@ -158,11 +163,9 @@ def _about(description: str, name: str) -> str:
 
 
 def _usage_and_options(parser: argparse.ArgumentParser, shared: tuple[str, ...]) -> Iterator[str]:
-    actions = [action for action in _actions(parser) if not set(action.option_strings) & set(shared)]
-    optional = [_bracketed(action) for action in actions if action.option_strings]
-    positional = [_positional(action) for action in actions if not action.option_strings]
+    actions = [action for action in actions_of(parser) if not set(action.option_strings) & set(shared)]
     # A part such as `[--limit N]` is never broken.
-    whole = " ".join(part.replace(" ", "\0") for part in (*optional, *positional))
+    whole = " ".join(part.replace(" ", "\0") for part in usage_parts(actions))
     indent = " " * (len(parser.prog) + 1)
     lines = textwrap.wrap(
         f"{parser.prog} {whole}".rstrip(), WIDTH, subsequent_indent=indent, break_on_hyphens=False,
@@ -173,22 +176,33 @@ def _usage_and_options(parser: argparse.ArgumentParser, shared: tuple[str, ...])
         yield _table("argument", actions)
 
 
-def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+def actions_of(parser: argparse.ArgumentParser) -> list[argparse.Action]:
     """What a command takes, without help and what is not shown."""
     known = parser._actions
     return [each for each in known if each.dest != "help" and each.help is not argparse.SUPPRESS]
 
 
+def usage_parts(actions: list[argparse.Action]) -> list[str]:
+    """What follows the name of a command: options, then arguments."""
+    optional = [_bracketed(action) for action in actions if action.option_strings]
+    return [*optional, *(_positional(action) for action in actions if not action.option_strings)]
+
+
+def flags_of(action: argparse.Action) -> list[str]:
+    """How an option or argument is written, each spelling by itself."""
+    if not action.option_strings:
+        return [_positional(action)]
+    *first, last = action.option_strings
+    return [*first, f"{last} {_value(action)}".rstrip()]
+
+
 def _table(heading: str, actions: list[argparse.Action]) -> str:
-    rows = [f"| {_spelled(action)} | {_cell(_help(action))} |" for action in actions]
+    rows = [f"| {_spelled(action)} | {_cell(help_of(action))} |" for action in actions]
     return "\n".join((f"| {heading} | meaning |", "|---|---|", *rows))
 
 
 def _spelled(action: argparse.Action) -> str:
-    if not action.option_strings:
-        return f"`{_escaped(_positional(action))}`"
-    *first, last = action.option_strings
-    return ", ".join((*(f"`{flag}`" for flag in first), f"`{_escaped(f'{last} {_value(action)}'.rstrip())}`"))
+    return ", ".join(f"`{_escaped(flag)}`" for flag in flags_of(action))
 
 
 def _bracketed(action: argparse.Action) -> str:
@@ -210,7 +224,7 @@ def _positional(action: argparse.Action) -> str:
     return {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} ..."}.get(str(action.nargs), name)
 
 
-def _help(action: argparse.Action) -> str:
+def help_of(action: argparse.Action) -> str:
     return (action.help or "") % vars(action)
 
 

@@ -30,7 +30,7 @@ class Offers:
         self._scheme = listing.scheme or project.config.kb.scheme
         self._points_to_passages = any(tool.links for tool in listing.callable)
         self._texts = ProjectTexts(project, listing)
-        self._prompts = Prompts(self._texts)
+        self._prompts = Prompts(self._texts, listing)
 
     async def list_resources(self, cursor: str | None) -> types.ListResourcesResult:
         """A page of everything that has an address. A cursor is the number of the first one that is left."""

@@ -1,106 +1,82 @@
-"""Prompts of the protocol: what people ask agents to do with specs and requirements, with the text that is meant."""
+"""Prompts of the protocol: tasks that a person picks in a client, with the text that is meant where one is."""
 
-from typing import NamedTuple
+# Implements: REQ-d00528
+
+from difflib import get_close_matches
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from clew.errors import ClewError
-from clew.surfaces.mcp.project_texts import CHANGE, REQUIREMENT, ProjectTexts, Text
+from clew.operation.listing import all_tools
+from clew.operation.names import by_any_spelling
+from clew.operation.toolsets import Listing
+from clew.setup.tasks import TASKS, Task
+from clew.surfaces.mcp.project_texts import ProjectTexts, Text
+from clew.text.shortening import shortened
 
-
-class _Prompt(NamedTuple):
-    name: str
-    title: str
-    description: str
-    argument: str
-    about: str
-    kind: str
-    """What the argument names; empty where it is said in the user's own words."""
-    needs: str
-    text: str
-
-
-_PROMPTS = (
-    _Prompt(
-        *("propose_change", "Propose a change", "Write a change to the specs: proposal, deltas and tasks"),
-        *("what", "What shall change, in your own words", "", CHANGE),
-        "Propose a change to the specs of this project: {given}\n\n"
-        "1. See which specs it concerns (list_specs, search_specs, get_spec_requirements).\n"
-        "2. Choose a short id of lower-case words with hyphens, and write proposal.md: why, and what changes.\n"
-        "3. Write a delta for each spec, with ADDED, MODIFIED, REMOVED or RENAMED requirements; a MODIFIED one repeats "
-        "its whole text with all scenarios.\n"
-        "4. Write tasks.md with numbered boxes.\n"
-        "5. Call validate_change and mend what it reports. Build nothing yet.",
-    ),
-    _Prompt(
-        *("apply_change", "Build a change", "Do the open tasks of a change, one after the other"),
-        *("change", "The id of an open change", CHANGE, CHANGE),
-        "Build the change '{given}', whose files follow.\n\n"
-        "1. Read the requirements that it touches, and what the code does now.\n"
-        "2. Do the open tasks in their order. Give each scenario a test that cites it, and tick what is done.\n"
-        "3. Run the tests. Call validate_change and change_conflicts, and say what is left.",
-    ),
-    _Prompt(
-        *("archive_change", "Archive a change", "See whether a change is done, then make its deltas part of the specs"),
-        *("change", "The id of an open change", CHANGE, CHANGE),
-        "See whether the change '{given}', whose files follow, can be archived.\n\n"
-        "1. Every task is ticked, and every scenario has a test that passes.\n"
-        "2. validate_change reports no error, and change_conflicts nothing that is in the way.\n"
-        "3. If so, show what `clew change archive {given} --dry-run` would write, and archive it once the user agrees.",
-    ),
-    _Prompt(
-        *("implement_requirement", "Implement a requirement", "Build what a requirement asks for, and cite it"),
-        *("id", "The id of a requirement", REQUIREMENT, REQUIREMENT),
-        "Implement the requirement {given}, whose text follows.\n\n"
-        "1. See what implements and tests it already, and what it depends on.\n"
-        "2. Build what is missing, assertion by assertion, and cite it above the code: `Implements: {given}`.\n"
-        "3. Write a test for each assertion or criterion that has none, with `Verifies:` above it, and run the tests.\n"
-        "4. Where the text is unclear or wrong, say so instead of guessing.",
-    ),
-    _Prompt(
-        *("test_requirement", "Test a requirement", "Write the tests that a requirement lacks"),
-        *("id", "The id of a requirement", REQUIREMENT, REQUIREMENT),
-        "Write the tests that the requirement {given}, whose text follows, lacks.\n\n"
-        "1. See which assertions or criteria have a test that would fail if they did not hold.\n"
-        "2. Write one for each of the others, with `Verifies:` and the id above it, and run them.\n"
-        "3. Report what could not be tested, and why.",
-    ),
-)
+LONGEST_ARGUMENT = 2_000
 
 
 class Prompts:
-    """The prompts that fit what a server shows."""
+    """The tasks that fit what a server shows, told under the names that it gives its tools."""
 
-    def __init__(self, texts: ProjectTexts) -> None:
+    def __init__(self, texts: ProjectTexts, listing: Listing) -> None:
         self._texts = texts
-        self._prompts = {each.name: each for each in _PROMPTS if each.needs in texts.kinds()}
+        self._names = {name: tool.name for name, tool in by_any_spelling(listing.shown).items()}
+        tools, kinds = frozenset(by_any_spelling(all_tools())), (None, *texts.kinds())
+        self._tasks = {
+            task.name: task for task in TASKS if task.needs in kinds and task.tools & tools <= self._names.keys()
+        }
 
     def listed(self) -> list[types.Prompt]:
-        return [
-            types.Prompt(
-                name=each.name,
-                title=each.title,
-                description=each.description,
-                arguments=[types.PromptArgument(name=each.argument, description=each.about, required=True)],
-            )
-            for each in self._prompts.values()
-        ]
+        return [_described(task) for task in self._tasks.values()]
 
     def made(self, name: str, arguments: dict[str, str]) -> types.GetPromptResult:
-        """A prompt with the text of what its argument names."""
-        prompt = self._prompts.get(name)
-        if prompt is None:
-            raise _refused(f"There is no prompt '{name[:120]}'. Prompts are: {', '.join(self._prompts)}.")
-        given = arguments.get(prompt.argument, "").strip()
-        if not given:
-            raise _refused(f"The prompt {name} needs the argument '{prompt.argument}': {prompt.about.lower()}.")
+        """A prompt with what the user wrote in it, and the text of what its argument names."""
+        task = self._tasks.get(name)
+        if task is None:
+            close = get_close_matches(name[:80], self._tasks, n=1)
+            meant = f" Did you mean '{close[0]}'?" if close else ""
+            raise _refused(f"There is no prompt '{shortened(name)}'.{meant} Prompts are: {', '.join(self._tasks)}.")
+        if problem := _problem(task, arguments):
+            raise _refused(problem)
+        given = {name: value.strip() for name, value in arguments.items()}
         try:
-            meant = self._texts.text(prompt.kind, given) if prompt.kind else None
+            quoted = self._texts.text(task.quotes, given[task.arguments[0].name]) if task.quotes else None
         except ClewError as error:
             raise _refused(str(error)) from error
-        messages = [_said(prompt.text.format(given=given)), *([_quoted(meant)] if meant is not None else [])]
-        return types.GetPromptResult(description=prompt.description, messages=messages)
+        messages = [_said(self._told(task).filled(given)), *([_quoted(quoted)] if quoted is not None else [])]
+        return types.GetPromptResult(description=task.description, messages=messages)
+
+    def _told(self, task: Task) -> Task:
+        """The names of tools are respelled before what the user wrote is put in."""
+        text = task.text
+        for name in task.tools & self._names.keys():
+            text = text.replace(f"`{name}`", f"`{self._names[name]}`")
+        return Task(task.name, task.title, task.description, task.arguments, text)
+
+
+def _described(task: Task) -> types.Prompt:
+    arguments = [
+        types.PromptArgument(name=each.name, description=each.description, required=each.required)
+        for each in task.arguments
+    ]
+    return types.Prompt(name=task.name, title=task.title, description=task.description, arguments=arguments)
+
+
+def _problem(task: Task, given: dict[str, str]) -> str | None:
+    """What is wrong with the arguments: the name, the rule and the next step."""
+    known = {each.name: each for each in task.arguments}
+    for name, value in given.items():
+        if name not in known:
+            return f"The prompt {task.name} has no argument '{shortened(name)}'; it has {', '.join(known)}."
+        if len(value) > LONGEST_ARGUMENT:
+            return f"'{name}' has {len(value):,} characters; {LONGEST_ARGUMENT:,} are the most. Say it in fewer."
+    for name, each in known.items():
+        if each.required and not given.get(name, "").strip():
+            return f"The prompt {task.name} needs the argument '{name}': {each.description}."
+    return None
 
 
 def _said(text: str) -> types.PromptMessage:

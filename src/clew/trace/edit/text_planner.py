@@ -18,6 +18,9 @@ from clew.trace.edit.text.requirements import Mutations
 JOURNEY_FIELDS = ("actor", "goal", "context")
 
 
+SECTION_ACTIONS = ("add", "update", "delete")
+
+
 class TextPlanner:
     def __init__(self, drafting: DraftContext, rules: Rules, places: FileChoice) -> None:
         self._drafting = drafting
@@ -32,6 +35,7 @@ class TextPlanner:
             "set_stereotype": self.set_stereotype,
             "update_journey_field": self.update_journey_field,
             "journey_section": self.journey_section,
+            **{f"{action}_journey_section": self.journey_section for action in SECTION_ACTIONS},
             "add_journey": self.add_journey,
             "delete_journey": self.delete_journey,
             "move_node_to_file": self.move_node_to_file,
@@ -160,7 +164,7 @@ class TextPlanner:
                 else self.update_remainder(section.id, content, new_name)
             )
         else:
-            raise InvalidArgument(f"'{action}' is no action.", hint="Actions are: add, update, delete.")
+            raise InvalidArgument(f"'{action}' is no action.", hint=f"Actions are: {', '.join(SECTION_ACTIONS)}.")
         return msgspec.structs.replace(made, arguments=arguments, target_id=node.id)
 
     def add_journey(self, journey_id: str, title: str, file_id: str) -> Plan:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from clew.errors import ClewError
+from clew.text.terminal import LINE_START
 
 if TYPE_CHECKING:
     from clew.trace.links.match.meaning import Progress
@@ -34,6 +35,9 @@ def review(
     with links.reading():
         page = links.suggest(path, limit=limit, patient=True, progress=progress)
     waiting = list(page.suggestions)
+    if sys.stderr.isatty():
+        # The bar that showed progress.
+        _tell(LINE_START)
     for note in page.notes:
         _tell(f"{note}\n")
     linked: set[str] = set()

@@ -188,6 +188,7 @@ class LinkSuggester:
             likely = [each for each in found if calibration.confidence(each.logit) >= LEAST_CONFIDENCE]
             kept = [each for each in likely if not is_rejected(rejected, each.unit, each.requirement)]
             page = tuple(in_words(self._graph, each, prepared, calibration) for each in kept[offset : offset + limit])
+            self._preparation.read_on()
         return SuggestionPage(
             suggestions=page,
             count=len(page),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -13,6 +13,7 @@ from clew.text.counting import counted
 from clew.text.terminal import coloured
 from clew.trace.read.resolve import Resolver, Subject, subject_of
 from clew.trace.reports.changed import Changed, changed
+from clew.trace.reports.changed_impact import ChangedImpact, as_markdown, with_impact
 from clew.trace.reports.citations import HashedCitation, ReviewReport, links, links_citing, links_made_by, record
 from clew.trace.reports.suspect import Suspect, suspects
 
@@ -41,13 +42,19 @@ class ShowChanged(
         str | None,
         Option(metavar="REF", about="compare with where this branch left REF (default: with the last commit)"),
     ] = None
+    format: Annotated[
+        Literal["text", "markdown"], Option(about="markdown adds what each change concerns, for a pull request")
+    ] = "text"
 
-    def run(self, call: Call) -> Changed:
+    def run(self, call: Call) -> Changed | ChangedImpact:
         project = call.project
-        return changed(project.graph, project.config, project.context.grammar, self.base)
+        found = changed(project.graph, project.config, project.context.grammar, self.base)
+        if self.format == "text":
+            return found
+        return with_impact(project.graph, found, suspects(project.graph, project.store))
 
-    def render(self, result: Changed) -> str:
-        return "\n".join(_changed(result))
+    def render(self, result: Changed | ChangedImpact) -> str:
+        return as_markdown(result) if isinstance(result, ChangedImpact) else "\n".join(_changed(result))
 
 
 def _changed(found: Changed) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The command `clew check`: all findings, in one of four formats. Many of one kind are shown as a group."""
+"""The command `clew check`: all findings, in one of five formats. Many of one kind are shown as a group."""
 
 # Implements: REQ-d00441
 
@@ -54,7 +54,9 @@ class CheckProject(
         bool, Option("--all", about=f"list every finding, also where more than {FLOOD} are of one kind")
     ] = msgspec.field(default=False, name="all")
     strict: Annotated[bool, Option(about="warnings count as errors")] = False
-    format: Annotated[Literal["text", "json", "sarif", "junit"], Option(about="how to write the findings")] = "text"
+    format: Annotated[
+        Literal["text", "json", "sarif", "junit", "github"], Option(about="how to write the findings")
+    ] = "text"
     output: Annotated[str | None, Option("-o", metavar="FILE", about="write them to a file and print the counts")] = (
         None
     )
@@ -92,6 +94,10 @@ class CheckProject(
                 from clew.trace.reports.findings import junit
 
                 return junit(found, self._failing)
+            case "github":
+                from clew.trace.reports.annotations import annotations
+
+                return annotations(found, result.folder) + _counts(found) + "\n"
             case _:
                 plain = self.output is not None
                 flooding = {(each.code, each.severity) for each in result.floods}

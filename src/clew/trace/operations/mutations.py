@@ -45,12 +45,16 @@ class Mutation(Operation, toolset=Toolset.TRACE, needs=Freshness.NONE, writes=Tr
 
             confirmed(arguments.pop("confirm"), lambda: self.removed(call))
         return call.project.mutations.mutate(
-            (self.about.tool or "").removeprefix("mutate_"),
+            self.operation(),
             {name: value for name, value in arguments.items() if value is not None},
             if_version=if_version,
             guarded=arguments[self.guarded],
             progress=call.progress,
         )
+
+    def operation(self) -> str:
+        """What the log calls the mutation, and what it is planned by."""
+        return (self.about.tool or "").removeprefix("mutate_")
 
     def arguments(self) -> dict[str, Any]:
         """What the mutation is planned with, `if_version` and `confirm` among it."""

@@ -139,6 +139,11 @@ class JourneySection(
     content: MaybeContent = None
     if_version: Version = None
 
+    def operation(self) -> str:
+        """As elspais names them: add_journey_section, update_journey_section, delete_journey_section."""
+        action = self.action.strip().casefold()
+        return f"{action}_journey_section" if action in ("add", "update", "delete") else "journey_section"
+
 
 class AddJourney(
     Mutation,

@@ -8,7 +8,7 @@ from clew.errors import StoreError
 from clew.operation.call import Call
 from clew.operation.declare import MaxTokens, Operation, Option, PageCursor, Toolset
 from clew.text.terminal import coloured, note
-from clew.why.ask import Answered, as_lines, ask
+from clew.why.ask import NOTHING, UNMENTIONED, Answered, as_lines, ask
 from clew.why.search import Everything, FoundItem, FoundItems
 from clew.why.search import as_lines as found_lines
 
@@ -144,7 +144,8 @@ class AskEverything(
         return "\n".join(as_lines(result))
 
     def messages(self, result: Answered) -> tuple[str, ...]:
-        return tuple(note(each) for each in result.notes if result.quotes or not each.startswith("Nothing in"))
+        # What is said instead of quotes stands there already.
+        return tuple(note(each) for each in result.notes if not each.startswith((NOTHING, UNMENTIONED)))
 
     def exit_code(self, result: Answered) -> int:
         return 0 if result.quotes else 1

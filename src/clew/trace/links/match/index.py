@@ -8,7 +8,7 @@ nothing.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import log, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -42,31 +42,57 @@ class Postings:
             (term for term, held in found.items() if len(held) > self._size * _DENSE_FROM),
             key=lambda term: -len(found.holders(term)),
         )
-        self._rows = {term: row for row, term in enumerate(frequent[: _DENSE_CELLS // max(self._size, 1)])}
-        self._dense = np.zeros((len(self._rows), self._size), np.float32)
-        self._postings: dict[str, tuple[NDArray[np.int32], Matrix]] = {}
-        for term, held in found.items():
-            numbers, values = np.array(list(held), np.int32), np.array(list(held.values()), np.float32)
-            if term in self._rows:
-                self._dense[self._rows[term], numbers] = values
-            else:
-                self._postings[term] = numbers, values
+        frequent = frequent[: _DENSE_CELLS // max(self._size, 1)]
+        dense = frozenset(frequent)
+        rare = [term for term, _ in found.items() if term not in dense]
+        self._places = {term: place for place, term in enumerate((*frequent, *rare))}
+        self._dense = np.zeros((len(frequent), self._size), np.float32)
+        for place, term in enumerate(frequent):
+            held = found.holders(term)
+            self._dense[place, list(held)] = list(held.values())
+        postings = [found.holders(term) for term in rare]
+        self._lengths = np.array([len(held) for held in postings], np.int64)
+        self._starts = np.cumsum(self._lengths) - self._lengths
+        self._numbers = np.fromiter((number for held in postings for number in held), np.int64)
+        self._values = np.fromiter((value for held in postings for value in held.values()), np.float32)
 
     def products(self, texts: Sequence[Counts]) -> "Matrix":
         """One row for each text, one column for each candidate."""
         found = np.zeros((len(texts), self._size), np.float32)
         for start in range(0, len(texts), _TEXTS_AT_ONCE):
             block = texts[start : start + _TEXTS_AT_ONCE]
-            frequent = np.zeros((len(block), len(self._rows)), np.float32)
-            for number, weights in enumerate(block):
-                row = found[start + number]
-                for term, weight in weights.items():
-                    if (place := self._rows.get(term)) is not None:
-                        frequent[number, place] = weight
-                    elif (posting := self._postings.get(term)) is not None:
-                        row[posting[0]] += np.float32(weight) * posting[1]
-            found[start : start + len(block)] += frequent @ self._dense
+            found[start : start + len(block)] = self._block(block)
         return found
+
+    def _block(self, texts: Sequence[Counts]) -> "Matrix":
+        """Products term by term would take most of the time in Python; so all postings of all texts are added up at
+        once."""
+        places: list[int] = []
+        weights: list[float] = []
+        ends: list[int] = []
+        find = self._places.get
+        for text in texts:
+            for term, weight in text.items():
+                if (place := find(term)) is not None:
+                    places.append(place)
+                    weights.append(weight)
+            ends.append(len(places))
+        terms, values = np.array(places, np.int64), np.array(weights, np.float32)
+        rows = np.repeat(np.arange(len(texts)), np.diff(ends, prepend=0))
+        is_frequent = terms < len(self._dense)
+        frequent = np.zeros((len(texts), len(self._dense)), np.float32)
+        frequent[rows[is_frequent], terms[is_frequent]] = values[is_frequent]
+        rare = ~is_frequent
+        cells, shares = self._added(rows[rare], terms[rare] - len(self._dense), values[rare])
+        added = np.bincount(cells, shares, len(texts) * self._size).reshape(len(texts), self._size)
+        return np.asarray(frequent @ self._dense + added, np.float32)
+
+    def _added(self, rows: "NDArray[Any]", terms: "NDArray[Any]", values: "Matrix") -> "tuple[NDArray[Any], Matrix]":
+        """For each posting of each of the terms, which cell it is added to, and how much."""
+        lengths = self._lengths[terms]
+        before = np.cumsum(lengths) - lengths
+        at = np.repeat(self._starts[terms] - before, lengths) + np.arange(lengths.sum())
+        return np.repeat(rows, lengths) * self._size + self._numbers[at], np.repeat(values, lengths) * self._values[at]
 
 
 class TermIndex:

@@ -1,7 +1,7 @@
 """Matching two sides: how strongly each text of one side belongs to each of the other, by words and by meaning.
 
 Rows are the texts that ask, columns are the candidates. Nine signals look at a pair in different ways, and the score is
-the mean of all, each on the scale of what the best matches of this very comparison reach:
+the mean of all, each on the same scale:
 
 - shared words, where names and comments count more; shared words, all alike; shared words and pairs of neighbours; BM25
   in both directions;
@@ -9,9 +9,11 @@ the mean of all, each on the scale of what the best matches of this very compari
   names and comments of a piece of code say, and the other way round; how well they are met by its methods.
 
 No weight of a signal is fitted and none is left out: projects differ so much that what was chosen on some of them does
-not carry over to others, while signals that fail in different ways make up for each other. A candidate then shares a
-little in what candidates like it, and its neighbours in the given order, score; and how a pair stands among all pairs
-of its candidate counts for a little too.
+not carry over to others, while signals that fail in different ways make up for each other. In which order the
+candidates of one text come is decided by the signals on the scale of that text, and how near the best of them is by the
+scale of what the best matches of the whole comparison reach: so rows can be compared with each other. A candidate then
+shares a little in what candidates like it, and its neighbours in the given order, score. That many texts want the same
+candidate is never held against it: in some projects one file answers a quarter of the requirements.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -42,8 +44,6 @@ if TYPE_CHECKING:
 LIKE_CANDIDATES = 3
 LIKE_SHARE = 0.2
 NEIGHBOUR_SHARE = 0.1
-STANDING_SHARE = 0.2
-FEWEST_FOR_STANDING = 10
 MOST_COMPARED_AMONG_THEMSELVES = 2_000
 """With more candidates than this, looking for those alike would take longer than everything else."""
 
@@ -86,9 +86,6 @@ class Candidates:
         if self._alike is not None and len(asking):
             scores = (1 - LIKE_SHARE) * scores + LIKE_SHARE * (scores @ self._alike)
             scores = _shared_with_neighbours(scores, self._neighbour_share)
-        if len(asking) >= FEWEST_FOR_STANDING and len(self):
-            standing = (scores - scores.mean(axis=0)) / (scores.std(axis=0) + 1e-6)
-            scores = scores + STANDING_SHARE * _scaled(standing)
         return Comparison(_scaled(np.asarray(scores, np.float32)), [term_counts(artefact) for artefact in asking])
 
     def _fused(self, asking: Sequence[Artefact], progress: Progress | None = None) -> "Matrix":
@@ -100,7 +97,7 @@ class Candidates:
             *(index.cosines([counted(artefact) for artefact in asking]) for index, counted in self._by_words),
             *(signal(asking, progress) for signal in self._signals),
         ]
-        return np.asarray(np.mean([_scaled(signal) for signal in signals], axis=0), np.float32)
+        return _fused(signals)
 
     def _by_meaning(self, vectors: Vectors, progress: Progress | None) -> "Iterator[Signal]":
         beginnings = MeaningIndex(vectors, [passages(each) for each in self.artefacts], progress)
@@ -133,6 +130,24 @@ def _asked(index: StatementIndex, parts: Callable[[Artefact], Sequence[str]]) ->
 
 def _length(artefacts: Sequence[Artefact]) -> float:
     return sum(len(each.text) for each in artefacts) / max(1, len(artefacts))
+
+
+def _fused(signals: "Sequence[Matrix]") -> "Matrix":
+    """The mean of all: rows in the order of the signals on their own scale, from the mean to the best of each row on
+    the scale of all pairs."""
+    overall = np.mean([_scaled(signal) for signal in signals], axis=0)
+    if not overall.size:
+        return np.asarray(overall, np.float32)
+    own = np.mean([_within_rows(signal) for signal in signals], axis=0)
+    mean = overall.mean(axis=1, keepdims=True)
+    reach = (overall.max(axis=1, keepdims=True) - mean) / np.maximum(own.max(axis=1, keepdims=True), 1e-6)
+    return np.asarray(mean + own * reach, np.float32)
+
+
+def _within_rows(values: "Matrix") -> "Matrix":
+    """Of each row, how far the pairs are above its mean, in standard deviations."""
+    apart = values - values.mean(axis=1, keepdims=True)
+    return np.asarray(apart / np.maximum(apart.std(axis=1, keepdims=True), 1e-6), np.float32)
 
 
 def _scaled(values: "Matrix") -> "Matrix":

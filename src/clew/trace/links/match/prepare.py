@@ -67,16 +67,14 @@ class Preparation:
         self._prepared: dict[bool, Prepared] = {}
         """With meaning, and by words alone."""
         self._reading: threading.Thread | None = None
+        self._waiting: tuple[Vectors, Callable[[], Sequence[str]]] | None = None
+        """What is to be read for meaning once the answer is given."""
 
     def prepare(self, asked: Sequence[LinkUnit], patient: bool, progress: Progress | None) -> Prepared:
         if self._state != self._graph.state.fingerprint:
             self._follow()
         artefacts, others = self._texts
-        in_question = [text for unit in asked for text in encoded_texts(unit.artefact(), states=False)]
-        if True not in self._prepared:
-            in_question += [text for each in artefacts for text in encoded_texts(each, states=True)]
-            in_question += [text for each in others for text in encoded_texts(each, states=False)]
-        ready = self._readiness(in_question, patient, progress)
+        ready = self._readiness(asked, patient, progress)
         known = self._prepared.get(ready.vectors is not None)
         if known is None:
             candidates = Candidates(artefacts, others, ready.vectors, progress, state=True)
@@ -89,6 +87,12 @@ class Preparation:
             notes=ready.notes,
             settled=ready.settled,
         )
+
+    def read_on(self) -> None:
+        """Read for meaning what the last answer went without, behind the next ones."""
+        if self._waiting is not None:
+            (vectors, texts), self._waiting = self._waiting, None
+            self._read_later(vectors, texts)
 
     def _follow(self) -> None:
         """See what the graph holds now. What is ready stays ready while the texts are the same: most changes, such as
@@ -121,29 +125,40 @@ class Preparation:
         every = max(1, len(units) // BACKGROUND)
         return tuple(units[::every][:BACKGROUND])
 
-    def _readiness(self, asked: Sequence[str], patient: bool, progress: Progress | None) -> _Readiness:
+    def _encoded(self, asked: Sequence[LinkUnit]) -> list[str]:
+        """The texts that meaning is compared by, each once."""
+        artefacts, others = self._texts
+        found = [text for unit in asked for text in encoded_texts(unit.artefact(), states=False)]
+        if True not in self._prepared:
+            found += [text for each in artefacts for text in encoded_texts(each, states=True)]
+            found += [text for each in others for text in encoded_texts(each, states=False)]
+        return list(dict.fromkeys(found))
+
+    def _readiness(self, asked: Sequence[LinkUnit], patient: bool, progress: Progress | None) -> _Readiness:
         """Reads texts for meaning as far as there is time for it."""
         vectors = self._opened()
         if vectors is None:
             return _Readiness(None, (self.problem,) if self.problem else ())
-        texts = list(dict.fromkeys(asked))
         try:
-            missing = vectors.missing(texts)
-            if patient or len(missing) <= NEW_VECTORS_A_CALL:
-                vectors.of(missing, progress)
-                return _Readiness(vectors)
+            # Cutting thousands of units into texts takes seconds; a few of them tell whether anything was read yet.
+            some = asked[:: max(1, len(asked) // NEW_VECTORS_A_CALL)] if not patient else ()
+            if not some or len(vectors.missing(self._encoded(some))) <= NEW_VECTORS_A_CALL:
+                missing = vectors.missing(self._encoded(asked))
+                if patient or len(missing) <= NEW_VECTORS_A_CALL:
+                    vectors.of(missing, progress)
+                    return _Readiness(vectors)
         except Cancelled:
             raise
         except (ClewError, ImportError) as error:
             return _Readiness(None, (f"Compared by words alone: {error}",), settled=False)
-        self._read_later(vectors, missing)
+        self._waiting = vectors, lambda: vectors.missing(self._encoded(asked))
         note = (
-            f"Compared by words alone so far: {len(missing):,} texts are being read for meaning in the background. Ask "
-            "again later, or run `clew links suggest`, which waits for it."
+            f"Compared by words alone so far: {len(asked):,} tests and pieces of code are being read for meaning in "
+            "the background. Ask again later, or run `clew links suggest`, which waits for it."
         )
         return _Readiness(None, (note,), settled=False)
 
-    def _read_later(self, vectors: Vectors, texts: Sequence[str]) -> None:
+    def _read_later(self, vectors: Vectors, texts: Callable[[], Sequence[str]]) -> None:
         """Read texts for meaning behind the answers; what is read is kept, so that it does not matter when it ends."""
         if self._reading is not None and self._reading.is_alive():
             return
@@ -156,7 +171,7 @@ class Preparation:
 
         def read() -> None:
             try:
-                vectors.of(texts, stop)
+                vectors.of(texts(), stop)
             except Exception as error:
                 # Words go on answering; whoever asks patiently is told what is wrong.
                 log.warning("Texts could not be read for meaning: %s", error)

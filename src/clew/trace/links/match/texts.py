@@ -1,7 +1,7 @@
 """What can be linked, as texts: the words that count, and the passages that are compared by meaning."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -106,27 +106,28 @@ def code_parts(artefact: Artefact) -> CodeParts | None:
 
 
 @lru_cache(maxsize=_COUNTS_KEPT)
+def _terms_of(artefact: Artefact) -> list[str]:
+    return _terms(artefact.words)
+
+
+@lru_cache(maxsize=_COUNTS_KEPT)
 def term_counts(artefact: Artefact) -> Mapping[str, float]:
     """How often each term occurs: stems without stop-words and numbers."""
-    counts: defaultdict[str, float] = defaultdict(float)
-    for term in _terms(artefact.words):
-        counts[term] += 1
-    return counts
+    return Counter(_terms_of(artefact))
 
 
 @lru_cache(maxsize=_COUNTS_KEPT)
 def fielded_counts(artefact: Artefact) -> Mapping[str, float]:
     """The same, but what names and comments say counts more often."""
     parts = code_parts(artefact)
-    counts: defaultdict[str, float] = defaultdict(float)
-    fields = [(artefact.name, NAME_WEIGHT)]
-    if parts is None:
-        fields.append((artefact.text, 1.0))
-    else:
+    counts: defaultdict[str, float] = defaultdict(float, term_counts(artefact))
+    # Everything counts once already.
+    fields = [(artefact.name, NAME_WEIGHT - 1)]
+    if parts is not None:
         methods = " ".join(method.name for method in parts.methods) if artefact.is_file else ""
-        fields += [(parts.comments, COMMENT_WEIGHT), (parts.code, 1.0), (methods, METHOD_WEIGHT)]
+        fields += [(parts.comments, COMMENT_WEIGHT - 1), (methods, METHOD_WEIGHT)]
     for text, weight in fields:
-        for term in _terms(text):
+        for term in _terms(text) if text else ():
             counts[term] += weight
     return counts
 
@@ -134,12 +135,9 @@ def fielded_counts(artefact: Artefact) -> Mapping[str, float]:
 @lru_cache(maxsize=_COUNTS_KEPT)
 def pair_counts(artefact: Artefact) -> Mapping[str, float]:
     """The terms, and pairs of neighbours, which say more but are met less often."""
-    counts: defaultdict[str, float] = defaultdict(float)
-    terms = _terms(artefact.words)
-    for term in terms:
-        counts[term] += 1
-    for one, other in pairwise(terms):
-        counts[f"{one} {other}"] += PAIR_WEIGHT
+    counts: dict[str, float] = dict(term_counts(artefact))
+    pairs = Counter(map(" ".join, pairwise(_terms_of(artefact))))
+    counts.update((pair, PAIR_WEIGHT * times) for pair, times in pairs.items())
     return counts
 
 

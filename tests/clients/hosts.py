@@ -1,0 +1,110 @@
+"""Programs of the npm registry: the Inspector, which lists and calls, and the hosts, which check and install the files
+that are made for them. Each gets a home of its own, and none needs an account."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.clients.libraries import ANSWER, SECONDS, problem_with
+from tests.node import ENVIRONMENT, Program
+from tests.packaging.bundle import write_bundle
+from tests.packaging.tools import PROJECT
+
+PROGRAM = Program("hosts", Path(__file__).with_name("hosts"), "clients")
+
+
+class Hosts:
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        PROGRAM.install()
+
+    def run(self, script: str, *words: str | Path) -> str:
+        """What a program prints; its complaint is an error."""
+        command = self._command(script)
+        node = str(PROGRAM.node.parent)
+        environment = {
+            **ENVIRONMENT,
+            "HOME": str(self._home),
+            "CODEX_HOME": str(self._home / ".codex"),
+            "PATH": os.pathsep.join((node, os.environ["PATH"])),
+            "CI": "1",
+        }
+        (self._home / ".codex").mkdir(parents=True, exist_ok=True)
+        done = subprocess.run(
+            [*command, *map(str, words)],
+            cwd=self._home,
+            env=environment,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            timeout=SECONDS,
+            check=False,
+        )
+        if done.returncode:
+            raise AssertionError((done.stderr or done.stdout).strip()[-600:])
+        return done.stdout + done.stderr
+
+    def _command(self, script: str) -> list[str]:
+        """By the Node of the lock, or by itself where it is no script."""
+        path = (PROGRAM.modules / ".bin" / script).resolve()
+        return [str(PROGRAM.node), str(path)] if path.suffix in (".js", ".mjs", ".cjs") else [str(path)]
+
+    def inspector(self, kind: str, *words: str) -> str:
+        """Lists and calls; returns what is wrong."""
+        server = [words[0], "--transport", "http"] if kind == "http" else list(words)
+        listed = json.loads(self.run("mcp-inspector-cli", *server, "--method", "tools/list"))
+        asked = ("--method", "tools/call", "--tool-name", "get_requirement", "--tool-arg", "req_id=REQ-d00001")
+        answer = self.run("mcp-inspector-cli", *server, *asked)
+        return problem_with({"names": [tool["name"] for tool in listed["tools"]], "answer": answer})
+
+
+def checks() -> dict[str, Callable[[Hosts, Path], None]]:
+    """What each host does with its files, by what is said of it."""
+    return {
+        "mcpb checks the bundle": _bundle,
+        "Claude Code checks and installs the plugin": _claude_code,
+        "Codex installs the plugin": _codex,
+        "Gemini CLI checks and installs the extension": _gemini,
+    }
+
+
+def _bundle(hosts: Hosts, folder: Path) -> None:
+    hosts.run("mcpb", "validate", PROJECT / "plugins" / "mcpb" / "manifest.json")
+    hosts.run("mcpb", "unpack", write_bundle(folder / "clew.mcpb"), folder / "unpacked")
+    assert (folder / "unpacked" / "server.py").is_file()
+    packed = hosts.run("mcpb", "pack", folder / "unpacked", folder / "again.mcpb")
+    assert (folder / "again.mcpb").is_file(), packed
+
+
+def _claude_code(hosts: Hosts, folder: Path) -> None:
+    hosts.run("claude", "plugin", "validate", PROJECT / "plugins" / "claude-code")
+    hosts.run("claude", "plugin", "validate", PROJECT)
+    hosts.run("claude", "plugin", "marketplace", "add", PROJECT)
+    hosts.run("claude", "plugin", "install", "clew@clew")
+    told = hosts.run("claude", "plugin", "details", "clew")
+    assert "Skills (3)  answer-from-memory, trace-change, write-requirement" in told, told
+    assert "Hooks (7)" in told, told
+    assert "MCP servers (1)  clew" in told, told
+
+
+def _codex(hosts: Hosts, folder: Path) -> None:
+    hosts.run("codex", "plugin", "marketplace", "add", PROJECT)
+    hosts.run("codex", "plugin", "add", "clew@clew")
+    told = hosts.run("codex", "plugin", "list", "--json")
+    (plugin,) = json.loads(told[told.index("{") : told.rindex("}") + 1])["installed"]
+    assert (plugin["pluginId"], plugin["enabled"]) == ("clew@clew", True)
+    assert "uvx" in hosts.run("codex", "mcp", "list")
+
+
+def _gemini(hosts: Hosts, folder: Path) -> None:
+    extension = PROJECT / "plugins" / "gemini"
+    hosts.run("gemini", "extensions", "validate", extension)
+    hosts.run("gemini", "extensions", "install", extension, "--consent")
+    told = hosts.run("gemini", "extensions", "list")
+    assert "MCP servers:\n  clew" in told, told
+    assert all(skill in told for skill in ("trace-change", "write-requirement", "answer-from-memory")), told
+
+
+__all__ = ["ANSWER", "Hosts", "checks"]
