@@ -161,7 +161,7 @@ def _alone() -> Iterator[None]:
 
 def _write(principals: dict[str, Token]) -> None:
     from clew.edit.faults import translated
-    from clew.edit.replacing import temporary_beside, write_private
+    from clew.edit.replacing import put_in_place, sync_folder, temporary_beside, write_private
 
     path = tokens_path()
     data = msgspec.json.format(msgspec.json.encode(_Tokens(principals)), indent=2) + b"\n"
@@ -169,6 +169,7 @@ def _write(principals: dict[str, Token]) -> None:
         temporary = temporary_beside(path)
         try:
             write_private(temporary, data)
-            temporary.replace(path)
+            put_in_place(temporary, path)
+            sync_folder(path.parent)
         finally:
             temporary.unlink(missing_ok=True)
