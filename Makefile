@@ -8,7 +8,7 @@ PORT ?= 8484
 IN_MEMORY := $(if $(wildcard /dev/shm/.),--basetemp=/dev/shm/clew-properties)
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: all run test lint types check bench bench-kb bench-links bench-memory bench-page bench-retrieval conformance differential attack properties clients packaging release sbom browser docs lock clean
+.PHONY: all run test lint types check bench bench-kb bench-links bench-memory bench-page bench-retrieval conformance differential exchange attack properties clients packaging release sbom browser docs lock clean
 
 all: $(STAMP)
 
@@ -60,6 +60,9 @@ conformance: $(STAMP) ## run the official protocol suite
 
 differential: $(STAMP) ## compare with OpenSpec and elspais themselves
 	@$(BIN)/python -m tests.differential
+
+exchange: $(STAMP) ## let StrictDoc, sphinx-needs, Doorstop, reqif and LOBSTER read what Clew wrote, and the other way round
+	@$(BIN)/python -m tests.exchange
 
 attack: $(STAMP) ## attack Clew: kills, a hostile repository, hostile texts, malformed messages; LONG=1 tries everything
 	@$(BIN)/python -m tests.attack $(if $(LONG),--long)

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.figures import Figure, Result, milliseconds
-from benchmarks.http_calls import serving
+from benchmarks.figures import Figure, Result
+from benchmarks.http_calls import cpu_seconds, serving
 from benchmarks.workspace import CLEW, Workspace, run
 
 VIEWS = ("/", "/requirements", "/requirements?view=tree", "/requirements?q=shall&proof=missing", "/specs", "/sources")
@@ -43,18 +43,18 @@ def measure(space: Workspace, *, quick: bool) -> Result:
     rounds = 3 if quick else 11
     figures: list[Figure] = []
     matrix = space.generated / "matrix.html"
-    with serving((CLEW, "serve", space.generated, "--transport", "http", "--port", "0")) as (_, url):
+    with serving((CLEW, "serve", space.generated, "--transport", "http", "--port", "0")) as (pid, url):
         base = url.removesuffix("/mcp")
-        _read(base, "/")
-        id = re.findall(r'href="/r/([^"]+)"', _read(base, "/requirements")[1])[0]
+        read_page(base, "/")
+        id = re.findall(r'href="/r/([^"]+)"', read_page(base, "/requirements"))[0]
         for address in (*VIEWS, f"/r/{id}"):
-            answers = [_read(base, address) for _ in range(rounds)]
-            figures.append(Figure(f"{address}, answered", "ms", milliseconds(seconds for seconds, _ in answers)))
-            size = (float(len(answers[-1][1].encode())),)
-            figures.append(Figure(f"{address}, size", "bytes", size, MOST_BYTES))
+            answers = [timed(base, address, pid) for _ in range(rounds)]
+            times, work = tuple(each[0] for each in answers), tuple(each[1] for each in answers)
+            figures.append(Figure(f"{address}, answered", "ms", times, cpu=work))
+            figures.append(Figure(f"{address}, size", "bytes", (float(answers[-1][2]),), MOST_BYTES))
         run(CLEW, "trace", "-o", matrix, "-C", space.generated)
         figures.append(Figure("matrix of 5,000 as one file, size", "bytes", (float(matrix.stat().st_size),)))
-        figures += _in_browser(base, matrix, space.generated, rounds)
+        figures += _in_browser(base, pid, matrix, space.generated, rounds)
     return Result("The page on 5,000 requirements", tuple(figures))
 
 
@@ -64,13 +64,14 @@ def read_page(base: str, address: str) -> str:
     return text
 
 
-def _read(base: str, address: str) -> tuple[float, str]:
-    began = time.perf_counter()
+def timed(base: str, address: str, pid: int) -> tuple[float, float, int]:
+    """Milliseconds on the clock and of the server's processor, and bytes."""
+    began, work = time.perf_counter(), cpu_seconds(pid)
     text = read_page(base, address)
-    return time.perf_counter() - began, text
+    return (time.perf_counter() - began) * 1_000, (cpu_seconds(pid) - work) * 1_000, len(text.encode())
 
 
-def _in_browser(base: str, matrix: Path, folder: Path, rounds: int) -> Iterator[Figure]:
+def _in_browser(base: str, pid: int, matrix: Path, folder: Path, rounds: int) -> Iterator[Figure]:
     from tests.web.browser.driving import browser, missing
 
     if missing() is not None:
@@ -97,7 +98,9 @@ def _in_browser(base: str, matrix: Path, folder: Path, rounds: int) -> Iterator[
             tuple(_filters(page, ".filters [name=q]", "#found .lead", rounds)),
             FILTER_MS,
         )
-        yield Figure("a saved file is shown", "ms", tuple(_saves(page, base, folder, rounds)), SAVED_MS)
+        saves = list(_saves(page, base, pid, folder, rounds))
+        times, work = tuple(each[0] for each in saves), tuple(each[1] for each in saves)
+        yield Figure("a saved file is shown", "ms", times, SAVED_MS, cpu=work)
 
 
 def _filters(page: Any, field: str, output: str, rounds: int) -> Iterator[float]:
@@ -106,7 +109,8 @@ def _filters(page: Any, field: str, output: str, rounds: int) -> Iterator[float]
         yield float(page.evaluate(_FILTER, [field, output, "" if number % 2 else "REQ-d0004"]))
 
 
-def _saves(page: Any, base: str, folder: Path, rounds: int) -> Iterator[float]:
+def _saves(page: Any, base: str, pid: int, folder: Path, rounds: int) -> Iterator[tuple[float, float]]:
+    """From the written file to the open page, on the clock and of the server's processor."""
     file = next(iter(sorted((folder / "spec").rglob("*.md"))))
     found = re.search(r"^#+ (REQ-\w+): (.+)$", file.read_text(), re.MULTILINE)
     assert found is not None
@@ -115,6 +119,6 @@ def _saves(page: Any, base: str, folder: Path, rounds: int) -> Iterator[float]:
     for number in range(rounds):
         changed = f"Title number {number}"
         file.write_text(file.read_text().replace(f"{found[1]}: {title}", f"{found[1]}: {changed}"))
-        began, title = time.perf_counter(), changed
+        began, work, title = time.perf_counter(), cpu_seconds(pid), changed
         page.wait_for_function("wanted => document.querySelector('h1').innerText.includes(wanted)", arg=changed)
-        yield (time.perf_counter() - began) * 1_000
+        yield (time.perf_counter() - began) * 1_000, (cpu_seconds(pid) - work) * 1_000

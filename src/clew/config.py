@@ -133,6 +133,8 @@ class LimitsTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 class SearchTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     background: bool = True
+    engine: Literal["files", "database"] = "files"
+    """Where the index is: in files of this machine, or in the team's database, where there is one."""
 
 
 class MemoryTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -219,6 +221,7 @@ class UserToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     store: str | None = None
     """The address of a team's PostgreSQL database, or `local`."""
+    search: SearchTable = SearchTable()
     embedder: EmbedSettings = EmbedSettings()
     ai: AiSettings = AiSettings()
     register: UserRegisterTable = UserRegisterTable()

@@ -264,6 +264,19 @@ class Context:
             make_state_folder(self.root) if folder is None else place.mkdir(mode=0o700, exist_ok=True)
         return open_team(self.config, place, inside=inside, patience=STORE_PATIENCE_SECONDS)
 
+    def follow_team(self) -> None:
+        """Have the copy of the team's store follow in the background: for a server, which runs long."""
+        store, address = self.shared, self.config.store
+        if store is None or address is None:
+            return
+        from clew.store.postgres.listening import Listener
+        from clew.store.replica import ReplicatedStore
+        from clew.store.team import schema_of
+
+        if isinstance(store, ReplicatedStore):
+            schema = schema_of(self.config, inside=self.inside)
+            store.follow(lambda: Listener(address, schema))
+
     @property
     def inside(self) -> str:
         """The project's folder inside its repository; empty for the repository's root, and without git."""

@@ -300,6 +300,7 @@ class Project:
 
     def _start(self) -> None:
         with suppress(Cancelled):
+            self.context.follow_team()
             self.context.keeper.start()
             if self.config.search.background:
                 self._index_in_background()

@@ -10,17 +10,29 @@ ranking of an answer, never the answer.
 import logging
 import threading
 import time
+import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
 from clew.context import Context
 from clew.derived.file import throw_away
-from clew.errors import Cancelled, ClewError, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
+from clew.errors import (
+    Cancelled,
+    ClewError,
+    ConfigError,
+    StoreBusy,
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+    StoreReadOnly,
+    StoreUnreachable,
+)
 from clew.graph.model import Node, NodeKind
 from clew.search.dense.indexing import Progress, VectorReport
 from clew.search.dense.keeper import IndexKeeper, run_job
-from clew.search.engine import SearchEngine
+from clew.search.dense.sharing import Sharing
+from clew.search.engine import Place, SearchEngine
 from clew.search.index import Written
 from clew.search.lexical.query import is_searchable, parse_query
 from clew.search.question import IndexState, Question, RankedUnit
@@ -62,10 +74,11 @@ RELATED_FROM = 0.3
 Clew, where unrelated ones stay around 0.1."""
 RELATED_WORDS = 0.5
 """The share of a query's words that a text with the same words has to hold, whatever it means."""
+_SPACE_FILE = "space"
 REST_SECONDS = 30.0
 """How long an index that could not be opened is left alone."""
 
-_PASSING = (StoreBusy, StoreFull, StoreReadOnly)
+_PASSING = (StoreBusy, StoreFull, StoreReadOnly, StoreUnreachable)
 """What is no fault of the index, so that opening it again would not help."""
 
 T = TypeVar("T")
@@ -283,7 +296,45 @@ class ProjectIndex:
             return self._new_engine()
 
     def _new_engine(self) -> SearchEngine:
-        return SearchEngine(self._folder, cursors=self._cursors, embed=self._settings, rankings=self._rankings)
+        place = sharing = None
+        if self._context.config.store is not None:
+            place, sharing = self._of_team()
+        return SearchEngine(
+            self._folder,
+            cursors=self._cursors,
+            embed=self._settings,
+            rankings=self._rankings,
+            place=place,
+            sharing=sharing,
+        )
+
+    def _of_team(self) -> tuple[Place | None, Sharing | None]:
+        """The index in the team's database, where the configuration asks for it; else what is shared of one here."""
+        from clew.search.database.opening import in_database, shared_embeddings
+        from clew.store.team import search_schema
+
+        config = self._context.config
+        assert config.store is not None  # noqa: S101
+        try:
+            schema = search_schema(config, inside=self._context.inside)
+        except ConfigError as error:
+            # Which project it is is not known: then nothing is shared, and the store says so.
+            log.warning("%s", error)
+            return None, None
+        if config.search.engine == "database":
+            return in_database(config.store.url, schema, self._space(), self._settings), None
+        return None, shared_embeddings(config.store.url, schema)
+
+    def _space(self) -> str:
+        """What this work tree is called in the database: a name that is drawn once."""
+        file = self._folder / _SPACE_FILE
+        try:
+            return file.read_text(encoding="ascii")
+        except FileNotFoundError:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with suppress(FileExistsError), file.open("x", encoding="ascii") as new:
+                new.write(uuid.uuid4().hex)
+            return file.read_text(encoding="ascii")
 
     def _reopened(self, *, discard: bool) -> SearchEngine:
         """The engine, opened again; with `discard`, on an empty folder. The old one is let go of by its last user."""

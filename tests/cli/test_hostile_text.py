@@ -63,6 +63,7 @@ ARGUMENTS = {
 }
 NOT_RUN = {
     "serve": "serves until it is stopped",
+    "lsp": "serves until it is stopped",
     "web": "serves until it is stopped",
     "req serve": "serves until it is stopped",
     "req mcp": "serves until it is stopped",

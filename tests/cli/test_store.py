@@ -53,7 +53,8 @@ def users(postgres: Postgres, database: str, checkout: Path) -> Iterator[dict[st
     made["owner"] = postgres.url(name).replace("postgres@", f"postgres:{PASSWORD}@")
     yield made
     schema = schema_of(load(checkout))
-    postgres.execute(f"DROP SCHEMA IF EXISTS {schema} CASCADE", name)
+    for each in (schema, f"{schema}_search"):
+        postgres.execute(f"DROP SCHEMA IF EXISTS {each} CASCADE", name)
     for role in ("owner", "writer", "reader"):
         postgres.execute(f"DROP ROLE IF EXISTS {schema}_{role}")
     for user in ("writer", "reader"):

@@ -16,7 +16,23 @@ WORD = st.text(string.ascii_letters + string.digits + "_./-", min_size=1, max_si
 LINE = st.text(st.sampled_from([*string.ascii_letters, *"äß漢 ,;:=+-@'\"<>&|#*[]{}()%!?.1"]), max_size=24).map(
     lambda text: " ".join(text.split())
 )
-TEXT = st.lists(LINE, max_size=4).map(lambda lines: "\n".join(lines).strip())
+ODD = st.sampled_from(
+    [
+        *("# Heading", "#### Scenario: Odd", "*End* *x* | **Hash**: 12345678", "A. labelled", "2. numbered", "---"),
+        *(
+            "**Status**: Active",
+            "```",
+            "~~~",
+            "- **ID**: odd",
+            "REQ-p00001: Other",
+            "Implements: REQ-p00009",
+            "**bold**",
+        ),
+        *("## Assertions", "- [ ] box", "- name: value", "> quoted", "| a | b |", "   indented", "\\# escaped"),
+    ]
+)
+"""Lines that mean something in one of the formats."""
+TEXT = st.lists(LINE | ODD, max_size=4).map(lambda lines: "\n".join(lines).strip())
 NAME = st.sampled_from(["status", "level", "Rationale", "priority", "tags", "Verification Method", "author", "Øvrigt"])
 KINDS = st.sampled_from(["implements", "refines", "depends_on", "verifies", "mitigates_risk"])
 

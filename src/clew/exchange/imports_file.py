@@ -6,7 +6,8 @@ branches merge:
     {"from": "needs.json", "id": "SW_001", "as": "REQ-p00012", "hash": "...", "written": "...", "kept": {...}}
 
 `from` names the import, `id` is the item's own id and `as` the one it got here; without `as` the item has no place here
-and is kept whole. `hash` names what the source said, `written` what was made of it, and `kept` is what had no place.
+and is kept whole. `hash` names what the source said, `written` what was made of it, `labels` are those of criteria that
+got another one, and `kept` is what had no place.
 """
 
 from collections.abc import Iterable
@@ -44,6 +45,8 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     as_: str = msgspec.field(name="as", default="")
     hash: str
     written: str = ""
+    labels: dict[str, str] = {}
+    """The labels that criteria have here by those of the source, as far as they differ."""
     kept: Kept = Kept()
 
 
@@ -76,7 +79,7 @@ def left_over(item: Item, wanted: Item, placed: Item) -> Kept:
         kind=item.kind if item.kind != placed.kind else "",
         title=item.title if _bare(item.title) != placed.title else "",
         text=item.text if _bare(item.text) != placed.text else "",
-        criteria=item.criteria if wanted.criteria != placed.criteria else (),
+        criteria=wanted.criteria if wanted.criteria != placed.criteria else (),
         attributes={key: value for key, value in item.attributes.items() if found.get(key.casefold()) != _bare(value)},
         relations=tuple(
             given for given, here in zip(item.relations, wanted.relations, strict=True) if here not in placed.relations

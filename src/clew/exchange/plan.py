@@ -224,7 +224,13 @@ class _Planner:
         placed = self._place.placed(Placing(wanted, self._wishes.name))
         kept = left_over(item, wanted, placed)
         made = ImportRecord(
-            source=self._wishes.name, id=item.id, as_=wanted.id, hash=hash, written=version_of(placed), kept=kept
+            source=self._wishes.name,
+            id=item.id,
+            as_=wanted.id,
+            hash=hash,
+            written=version_of(placed),
+            labels={old: new for old, new in self._labels[item.id].items() if old != new},
+            kept=kept,
         )
         if here is None:
             self._note_kept(item, kept)

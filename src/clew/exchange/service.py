@@ -145,7 +145,7 @@ class ExchangeService:
                         yield {"edge": msgspec.to_builtins(edge)}
 
 
-_ITEMS = frozenset({NodeKind.REQUIREMENT, NodeKind.ASSERTION, NodeKind.MEMORY, NodeKind.USER_JOURNEY})
+_ITEMS = frozenset({NodeKind.REQUIREMENT, NodeKind.ASSERTION, NodeKind.MEMORY})
 _SHOWN = (str, int, float, bool, type(None))
 
 

@@ -12,6 +12,7 @@ MEMORIES = "memory"
 LINKS = "link"
 CHANGES = "change"
 EXCHANGES = "exchange"
+PURGES = "purge"
 MIRRORS = "mirror"
 """The collections of the store."""
 

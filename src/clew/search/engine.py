@@ -161,6 +161,15 @@ class SearchEngine:
         is kept, and the next call goes on from there."""
         return self._dense.make(progress)
 
+    def forget(self, ids: Iterable[str]) -> None:
+        """Take units out, and what was made of their texts for all servers. Their bytes in files are the matter of
+        `purging.purge_units`."""
+        wanted = list(ids)
+        with self.units.asked() as reading:
+            units = reading.units_of(reading.numbers_of(wanted).values())
+        self.units.delete(wanted)
+        self._dense.forget([unit.text_hash() for unit in units.values()])
+
     @property
     def is_damaged(self) -> bool:
         """Whether a search met damaged vectors; `index_vectors` writes them anew."""

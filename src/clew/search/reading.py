@@ -195,6 +195,10 @@ class Meanings(Protocol):
 
     def state(self, reading: Any) -> "IndexState": ...
 
+    def forget(self, hashes: Sequence[str]) -> None:
+        """Take out what was made of some texts for all servers."""
+        ...
+
     def make(self, progress: "Progress") -> "VectorReport":
         """Make the vectors that are missing."""
         ...

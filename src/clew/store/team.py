@@ -35,6 +35,11 @@ def schema_of(config: Config, *, inside: str = "") -> str:
     return f"{name}_{_short(inside)}" if inside else name
 
 
+def search_schema(config: Config, *, inside: str = "") -> str:
+    """The schema of a project's search index and embeddings, beside that of its store."""
+    return f"{schema_of(config, inside=inside)}_search"
+
+
 def open_team(config: Config, folder: Path, *, inside: str = "", patience: float) -> "ReplicatedStore":
     """The team's store of a project, with a copy in `folder` that answers while the database is gone."""
     # Nobody else pays for the driver.

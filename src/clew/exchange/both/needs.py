@@ -6,10 +6,13 @@ link field. What sphinx-needs computes itself, such as back links and colours, i
 
 from typing import Any
 
+import msgspec
+
 from clew.errors import FormatError
 from clew.exchange.flat import KNOWN_RELATIONS, flattened, relation_name, unflattened
 from clew.exchange.model import REQUIREMENT, Criterion, Exchange, Item, Relation, relation_kind
-from clew.exchange.sources import Source, mapping, string
+from clew.exchange.sources import Source, json_of, mapping, string
+from clew.text.controls import pretty_json
 
 VERSION = "1.0"
 _REQUIREMENT_TYPES = frozenset({"req", "requirement", "spec", "need", "story", "feat", "feature", "sysreq", "swreq"})
@@ -50,7 +53,8 @@ def read(source: Source) -> Exchange:
 
 
 def _item(id: str, need: dict[str, Any], known: set[str], schema: dict[str, Any]) -> Item:
-    fields = {name: string(value) for name, value in mapping(need.get("clew") or {}, f"'clew' of '{id}'").items()}
+    written = json_of(string(need.get("clew") or "{}").encode(), f"'clew' of '{id}'")
+    fields = {name: string(value) for name, value in mapping(written, f"'clew' of '{id}'").items()}
     told = unflattened({**fields, "id": id}, f"Need '{id}'")
     kind = string(need.get("type"))
     attributes: dict[str, str] = {}
@@ -129,8 +133,6 @@ def _same_parts(told: Item, need: dict[str, Any]) -> bool:
 
 
 def write(exchange: Exchange, project: str) -> bytes:
-    from clew.text.controls import pretty_json
-
     needs = {item.id: _need(item) for item in exchange.items}
     version = {"needs": needs, "needs_amount": len(needs), "creator": {"program": "clew", "version": VERSION}}
     document = {"project": project, "current_version": VERSION, "versions": {VERSION: version}}
@@ -141,8 +143,9 @@ def _need(item: Item) -> dict[str, Any]:
     """What sphinx-needs has a field for stands there; the rest in the field `clew`, which it keeps aside."""
     links: dict[str, list[str]] = {}
     for each in item.relations:
-        labels = each.labels or ("",)
-        links.setdefault(each.kind, []).extend(f"{each.target}.{label}" if label else each.target for label in labels)
+        # To whole needs: a part exists only where the text of a need marks it. The labels are in `clew`.
+        targets = links.setdefault(each.kind, [])
+        targets += [each.target] if each.target not in targets else []
     flat = flattened(item)
     rest = {name: value for name, value in flat.items() if name not in ("id", "title", "text", "parent")}
     for kind in links:
@@ -166,5 +169,6 @@ def _need(item: Item) -> dict[str, Any]:
         "parts": parts if unique else {},
         **({"parent_need": item.parent} if item.parent else {}),
         **{kind: targets for kind, targets in links.items() if kind in KNOWN_RELATIONS},
-        **({"clew": rest} if rest else {}),
+        # As a text, which is what a field of sphinx-needs is.
+        **({"clew": msgspec.json.encode(rest).decode()} if rest else {}),
     }

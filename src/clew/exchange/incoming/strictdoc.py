@@ -1,10 +1,12 @@
 """StrictDoc: `.sdoc` files, or a folder of them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+
+import msgspec
 
 from clew.errors import FormatError
-from clew.exchange.model import HEADING, INFORMATION, REQUIREMENT, Exchange, Item, Relation
+from clew.exchange.model import HEADING, INFORMATION, REQUIREMENT, Criterion, Exchange, Item, Relation
 from clew.exchange.sources import Source
 from clew.formats.openspec.slugs import slug
 
@@ -21,8 +23,34 @@ _ITEM = re.compile(r"\s*- (TYPE|ROLE|VALUE): (.*)|\s+(TYPE|ROLE|VALUE): (.*)")
 def read(source: Source) -> Exchange:
     items: list[Item] = []
     for each in source.each(".sdoc"):
-        items.extend(_Document(each.text(), each.name).items())
+        items.extend(_with_criteria(_Document(each.text(), each.name).items()))
     return Exchange(items=tuple(items))
+
+
+def _with_criteria(items: Iterable[Item]) -> Iterator[Item]:
+    """Criteria that were exported from Clew as nodes below their requirement are criteria again."""
+    found = list(items)
+    below: dict[str, list[Criterion]] = {}
+    for item in found:
+        if item.attributes.get("type") == _CRITERION and item.parent:
+            label = item.attributes.get("Label") or item.id.rpartition("##")[2]
+            below.setdefault(item.parent, []).append(Criterion(label, item.text, item.title))
+    for item in found:
+        if item.attributes.get("type") == _CRITERION and item.parent:
+            continue
+        own = [each for each in item.relations if "##" not in each.target]
+        cited: dict[tuple[str, str], list[str]] = {}
+        for each in item.relations:
+            target, sign, label = each.target.rpartition("##")
+            if sign:
+                cited.setdefault((each.kind, target), []).append(label)
+        labelled = [Relation(kind, target, tuple(labels)) for (kind, target), labels in cited.items()]
+        yield msgspec.structs.replace(
+            item, criteria=tuple(below.get(item.id, ())), relations=tuple(dict.fromkeys((*own, *labelled)))
+        )
+
+
+_CRITERION = "CRITERION"
 
 
 class _Document:
@@ -137,7 +165,7 @@ class _Document:
         )
 
 
-_NAMES = {"STATUS": "status", "TAGS": "tags", "LEVEL": "document level", "PRIORITY": "priority", "PREFIX": "prefix"}
+_NAMES = {"STATUS": "status", "TAGS": "tags", "LEVEL": "level", "PRIORITY": "priority", "PREFIX": "prefix"}
 
 
 def _kind(relation: dict[str, str]) -> str:

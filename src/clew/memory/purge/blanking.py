@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from clew.memory.model import CHANGES, EXCHANGES, LINKS, MEMORIES, MIRRORS
+from clew.memory.model import CHANGES, EXCHANGES, LINKS, MEMORIES, MIRRORS, PURGES
 from clew.memory.purge.choose import Chosen
 from clew.memory.scope import BY_A_PERSON
-from clew.memory.storage.home import PURGES
 
 PURGED = "purged"
 _COMMON = frozenset({BY_A_PERSON, "annotated", PURGED})

@@ -34,6 +34,7 @@ _BESIDE = ("-wal", "-shm", "-journal")
 _SPOOLS = "*.spool*"
 """Events that no server has read yet."""
 _PATIENCE_SECONDS = 2.0
+COPY_PREFIX = "team-"
 
 
 def state_folders(home: "Home") -> list[Path]:
@@ -90,7 +91,8 @@ def _holding(folder: Path, traces: Traces) -> "Iterator[Path]":
         name = file.name
         for suffix in _BESIDE:
             name = name.removesuffix(suffix)
-        if name not in own and traces.in_file(file):
+        # A copy of a team's store, and the index of it, follow what is purged in the database.
+        if name not in own and not name.startswith(COPY_PREFIX) and traces.in_file(file):
             yield file
 
 

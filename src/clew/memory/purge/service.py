@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from clew.memory.model import CHANGES, MEMORIES
+from clew.memory.model import CHANGES, MEMORIES, PURGES
 from clew.memory.purge.blanking import Blanking
 from clew.memory.purge.choose import Chosen, Wanted, choose
 from clew.memory.purge.files import empty_spools, left_in, purge_files, purge_indexes, purge_mirrors, state_folders
 from clew.memory.storage.changes import PURGE, ChangeRecord
-from clew.memory.storage.home import PENDING, PURGES
+from clew.memory.storage.home import PENDING
 from clew.memory.writing.scrub import scrub
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def purge(view: "MemoryView", chosen: Chosen, reason: str) -> Purged:
     home, store = service.home, service.home.store
     folders = state_folders(home)
     mirrored = purge_mirrors(folders, chosen.ids)
+    view.units.forget(chosen.ids)
     purge_indexes(folders, chosen.ids, chosen.traces)
     cleaned = purge_files(home, folders, chosen.traces)
     if chosen.everything:

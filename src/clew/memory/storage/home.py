@@ -11,6 +11,7 @@ from clew.context import SHARED_FOLDER, STORE_PATIENCE_SECONDS, Context
 from clew.derived.file import throw_away
 from clew.derived.place import DerivedPlace
 from clew.errors import StoreError, StoreFull, StoreReadOnly
+from clew.memory.model import PURGES
 from clew.memory.storage.index import MemoryIndex
 from clew.store.interface import Record, Store
 from clew.store.person import person
@@ -21,7 +22,7 @@ from clew.workspace.git import api as git
 
 STORE_FILE = "memory.db"
 INDEX_FILE = "memory-index.db"
-PURGES, PENDING = "purge", "pending"
+PENDING = "pending"
 """The record that stands in the store while a purge is under way."""
 _REPOSITORY = "repository"
 

@@ -14,13 +14,13 @@ from typing import Any
 import msgspec
 
 from clew.derived.file import DerivedFile
-from clew.memory.model import EXCHANGES, Link, LinkKind
+from clew.memory.model import EXCHANGES, PURGES, Link, LinkKind
 from clew.memory.scope import BY_ID, EVERYTHING, FORGOTTEN_BY_ID, Asker, Filters, condition
 from clew.memory.storage.index_tables import SCHEMA, apply_event, drop_memory, text_hash
 from clew.store.interface import Store
 from clew.store.sqlite.connections import Connection
 
-_SEQ = "seq"
+_SEQ, _PURGED = "seq", "purged"
 _BATCH = 10_000
 _CACHE_FOR_MANY = 65_536
 """Kilobytes. Ids are random, so each of many events goes to another page of the file."""
@@ -55,6 +55,8 @@ class MemoryIndex(DerivedFile):
         self._held = threading.local()
         self._seq = 0
         """Up to which event the file was seen to be filled."""
+        self._is_copied = hasattr(store, "stale")
+        """Whether others may purge what was read here: on one machine, whoever purges makes the index anew."""
         self._check_store()
 
     def _check_store(self) -> None:
@@ -95,6 +97,7 @@ class MemoryIndex(DerivedFile):
         with self._lock:
             if self.follow():
                 self._seq = 0
+            began, renewed = self._seq, False
             while events := self._store.events(after=self._seq, limit=1):
                 with self.writing() as connection:
                     # Another process may have filled it further.
@@ -102,11 +105,20 @@ class MemoryIndex(DerivedFile):
                     events = self._store.events(after=seq, limit=_BATCH)
                     if len(events) == _BATCH:
                         connection.execute(f"PRAGMA cache_size = -{_CACHE_FOR_MANY:d}")
+                    purged = 0
                     for event in events:
                         apply_event(connection, event)
                         seq = event.seq
+                        if event.collection == PURGES and event.after is None:
+                            purged = seq
                     _set_number(connection, _SEQ, seq)
+                    if purged:
+                        _set_number(connection, _PURGED, purged)
                 self._seq = seq
+                if purged and began and self._is_copied and not renewed:
+                    # Events that were read before have been blanked since.
+                    super().renew()
+                    self._seq, renewed = 0, True
 
     # Memories
 
@@ -359,6 +371,16 @@ class MemoryIndex(DerivedFile):
         with self.asked() as connection:
             (first,), last = connection.execute(query, (EXCHANGES, limit)).fetchone(), _number(connection, _SEQ)
         return first, last
+
+    def purged(self) -> int:
+        """The event at which the last purge ended; 0 where there was none."""
+        with self.asked() as connection:
+            return _number(connection, _PURGED)
+
+    def there(self) -> frozenset[str]:
+        """The memories that were not forgotten."""
+        with self.asked() as connection:
+            return frozenset(id for (id,) in connection.execute("SELECT id FROM memories WHERE deleted IS NULL"))
 
     def mark(self, name: str) -> int:
         """How far somebody who reads the index has come; 0 for one who never did."""

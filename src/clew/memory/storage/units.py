@@ -61,9 +61,36 @@ class MemoryUnits:
                 engine.units.delete(unit_id(id) for id, gone in written if gone)
             if seq != known:
                 self._home.index.set_mark(name, seq)
+            self._take_out_purged(engine, name)
         if written:
             self._context.make_vectors()
         return engine
+
+    # Implements: REQ-d00492-B
+    def _take_out_purged(self, engine: "SearchEngine", name: str) -> None:
+        """A purge of another server leaves no event for each memory: what the store does not have is taken out here,
+        with its bytes."""
+        mark, purged = f"purges in {name}", self._home.index.purged()
+        if purged <= self._home.index.mark(mark):
+            return
+        there = self._home.index.there()
+        indexed = (id.removeprefix(_PREFIX) for part in (PART, EPISODES) for id in engine.units.hashes(part))
+        self._forget(engine, [id for id in indexed if id not in there])
+        self._home.index.set_mark(mark, purged)
+
+    def forget(self, ids: Iterable[str]) -> None:
+        """Take memories out of the index, and what was made of their texts for everybody."""
+        engine = self._context.engine()
+        if engine is not None:
+            self._forget(engine, list(ids))
+
+    def _forget(self, engine: "SearchEngine", ids: Sequence[str]) -> None:
+        from clew.search.purging import purge_units
+
+        if ids:
+            units = [unit_id(id) for id in ids]
+            engine.forget(units)
+            purge_units(engine.folder, (PART, EPISODES), units, lambda text: False)
 
     def _units(self, ids: Iterable[str]) -> Iterator[Unit]:
         store, wanted = self._home.store, list(ids)

@@ -93,7 +93,6 @@ class Database:
 
     def _open(self) -> "ConnectionPool[Connection[Any]]":
         try:
-            import psycopg
             from psycopg_pool import ConnectionPool
         except ImportError as error:
             raise Unavailable(
@@ -106,16 +105,8 @@ class Database:
             "tcp_user_timeout": _UNACKNOWLEDGED_MILLISECONDS,
             "application_name": "clew search",
         }
-        try:
-            with psycopg.connect(self.url, **options) as connection:
-                make_tables(connection, self.schema)
-        except psycopg.OperationalError as error:
-            raise gone(self.url, str(error).strip().partition("\n")[0]) from error
-        except psycopg.Error as error:
-            raise StoreError(
-                f"The search index could not be made in the database: {str(error).strip()}",
-                hint="Its owner makes it once: `clew store init`.",
-            ) from error
+        with connected(self.url) as connection:
+            make_tables(connection, self.schema)
         return ConnectionPool(
             self.url, kwargs=options, min_size=1, max_size=MOST_CONNECTIONS, configure=self._configure, open=True
         )
@@ -129,6 +120,23 @@ class Database:
         # A search is short; planning for several processes costs more than it gains.
         connection.execute("SET max_parallel_workers_per_gather = 0")
         connection.execute("SET jit = off")
+
+
+@contextmanager
+def connected(url: str) -> "Iterator[Connection[Any]]":
+    """A connection of one's own, for what is done once."""
+    import psycopg
+
+    try:
+        with psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_SECONDS) as connection:
+            yield connection
+    except psycopg.OperationalError as error:
+        raise gone(url, str(error).strip().partition("\n")[0]) from error
+    except psycopg.Error as error:
+        raise StoreError(
+            f"The search index could not be made in the database: {str(error).strip()}",
+            hint="Its owner makes it once: `clew store init`.",
+        ) from error
 
 
 def gone(url: str, cause: str) -> StoreUnreachable:

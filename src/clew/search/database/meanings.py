@@ -210,6 +210,9 @@ class DatabaseMeanings:
 
     # Making
 
+    def forget(self, hashes: Sequence[str]) -> None:
+        self._shared.forget(hashes)
+
     def make(self, progress: Progress) -> VectorReport:
         embedder = self._embedders.configured()
         if embedder is None:

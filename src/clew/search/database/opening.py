@@ -2,6 +2,7 @@
 
 from clew.config import EmbedSettings
 from clew.search.database.connecting import Database
+from clew.search.database.embeddings import SharedEmbeddings
 from clew.search.database.meanings import DatabaseMeanings
 from clew.search.database.units import DatabaseUnits
 from clew.search.dense.spaces import Embedders
@@ -13,3 +14,8 @@ def in_database(url: str, schema: str, space: str, embed: EmbedSettings) -> Plac
     database = Database(url, schema, space)
     embedders = Embedders(embed)
     return Place(DatabaseUnits(database), embedders, DatabaseMeanings(database, embedders))
+
+
+def shared_embeddings(url: str, schema: str) -> SharedEmbeddings:
+    """The embeddings of a schema, for an engine whose units are in files."""
+    return SharedEmbeddings(Database(url, schema))

@@ -150,6 +150,15 @@ def grant(connection: Any, schema: str, *, reader: str, writer: str) -> None:
     connection.execute(f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {name} TO {own}")
 
 
+def has_vectors(connection: Any) -> bool:
+    """Whether pgvector is there; it is made known to the database where that is allowed."""
+    find = "SELECT installed_version IS NOT NULL FROM pg_available_extensions WHERE name = 'vector'"
+    found = connection.execute(find).fetchone()
+    if found is not None and not found[0]:
+        connection.execute("CREATE EXTENSION vector")
+    return found is not None
+
+
 def make_tables(connection: Any, schema: str) -> None:
     """Make the schema and its tables where they are missing. StoreError where they are of a newer version."""
     name = f'"{schema}"'

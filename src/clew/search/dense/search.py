@@ -64,6 +64,10 @@ class DenseSearch:
             self.damaged = False
         return report
 
+    def forget(self, hashes: Sequence[str]) -> None:
+        if self._sharing is not None and hashes:
+            self._sharing.forget(hashes)
+
     def is_everything(self, reading: "EmbeddedReading", condition: Condition) -> bool:
         return self.visible.is_everything(reading.connection, condition)
 

@@ -100,7 +100,7 @@ def _init(project: "Project", args: argparse.Namespace) -> int:
 
     from clew.store.postgres.engine import open_postgres
     from clew.store.postgres.roles import init
-    from clew.store.team import schema_of
+    from clew.store.team import schema_of, search_schema
 
     address = _address(project, args.to)
     members = {"reader": tuple(args.reader), "writer": tuple(args.writer), "owner": tuple(args.owner)}
@@ -108,6 +108,7 @@ def _init(project: "Project", args: argparse.Namespace) -> int:
     for inside in dict.fromkeys((project.context.inside, "")):
         schema = schema_of(project.config, inside=inside)
         made[schema] = init(address, schema, members)  # type: ignore[arg-type]
+        _init_search(address, schema, search_schema(project.config, inside=inside))
         with closing(open_postgres(address, schema)) as store:
             # What names the repository in what is remembered, so that a reader may be the first to come.
             store.setting("repository", uuid.uuid4().hex.encode())
@@ -119,6 +120,20 @@ def _init(project: "Project", args: argparse.Namespace) -> int:
         sys.stdout.write(f"The schema {schema} in {address} is {done}.\n")
     sys.stdout.write(f'Use it: `store = "{address}"` in your configuration, or CLEW_STORE.\n')
     return 0
+
+
+def _init_search(address: Address, schema: str, of_search: str) -> None:
+    """Make the tables of embeddings and of a search index in the database, where pgvector is there to keep them."""
+    from clew.search.database.connecting import connected
+    from clew.search.database.tables import grant, has_vectors, make_tables
+    from clew.store.postgres.roles import role_name
+
+    with connected(address.url) as connection:
+        if not has_vectors(connection):
+            sys.stderr.write("clew: the database has no pgvector, so embeddings are not shared.\n")
+            return
+        make_tables(connection, of_search)
+        grant(connection, of_search, reader=role_name(schema, "reader"), writer=role_name(schema, "writer"))
 
 
 def _migrate(project: "Project", args: argparse.Namespace) -> int:

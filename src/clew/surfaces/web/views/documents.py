@@ -42,7 +42,8 @@ def show_documents(visit: Visit) -> View:
             "answer": answer,
             "documents": shown,
             "sections": cites,
-            "status": visit.ask(ShowStatus),
+            # Counting everything takes as long as a part of the search, and says nothing about the answer.
+            "status": visit.ask(ShowStatus) if answer is None else None,
             "pages": pages({"q": question}, page, len(everything), "/documents"),
         },
     )

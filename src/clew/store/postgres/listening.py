@@ -1,0 +1,26 @@
+"""Being woken after a write. A wake that is lost costs nothing but time: whoever listens looks at the events anyway."""
+
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from clew.store.postgres.connections import CONNECT_SECONDS
+from clew.text.database_address import Address
+
+
+class Listener:
+    """A connection of its own that hears of every write to a schema."""
+
+    def __init__(self, address: Address, schema: str) -> None:
+        self._connection: psycopg.Connection[tuple[Any, ...]] = psycopg.connect(
+            address.url, autocommit=True, connect_timeout=CONNECT_SECONDS, application_name="clew listener"
+        )
+        self._connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(schema)))
+
+    def wait(self, seconds: float) -> None:
+        for _ in self._connection.notifies(timeout=seconds, stop_after=1):
+            return
+
+    def close(self) -> None:
+        self._connection.close()

@@ -1,0 +1,134 @@
+"""Search in a team: what one server writes, another one finds; what one purges, none keeps."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from mcp.shared.exceptions import MCPError
+from tests.contract.memory_client import WHY, Memory, remembering, write_project
+from tests.memory.test_purge import OTHER, SECRET, TEXT, holding, take_out
+from tests.postgres import OwnPostgres, Postgres
+
+from clew.project import Project
+from clew.surfaces.cli.main import main
+
+pytest.importorskip("psycopg")
+
+ENGINES = ("files", "database")
+
+
+def git(root: Path, *words: str) -> None:
+    subprocess.run(["git", "-C", str(root), *words], check=True, capture_output=True)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    # Another first commit is another project: roles belong to the whole server, which other tests use too.
+    root = write_project(tmp_path / "harbour", {"README.md": str(tmp_path)})
+    git(root, "init", "-q")
+    git(root, "add", "-A")
+    git(root, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "one")
+    return root
+
+
+@pytest.fixture
+def checkouts(root: Path, tmp_path: Path) -> tuple[Path, Path]:
+    git(tmp_path, "clone", "-q", str(root), "elsewhere")
+    return root, tmp_path / "elsewhere"
+
+
+def team(url: str, checkouts: tuple[Path, Path], engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLEW_STORE", url)
+    for checkout in checkouts:
+        with (checkout / "clew.toml").open("a", encoding="utf-8") as file:
+            file.write(f'engine = "{engine}"\n')
+    assert main(["store", "init", "--to", url, "-C", str(checkouts[0])]) == 0
+
+
+@pytest.fixture(params=ENGINES)
+def memories(
+    request: pytest.FixtureRequest,
+    postgres: Postgres,
+    database: str,
+    checkouts: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[tuple[Memory, Memory]]:
+    """Two servers, each with a checkout of its own, before one database."""
+    team(database, checkouts, request.param, monkeypatch)
+    with ExitStack() as stack:
+        one, other = (stack.enter_context(remembering(checkout)) for checkout in checkouts)
+        yield one, other
+    _drop_roles(postgres, database)
+
+
+def _drop_roles(server: Postgres, url: str) -> None:
+    name = url.split("/")[3].partition("?")[0]
+    schemas = server.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'clew_%'", name)
+    for (schema,) in schemas:
+        server.execute(f"DROP SCHEMA {schema} CASCADE", name)
+    for (schema,) in schemas:
+        for role in ("owner", "writer", "reader"):
+            server.execute(f"DROP ROLE IF EXISTS {schema}_{role}")
+
+
+# Verifies: REQ-d00492-A
+def test_what_one_server_remembers_another_one_finds_and_forgets(memories: tuple[Memory, Memory]) -> None:
+    one, other = memories
+    made = one.store(OTHER)
+    assert made in other.ids("how are ropes coiled")
+    changed = other.store("The tide table hangs in the lamp room.")
+    assert changed in one.ids("where is the tide table")
+    other("forget_concept", node_id=made, reason="obsolete", rationale=WHY)
+    assert made not in one.ids("how are ropes coiled")
+
+
+# Verifies: REQ-d00492-B
+def test_a_purge_of_one_server_leaves_nothing_with_another_one(
+    memories: tuple[Memory, Memory], checkouts: tuple[Path, Path], database: str, postgres: Postgres
+) -> None:
+    one, other = memories
+    secret, kept = one.store(TEXT), one.store(OTHER)
+    question = "where is the key of the lamp room"
+    assert secret in other.ids(question)
+    project = Project.open(checkouts[0])
+    take_out(project, ids=(secret,))
+    project.close()
+    assert secret not in other.ids(question)
+    assert kept in other.ids("how are ropes coiled")
+    assert not holding(checkouts[1])
+    name = database.split("/")[3].partition("?")[0]
+    for (schema,) in postgres.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE '%\\_search'", name):
+        assert postgres.execute(f"SELECT count(*) FROM {schema}.unit_bodies WHERE body LIKE '%{SECRET}%'", name) == [
+            (0,)
+        ]
+
+
+# Verifies: REQ-d00492-C
+def test_reading_goes_on_while_the_database_is_gone_and_the_servers_agree_again_afterwards(
+    own_postgres: OwnPostgres, checkouts: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_postgres.execute("CREATE DATABASE team TEMPLATE clew_template")
+    team(own_postgres.url("team"), checkouts, "files", monkeypatch)
+    with remembering(checkouts[0]) as one, remembering(checkouts[1]) as other:
+        made = one.store(OTHER)
+        assert made in other.ids("how are ropes coiled")
+        own_postgres.kill()
+        assert made in other.ids("how are ropes coiled")
+        assert made in one.ids("how are ropes coiled")
+        with pytest.raises(MCPError, match="cannot be reached"):
+            one.store("Nobody has acknowledged this.")
+        own_postgres.start()
+        later = _stored(one, "The tide table hangs in the lamp room.")
+        assert later in other.ids("where is the tide table")
+
+
+def _stored(memory: Memory, text: str) -> str:
+    """The id of a memory, once the database takes it again."""
+    while True:
+        try:
+            return memory.store(text)
+        except MCPError as error:
+            if "cannot be reached" not in str(error):
+                raise
