@@ -27,6 +27,7 @@ COMMANDS = {
     "web": "show a project in a browser: requirements, proof, documents, sources, memory, activity",
     "lsp": "serve an editor: hover, definitions, references, findings and completion of ids",
     "store": "say where what was authored is kept; move it to a team's database and back, back it up, restore it",
+    "token": "give principals tokens for a server of a team over HTTP, and take them back",
     "trust": "let a project's clew.toml name services, programs and keys, after showing which",
     "doctor": "examine the installation, the configuration and the store",
     "tools": "list the tools that MCP clients see",
@@ -44,7 +45,7 @@ TASKS = {
     "Work with specs, registers and documents": ("specs", "change", "req", "kb", "index"),
     "Remember": ("remember", "recall", "memory"),
     "Exchange with other tools": ("import", "export"),
-    "Set up": ("init", "serve", "web", "lsp", "store", "trust", "doctor", "completion"),
+    "Set up": ("init", "serve", "web", "lsp", "store", "token", "trust", "doctor", "completion"),
     "For agents and measurements": ("tools", "call", "eval", "hook"),
 }
 """The commands by what they are for, as the overview lists them."""

@@ -56,6 +56,7 @@ MORE: Final = {
     "web": "page.md",
     "lsp": "editors.md",
     "store": "teams.md",
+    "token": "teams.md#serving-others-over-http",
     "search": "search.md",
     "index": "search.md",
     "impact": "impact.md",

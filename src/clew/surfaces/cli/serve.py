@@ -18,6 +18,7 @@ from clew.setup.token import TOKEN_VARIABLE, own_token, token_path
 from clew.surfaces.cli.tools import add_choice, choice_of
 
 if TYPE_CHECKING:
+    from clew.surfaces.mcp.transports.oauth import OAuthSettings
     from clew.surfaces.mcp.transports.settings import HttpSettings
 
 EXAMPLE = """clew serve                                    # stdio, for the project in this folder
@@ -36,6 +37,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--allow-host", action="append", default=[], metavar="NAME", help="a further Host to accept")
     parser.add_argument(
         "--allow-origin", action="append", default=[], metavar="ORIGIN", help="a web page's origin that may connect"
+    )
+    parser.add_argument(
+        "--team", action="store_true", help="every request needs the token of a principal (see `clew token`)"
+    )
+    parser.add_argument("--oauth-issuer", metavar="URL", help="accept access tokens of this issuer as well")
+    parser.add_argument("--oauth-resource", metavar="URL", help="the address of this server in their audience")
+    parser.add_argument("--oauth-keys", metavar="URL", help="the issuer's keys (default: as its metadata says)")
+    parser.add_argument(
+        "--audit", type=Path, metavar="FILE", help="write a line for each call: who, what, how it ended"
     )
     parser.add_argument("--names", choices=[style.value for style in NameStyle], help="how names with dots are spelled")
     add_choice(parser)
@@ -66,7 +76,12 @@ def _serve(args: argparse.Namespace, project: Project, listing: Listing) -> int:
     from clew.surfaces.mcp.instructions import instructions
     from clew.surfaces.mcp.server import Surface, build_server
 
-    built = build_server(Surface(project, listing), instructions(listing))
+    audit = None
+    if args.audit is not None:
+        from clew.surfaces.mcp.audit import Audit
+
+        audit = Audit(args.audit)
+    built = build_server(Surface(project, listing, audit), instructions(listing))
     if args.transport == "stdio":
         from clew.surfaces.mcp.transports.stdio import serve_stdio
 
@@ -76,12 +91,14 @@ def _serve(args: argparse.Namespace, project: Project, listing: Listing) -> int:
     from clew.surfaces.web.page import Page
 
     settings = _settings(args, listing)
-    page = Page(project, listing.callable, settings, read_only=args.read_only or project.config.server.read_only)
+    read_only = args.read_only or project.config.server.read_only
+    # The page is for one person: its forms know no principals.
+    page = None if settings.team else Page(project, listing.callable, settings, read_only=read_only)
 
     def ready(url: str) -> None:
-        address = page.address(url)
+        address = page.address(url) if page is not None else None
         _announce(url, project, settings, address)
-        if getattr(args, "open", False):
+        if getattr(args, "open", False) and address is not None:
             open_browser(address)
 
     anyio.run(serve_http, built, settings, ready, page)
@@ -92,16 +109,42 @@ def _settings(args: argparse.Namespace, listing: Listing) -> "HttpSettings":
     from clew.surfaces.mcp.transports.settings import HttpSettings
 
     token = _token(args)
+    oauth = _oauth(args)
     return HttpSettings(
         host=args.host,
         port=args.port,
         token=token,
-        write_token=own_token() if token is None else None,
+        write_token=own_token() if token is None and not _is_team(args, token) else None,
+        team=_is_team(args, token),
+        oauth=oauth,
         allowed_hosts=tuple(args.allow_host),
         allowed_origins=tuple(args.allow_origin),
         sse=args.transport == "sse",
         heartbeat_events=listing.heartbeat,
     )
+
+
+def _is_team(args: argparse.Namespace, token: str | None) -> bool:
+    """Asked for, or the only way to listen for other machines: where no single token was given."""
+    from clew.setup.tokens import Tokens
+    from clew.surfaces.mcp.transports.settings import is_loopback
+
+    if args.team or args.oauth_issuer:
+        return True
+    return token is None and not is_loopback(args.host) and Tokens().any()
+
+
+def _oauth(args: argparse.Namespace) -> "OAuthSettings | None":
+    from clew.surfaces.mcp.transports.oauth import OAuthSettings
+
+    if args.oauth_issuer is None:
+        return None
+    if args.oauth_resource is None:
+        raise ConfigError(
+            "--oauth-issuer needs --oauth-resource.",
+            hint="Pass the address of this server as clients use it, such as https://clew.example.org/mcp.",
+        )
+    return OAuthSettings(issuer=args.oauth_issuer, resource=args.oauth_resource, keys=args.oauth_keys)
 
 
 def open_browser(address: str) -> None:
@@ -112,15 +155,18 @@ def open_browser(address: str) -> None:
     threading.Thread(target=webbrowser.open, args=(address,), name="clew-browser", daemon=True).start()
 
 
-def _announce(url: str, project: Project, settings: "HttpSettings", address: str) -> None:
+def _announce(url: str, project: Project, settings: "HttpSettings", address: str | None) -> None:
     """The line a user pastes. Standard output is free here: no protocol runs over it."""
     kind = "sse" if settings.sse else "http"
     print(f"Serving {project.config.name} at {url}", flush=True)
     print(f"  Claude Code:  claude mcp add --transport {kind} clew {url}", flush=True)
     entry = f'{{"mcpServers": {{"clew": {{"type": "{kind}", "url": "{url}"}}}}}}'
     print(f"  Any client:   {entry}", flush=True)
-    print(f"  In a browser: {address}", flush=True)
-    if settings.token is None:
+    if address is not None:
+        print(f"  In a browser: {address}", flush=True)
+    if settings.team:
+        print("Every request needs the token of a principal: `clew token add NAME` makes one.", flush=True)
+    elif settings.token is None:
         needed = f"the token in {token_path()}" if settings.write_token else "a token, and this server has none"
         print(f"Tools that write need {needed}; see `clew init --client NAME --url {url}`.", flush=True)
     print("Ctrl-C stops the server.", flush=True)

@@ -4,6 +4,7 @@ A call is carried out in a worker thread, so that a slow one never holds up anot
 """
 
 import logging
+import time
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import partial
@@ -25,7 +26,9 @@ from clew.operation.names import by_any_spelling, portable
 from clew.operation.switches import DOCUMENT_TOOLSETS
 from clew.operation.toolsets import Listing
 from clew.project import Project
+from clew.store.person import on_behalf_of
 from clew.surfaces.mcp import memory
+from clew.surfaces.mcp.audit import Audit, Entry, now
 from clew.surfaces.mcp.dialects import dialect_of, said, unexpected
 from clew.surfaces.mcp.resources import ScratchResources, link_blocks
 from clew.surfaces.mcp.sampling import AskClient, model_of
@@ -46,7 +49,10 @@ Context = ServerRequestContext[Any, Any]
 class Calls:
     """The tools of a listing, called by clients."""
 
-    def __init__(self, project: Project, listing: Listing, resources: ScratchResources) -> None:
+    def __init__(
+        self, project: Project, listing: Listing, resources: ScratchResources, audit: Audit | None = None
+    ) -> None:
+        self._audit = audit
         self.project = project
         self.listing = listing
         self.resources = resources
@@ -55,6 +61,39 @@ class Calls:
         self._pace = SessionLimit(project.config.kb)
 
     async def call_tool(
+        self, ctx: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        """A call, with a line in the audit log where there is one."""
+        began, outcome = time.monotonic(), "cancelled"
+        try:
+            result = await self._call_tool(ctx, params)
+            outcome = "ok" if not getattr(result, "is_error", False) else _code_of(result)
+        except MCPError as error:
+            outcome = str(error.code)
+            raise
+        except Exception:
+            outcome = "failed"
+            raise
+        finally:
+            if self._audit is not None:
+                self._audit.note(self._entry(ctx, params, outcome, time.monotonic() - began))
+        return result
+
+    def _entry(self, ctx: Context, params: types.CallToolRequestParams, outcome: str, seconds: float) -> Entry:
+        tool = self._tools.get(params.name)
+        meant = self._meant(tool, params) if tool is not None else None
+        client = ctx.request.client if ctx.request is not None else None
+        return Entry(
+            at=now(),
+            principal=_principal(ctx),
+            address=client.host if client is not None else None,
+            tool=meant.name if meant is not None else shortened(params.name),
+            writes=meant is not None and not meant.read_only,
+            outcome=outcome,
+            milliseconds=round(seconds * 1000),
+        )
+
+    async def _call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         tool = self._tools.get(params.name)
@@ -76,7 +115,8 @@ class Calls:
                 raise _needs_token(meant.name)
             if meant.toolset in DOCUMENT_TOOLSETS:
                 self._pace.count(call.session)
-            answer = await self._in_thread(call, partial(carry_out, tool, params.arguments or {}, call))
+            with on_behalf_of(_principal(ctx)):
+                answer = await self._in_thread(call, partial(carry_out, tool, params.arguments or {}, call))
         except AskClient as asked:
             return asked.result
         except Cancelled as error:
@@ -167,6 +207,17 @@ def _credential(ctx: Context) -> str:
     """Names the token that a request over HTTP showed; empty where it showed none."""
     shown: bytes = ctx.request.scope.get("state", {}).get("credential", b"") if ctx.request is not None else b""
     return shown.hex()
+
+
+def _principal(ctx: Context) -> str | None:
+    """Who was authenticated; None over stdio, and where anybody may read."""
+    name: str | None = ctx.request.scope.get("state", {}).get("principal") if ctx.request is not None else None
+    return name
+
+
+def _code_of(result: types.CallToolResult | types.InputRequiredResult) -> str:
+    said = getattr(result, "structured_content", None) or {}
+    return str(said.get("code") or said.get("error") or "error")[:80]
 
 
 def _may_write(ctx: Context) -> bool:

@@ -22,6 +22,7 @@ from clew.project import Project
 from clew.surfaces.mcp.resources import ScratchResources
 
 if TYPE_CHECKING:
+    from clew.surfaces.mcp.audit import Audit
     from clew.surfaces.mcp.calling import Calls
     from clew.surfaces.mcp.offers import Offers
 
@@ -34,8 +35,9 @@ Context = ServerRequestContext[Any, Any]
 class Surface:
     """What one server shows: a project through a listing of tools."""
 
-    def __init__(self, project: Project, listing: Listing) -> None:
+    def __init__(self, project: Project, listing: Listing, audit: "Audit | None" = None) -> None:
         self.project = project
+        self._audit = audit
         self.listing = listing
         self._calls = Once(self._make_calls)
         self._listed = Once(self._make_list)
@@ -87,7 +89,7 @@ class Surface:
     def _make_calls(self) -> "Calls":
         from clew.surfaces.mcp.calling import Calls
 
-        return Calls(self.project, self.listing, self.resources)
+        return Calls(self.project, self.listing, self.resources, self._audit)
 
 
 def build_server(surface: Surface, instructions: str) -> Server[Any]:

@@ -7,18 +7,29 @@ import hashlib
 import hmac
 import logging
 import traceback
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Self
 
 import anyio
+import anyio.to_thread
 import msgspec
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from clew.setup.tokens import Principal, Tokens
 from clew.surfaces.mcp.transports.clock import SYSTEM_CLOCK, Clock
+from clew.surfaces.mcp.transports.oauth import METADATA_PATH, READ_SCOPE, WRITE_SCOPE, Issuer, metadata_address
 from clew.surfaces.mcp.transports.ratelimit import RateLimit
-from clew.surfaces.mcp.transports.settings import HttpSettings, echo, is_known_host, origin_host, plain_host
+from clew.surfaces.mcp.transports.settings import (
+    HEALTH_PATH,
+    HttpSettings,
+    echo,
+    is_known_host,
+    origin_host,
+    plain_host,
+)
 
 
 class Refusal(msgspec.Struct, frozen=True):
@@ -38,6 +49,8 @@ class Refusal(msgspec.Struct, frozen=True):
 logger = logging.getLogger(__name__)
 
 _MAX_HEADER_COUNT = 100
+_ALWAYS_OPEN = (METADATA_PATH, HEALTH_PATH)
+"""For a team's server: what a client reads before it has a token, and what a container's health check asks."""
 _BEARER = "bearer "
 _CRASHED = Refusal(500, "internal", "The server failed on this request.", "See the server's log on standard error.")
 
@@ -81,7 +94,7 @@ class Held:
 
 class Guard:
     """Wraps an ASGI application. What it lets through carries in its state `credential`, a digest of the bearer token,
-    `may_write`, and `body`, the whole body."""
+    `principal`, the name of whose it is, `may_write`, and `body`, the whole body."""
 
     def __init__(
         self, app: ASGIApp, settings: HttpSettings, *, clock: Clock = SYSTEM_CLOCK, endpoints: tuple[str, ...] = ()
@@ -98,6 +111,9 @@ class Guard:
         self._token = None if settings.token is None else _digest(settings.token)
         writing = settings.write_token if settings.token is None else settings.token
         self._writing = None if writing is None else _digest(writing)
+        self._tokens = Tokens()
+        self._issuer = None if settings.oauth is None else Issuer(settings.oauth)
+        self._clock = clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -107,7 +123,11 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and self._trusts(origin, scope, headers):
             send = readable_by(origin, send)
-        refusal = self._refusal(scope, headers)
+        refusal, principal = self._refusal(scope, headers), None
+        if refusal is None and not is_preflight(scope, headers):
+            principal = await self._principal(headers)
+            refusal = self._wrong_token(scope, headers, principal)
+        refusal = refusal or self._declared_too_large(headers)
         if refusal is not None:
             await refusal.response()(scope, receive, send)
             return
@@ -121,7 +141,11 @@ class Guard:
             elif body is not None:
                 credential = _credential(headers)
                 may_write = self._writing is not None and hmac.compare_digest(credential, self._writing)
-                scope.setdefault("state", {}).update(credential=credential, may_write=may_write, body=body)
+                may_write = may_write or (principal is not None and principal.may_write)
+                name = principal.name if principal is not None else None
+                scope.setdefault("state", {}).update(
+                    credential=credential, principal=name, may_write=may_write, body=body
+                )
                 await self._run(scope, _replay(body, receive), send)
 
     def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
@@ -130,9 +154,18 @@ class Guard:
             or self._headers_too_large(scope)
             or self._wrong_host(headers)
             or self._wrong_origin(scope, headers)
-            or (None if is_preflight(scope, headers) or self._is_open(scope) else self._wrong_token(headers))
-            or self._declared_too_large(headers)
         )
+
+    async def _principal(self, headers: Headers) -> Principal | None:
+        """Whose token a request carries."""
+        token = _bearer(headers)
+        if not token:
+            return None
+        known = self._tokens.principal(token, datetime.fromtimestamp(self._clock.time(), UTC))
+        if known is None and self._issuer is not None:
+            # The issuer's keys may have to be fetched.
+            known = await anyio.to_thread.run_sync(self._issuer.principal, token)
+        return known
 
     def _is_open(self, scope: Scope) -> bool:
         # Not compared as a whole: a router is more lenient about what ends a path.
@@ -198,15 +231,26 @@ class Guard:
             return False
         return scheme.lower() in ("http", "https") and origin_host(origin) is not None and self._knows(host)
 
-    def _wrong_token(self, headers: Headers) -> Refusal | None:
-        if self._token is None or hmac.compare_digest(_credential(headers), self._token):
+    def _wrong_token(self, scope: Scope, headers: Headers, principal: Principal | None) -> Refusal | None:
+        if principal is not None or self._is_open(scope):
             return None
+        if self._settings.team and scope["path"].startswith(_ALWAYS_OPEN):
+            return None
+        if self._token is None and not self._settings.team:
+            return None
+        if self._token is not None and hmac.compare_digest(_credential(headers), self._token):
+            return None
+        challenge, oauth = 'Bearer realm="clew"', self._settings.oauth
+        if oauth is not None:
+            challenge += f', resource_metadata="{metadata_address(oauth)}", scope="{READ_SCOPE} {WRITE_SCOPE}"'
+            challenge += ', error="invalid_token"' * bool(_bearer(headers))
+        what = "of a principal (`clew token add NAME`)" if self._settings.team else "the server was started with"
         return Refusal(
             401,
             "unauthorized",
-            "This server needs a bearer token, and the request carries none or another.",
-            "Send the header Authorization: Bearer <the token the server was started with>.",
-            (("WWW-Authenticate", 'Bearer realm="clew"'),),
+            "This server needs a bearer token, and the request carries none or another, or one that has expired.",
+            f"Send the header Authorization: Bearer <the token {what}>.",
+            (("WWW-Authenticate", challenge),),
         )
 
     def _declared_too_large(self, headers: Headers) -> Refusal | None:
@@ -271,10 +315,15 @@ def _digest(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
+def _bearer(headers: Headers) -> str:
+    """The bearer token that a request carries; empty when it carries none."""
+    value = headers.get("authorization", "")
+    return value[len(_BEARER) :].strip(" \t") if value.lower().startswith(_BEARER) else ""
+
+
 def _credential(headers: Headers) -> bytes:
     """A digest of the bearer token a request carries; empty when it carries none, or an empty one."""
-    value = headers.get("authorization", "")
-    token = value[len(_BEARER) :].strip(" \t") if value.lower().startswith(_BEARER) else ""
+    token = _bearer(headers)
     return _digest(token) if token else b""
 
 

@@ -4,6 +4,7 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 import anyio
 import uvicorn
@@ -22,11 +23,11 @@ from clew.surfaces.mcp.transports.drain import Draining, DrainingServer
 from clew.surfaces.mcp.transports.guard import Guard, Refusal
 from clew.surfaces.mcp.transports.listen import listen, url_of
 from clew.surfaces.mcp.transports.messages import CheckedMessages
-from clew.surfaces.mcp.transports.settings import HttpSettings, check
+from clew.surfaces.mcp.transports.oauth import METADATA_PATH, OAuthSettings, metadata
+from clew.surfaces.mcp.transports.settings import HEALTH_PATH, HttpSettings, check
 from clew.surfaces.mcp.transports.sse import MESSAGES_PATH, STREAM_PATH, SseEndpoints
 
 HTTP_PATH = "/mcp"
-HEALTH_PATH = "/healthz"
 _ENDPOINTS = (HTTP_PATH, HEALTH_PATH, STREAM_PATH, MESSAGES_PATH)
 
 _KEEP_ALIVE_SECONDS = 75
@@ -96,6 +97,7 @@ def _site(server: Server[Any], settings: HttpSettings, clock: Clock, page: "Page
     routes = [
         Route(HTTP_PATH, CheckedMessages(StreamableHTTPASGIApp(streamable))),
         Route(HEALTH_PATH, healthz, methods=["GET"]),
+        *(_metadata_routes(settings.oauth) if settings.oauth is not None else ()),
         *(sse.routes() if sse is not None else ()),
         *(page.routes() if page is not None else ()),
     ]
@@ -105,6 +107,16 @@ def _site(server: Server[Any], settings: HttpSettings, clock: Clock, page: "Page
         return await (page.nothing(request) if page is not None and wants_page else _no_such_endpoint(request, error))
 
     return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: nothing})
+
+
+def _metadata_routes(oauth: OAuthSettings) -> list[BaseRoute]:
+    """Where the protocol's clients look: before the path of the resource, and at the root."""
+
+    async def told(_: Request) -> Response:
+        return JSONResponse(metadata(oauth), headers={"Cache-Control": "max-age=3600"})
+
+    paths = dict.fromkeys((METADATA_PATH + urlsplit(oauth.resource).path.rstrip("/"), METADATA_PATH))
+    return [Route(path, told, methods=["GET"]) for path in paths]
 
 
 async def _no_such_endpoint(request: Request, error: Exception) -> Response:

@@ -8,7 +8,9 @@ import msgspec
 
 from clew.errors import ConfigError
 from clew.setup.token import check_token
+from clew.surfaces.mcp.transports.oauth import OAuthSettings, check_oauth
 
+HEALTH_PATH = "/healthz"
 _LONGEST_ECHO = 80
 
 
@@ -22,6 +24,10 @@ class HttpSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What every request has to show."""
     write_token: str | None = None
     """What a call that writes has to show, where `token` is not set."""
+    team: bool = False
+    """Whether every request has to show the token of a principal."""
+    oauth: OAuthSettings | None = None
+    """Whose access tokens are accepted as well."""
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
     max_body: int = 4 * 1024 * 1024
@@ -75,10 +81,13 @@ def check_address(settings: HttpSettings) -> None:
 
 
 def _check_tokens(settings: HttpSettings) -> None:
-    if settings.token is None and not is_loopback(settings.host):
+    if settings.oauth is not None:
+        check_oauth(settings.oauth)
+    if settings.token is None and not settings.team and not is_loopback(settings.host):
         raise ConfigError(
             f"Listening on {echo(settings.host)} lets other machines in, which needs a token.",
-            hint="Set the environment variable CLEW_TOKEN, or pass --token-file PATH. Or listen on 127.0.0.1.",
+            hint="Make one for each principal with `clew token add NAME`, set the environment variable CLEW_TOKEN, or "
+            "pass --token-file PATH. Or listen on 127.0.0.1.",
         )
     for token in (settings.token, settings.write_token):
         if token is not None:
