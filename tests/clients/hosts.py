@@ -14,6 +14,9 @@ from tests.packaging.tools import PROJECT
 
 PROGRAM = Program("hosts", Path(__file__).with_name("hosts"), "clients")
 
+_LAUNCHERS = {"claude": "@anthropic-ai/claude-code/cli-wrapper.cjs"}
+"""Programs whose own command is made by a script of their installation, which is not run."""
+
 
 class Hosts:
     def __init__(self, home: Path) -> None:
@@ -48,15 +51,16 @@ class Hosts:
 
     def _command(self, script: str) -> list[str]:
         """By the Node of the lock, or by itself where it is no script."""
-        path = (PROGRAM.modules / ".bin" / script).resolve()
+        path = PROGRAM.modules / _LAUNCHERS[script] if script in _LAUNCHERS else PROGRAM.modules / ".bin" / script
+        path = path.resolve()
         return [str(PROGRAM.node), str(path)] if path.suffix in (".js", ".mjs", ".cjs") else [str(path)]
 
     def inspector(self, kind: str, *words: str) -> str:
         """Lists and calls; returns what is wrong."""
         server = [words[0], "--transport", "http"] if kind == "http" else list(words)
-        listed = json.loads(self.run("mcp-inspector-cli", *server, "--method", "tools/list"))
+        listed = json.loads(self.run("mcp-inspector", "--cli", *server, "--method", "tools/list"))
         asked = ("--method", "tools/call", "--tool-name", "get_requirement", "--tool-arg", "req_id=REQ-d00001")
-        answer = self.run("mcp-inspector-cli", *server, *asked)
+        answer = self.run("mcp-inspector", "--cli", *server, *asked)
         return problem_with({"names": [tool["name"] for tool in listed["tools"]], "answer": answer})
 
 
@@ -101,7 +105,7 @@ def _codex(hosts: Hosts, folder: Path) -> None:
 def _gemini(hosts: Hosts, folder: Path) -> None:
     extension = PROJECT / "plugins" / "gemini"
     hosts.run("gemini", "extensions", "validate", extension)
-    hosts.run("gemini", "extensions", "install", extension, "--consent")
+    hosts.run("gemini", "extensions", "link", extension, "--consent")
     told = hosts.run("gemini", "extensions", "list")
     assert "MCP servers:\n  clew" in told, told
     assert all(skill in told for skill in ("trace-change", "write-requirement", "answer-from-memory")), told

@@ -42,7 +42,7 @@ class Library(NamedTuple):
         done.write_text(wanted, encoding="utf-8")
 
     def version(self) -> str:
-        package = re.split(r"[<>=~!]", self.requirements[0])[0]
+        package = re.split(r"[\[<>=~!]", self.requirements[0])[0]
         asked = f"from importlib.metadata import version; print(version({package!r}))"
         done = subprocess.run([self.python, "-c", asked], capture_output=True, text=True, check=True, timeout=SECONDS)
         return done.stdout.strip()
