@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from clew.errors import StoreBusy, StoreError
+from clew.store.sqlite.connections import Connections, is_open_here
 from clew.store.sqlite.engine import open_sqlite
 
 # Verifies: REQ-o00002-A
@@ -61,6 +62,7 @@ def test_a_store_cannot_be_carried_across_a_fork(tmp_path: Path, pytestconfig: p
 import os, sys
 from pathlib import Path
 from clew.errors import StoreError
+from clew.store.sqlite.connections import Connections, is_open_here
 from clew.store.sqlite.engine import open_sqlite
 
 store = open_sqlite(Path(sys.argv[1]))
@@ -152,3 +154,24 @@ def test_a_path_with_odd_characters_is_only_a_path(tmp_path: Path) -> None:
     with closing(open_sqlite(path)) as store:
         assert store.count("notes") == 1
         assert store.describe()["location"] == str(path)
+
+
+def test_what_the_garbage_collector_closes_while_open_files_are_looked_at_holds_nobody_up(tmp_path: Path) -> None:
+    others = [Connections(tmp_path / f"{number}.db", read_only=False, busy_timeout=1) for number in range(3)]
+
+    class Closing(type(tmp_path)):  # type: ignore[misc]
+        """Closes files at the moment at which a finalizer may: in the middle of a comparison."""
+
+        def __eq__(self, other: object) -> bool:
+            for each in others:
+                each.close()
+            return False
+
+        __hash__ = type(tmp_path).__hash__
+
+    found: list[bool] = []
+    looking = threading.Thread(target=lambda: found.append(is_open_here(Closing(tmp_path / "2.db"))), daemon=True)
+    looking.start()
+    looking.join(60)
+
+    assert found == [False]

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from weakref import WeakSet
+from weakref import ref
 
 from clew.errors import StoreCorrupt, StoreError
 from clew.store.clock import now
@@ -42,21 +42,29 @@ class Connection(sqlite3.Connection):
 
     def close(self) -> None:
         super().close()
-        with _counting:
-            _living.discard(self)
+        _forget(self)
 
 
-_living: "WeakSet[Connection | Connections]" = WeakSet()
-"""What has a file open in this process, or is about to open one."""
-_counting = threading.Lock()
-"""Held to look at them or to change them."""
+_living: "dict[int, ref[Connection | Connections]]" = {}
+"""What has a file open in this process, or is about to open one, by its identity. No lock guards it: whatever the
+garbage collector closes is forgotten in the middle of any line, also while the same thread looks. Each look and each
+change is one operation of the dictionary, which nothing interrupts."""
+
+
+def _remember(living: "Connection | Connections") -> None:
+    key = id(living)
+    _living[key] = ref(living, lambda _: _living.pop(key, None))
+
+
+def _forget(living: "Connection | Connections") -> None:
+    _living.pop(id(living), None)
 
 
 def is_open_here(path: Path) -> bool:
     """Whether this process has a file open through SQLite. Then it must not be opened in any other way: to close it
     again would drop every lock that the process has on it."""
-    with _counting:
-        return any(each.path == path for each in _living)
+    found = (each() for each in list(_living.values()))
+    return any(each is not None and each.path == path for each in found)
 
 
 class Connections:
@@ -76,8 +84,7 @@ class Connections:
         self._file = _identity(path)
         self._thread = threading.local()
         self._damage: StoreCorrupt | None = None
-        with _counting:
-            _living.add(self)
+        _remember(self)
 
     @property
     def name(self) -> str:
@@ -139,8 +146,7 @@ class Connections:
             idle, self._idle = self._idle, []
         for connection in idle:
             connection.close()
-        with _counting:
-            _living.discard(self)
+        _forget(self)
 
     @contextmanager
     def _lent(self) -> Iterator[Connection]:
@@ -240,8 +246,7 @@ def _connect(path: Path, access: str, busy_timeout: float) -> Connection:
     )
     connection.access = access
     connection.path = path
-    with _counting:
-        _living.add(connection)
+    _remember(connection)
     # SQLite opens a write-protected file for reading without a word.
     connection.writable = access == "write" and os.access(path, os.W_OK)
     try:
