@@ -78,6 +78,7 @@ def test_a_cursor_gives_the_first_item_then_the_next_ones_then_nothing(ask: Ask,
     assert (batch["count"], batch["position"], batch["remaining"]) == (2, 3, 1)
     assert ids(ask(project, "cursor_next", count=500)["items"]) == ["o00002"]
     assert ask(project, "cursor_next") == {
+        "success": True,
         "items": [],
         "count": 0,
         "position": 4,
