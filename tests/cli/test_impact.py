@@ -57,7 +57,7 @@ def test_a_source_file_that_cites_nothing_is_told_with_what_is_not_known_of_it(c
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     done = clew(tmp_path, "impact", "src/bell.ts")
-    assert "src/House.vue  imports src/bell.ts" in done.stdout
+    assert "src/House.vue  imports src/bell.ts  src/House.vue:2\n" in done.stdout
     assert "note: Not resolved, and may mean it: '@/bell' in src/main.ts:1" in done.stdout
     data = json.loads(clew(tmp_path, "impact", "bell.go", "--json").stdout)
     assert (data["used_by"], data["notes"]) == ([], ["Imports are not read in this language."])

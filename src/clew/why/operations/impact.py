@@ -2,13 +2,14 @@
 
 # Implements: REQ-d00053
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
 from clew.errors import NotFound
+from clew.graph.code.region import CodeRegion
 from clew.graph.model import NodeKind
 from clew.operation.call import Call
 from clew.operation.declare import Operation, Option, Toolset
@@ -54,10 +55,16 @@ def _source(call: Call, text: str) -> tuple[str | None, tuple[str, ...]]:
     return (path if code.file.has((path,)) else None), unfinished
 
 
-def _affected_user(user: User) -> Affected:
-    kind = NodeKind.TEST.value if user.is_test else NodeKind.FILE.value
-    how = f"imports {user.imports}" + (" (a test)" if user.is_test else "")
-    return Affected(user.path, kind, "", user.path, 1, how, user.distance)
+def _affected_users(code: CodeRegion, using: Sequence[User]) -> Iterator[Affected]:
+    """Users with the line of their import. Lines are looked up for those that are shown only."""
+    lines: dict[str, dict[str, int]] = {}
+    for user in using:
+        if user.imports not in lines:
+            lines[user.imports] = {each.path: each.line for each in reversed(code.importing(user.imports))}
+        kind = NodeKind.TEST.value if user.is_test else NodeKind.FILE.value
+        how = f"imports {user.imports}" + (" (a test)" if user.is_test else "")
+        line = lines[user.imports].get(user.path, 1)
+        yield Affected(user.path, kind, "", user.path, line, how, user.distance)
 
 
 class ShowImpact(
@@ -81,7 +88,7 @@ class ShowImpact(
         project, limit = call.project, max(self.limit, 0)
         path, notes = _source(call, self.what)
         subject = _subject(call, self.what, path)
-        using = [_affected_user(each) for each in users(project, path)] if path is not None else []
+        using = list(users(project, path)) if path is not None else []
         left_out = not_seen(project.symbols, path) if path is not None else ""
         found = impact(project.graph, subject, suspects(project.graph, project.store), limit=limit)
         # Documents that were never read would have to be read now, all of them.
@@ -89,7 +96,7 @@ class ShowImpact(
         found = msgspec.structs.replace(found, documented=tuple(pages[:limit]), documented_total=len(pages))
         return ImpactShown(
             **msgspec.structs.asdict(found),
-            used_by=tuple(using[:limit]),
+            used_by=tuple(_affected_users(project.symbols, using[:limit])),
             used_by_total=len(using),
             notes=(*notes, left_out) if left_out else notes,
         )
