@@ -234,7 +234,7 @@ def test_a_deep_folder_has_its_socket_in_the_users_own_folder(tmp_path: Path, mo
             assert "Heights are in metres." in Host(root).prompt("what are heights in")
             (made,) = (runtime / "clew").iterdir()
             assert stat.S_IMODE(made.parent.stat().st_mode) == 0o700
-        assert address.sockets(str(root)) == [str(made)]
+        assert list(address.sockets(str(root))) == [str(made)]
     finally:
         (runtime / "clew").rmdir()
         runtime.rmdir()

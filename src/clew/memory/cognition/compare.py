@@ -40,13 +40,7 @@ class Comparer:
         made = view.units.vectors([memory.text[:4_000] for memory in new]) if needed else None
         if made is not None:
             self.vectors.update({memory.id: vector for memory, vector in zip(new, made, strict=True)})
-        around: dict[str, set[str]] = {id: set() for id in ids}
-        for link in view.library.index.links(ids):
-            if link.source in around:
-                around[link.source].add(link.target)
-            if link.target in around:
-                around[link.target].add(link.source)
-        self._around = {id: frozenset(others) for id, others in around.items()}
+        self._around = view.library.index.around(ids)
 
     def values(self, one: Memory, other: Memory) -> Values:
         first, second = self.vectors.get(one.id), self.vectors.get(other.id)

@@ -47,8 +47,7 @@ class Steering(Measured, frozen=True, kw_only=True):
 def feedback(view: "MemoryView", content: str | None, domain: str | None) -> Steering:
     index, asker = view.library.index, view.asker
     rows = index.latest(asker, Filters(domain=domain), _SAMPLE)
-    ends = {end for link in index.links([row.id for row in rows], cites=True) for end in (link.source, link.target)}
-    linked = sum(row.id in ends for row in rows)
+    linked = sum(map(bool, index.around((row.id for row in rows), cites=True).values()))
     rated = [row.confidence for row in rows if row.confidence is not None]
     accuracy, outcomes = accuracy_of(view, domain)
     known = observed(view).outcomes(domain)

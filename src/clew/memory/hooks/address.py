@@ -5,6 +5,10 @@ A hook runs with every prompt, so this module and those it needs import little o
 
 import os
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 STATE_FOLDER = ".clew"
 SOCKET = "hooks.sock"
 SPOOL = "hooks.spool"
@@ -43,11 +47,15 @@ def project_at(folder: str) -> str | None:
         candidate = above
 
 
-def sockets(root: str) -> list[str]:
+def sockets(root: str) -> "Iterator[str]":
     """The addresses at which a server of the project may listen, the first that is short enough being the usual one."""
     inside = os.path.join(root, STATE_FOLDER, SOCKET)
+    if len(os.fsencode(inside)) <= _LONGEST:
+        yield inside
+    # It takes a hash to say, and is seldom asked for.
     elsewhere = _runtime_socket(root)
-    return [each for each in (inside, elsewhere) if each and len(os.fsencode(each)) <= _LONGEST]
+    if elsewhere and len(os.fsencode(elsewhere)) <= _LONGEST:
+        yield elsewhere
 
 
 def _runtime_socket(root: str) -> str | None:

@@ -1,12 +1,16 @@
 """Memories that cite what an event names, read straight from the files of the memory.
 
-For a hook that runs alone: nothing is built, ranked or written. The index is asked only where it is nearly in step with
-the store, because filling it takes longer than a prompt may wait.
+For a hook that runs alone, of whose time most is spent on loading code: so the files are asked by SQLite alone, and
+nothing is built or ranked. The index is asked only where it is nearly in step with the store, because filling it takes
+longer than a prompt may wait.
 """
 
-from collections.abc import Collection, Iterator
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -14,46 +18,105 @@ from clew.memory.hooks.named import FILE, LINES, SYMBOL, Named
 from clew.memory.model import MEMORIES, Cite, Memory
 from clew.memory.recall.block import Injected, cited, fitting, framed, is_injectable, line_of
 from clew.memory.scope import Asker
-from clew.memory.storage.index import MemoryIndex
-from clew.store.sqlite.engine import open_sqlite
+from clew.memory.storage import citations
 from clew.text.passage_hash import says, stands_in
 
+STORE_FILE, INDEX_FILE = "memory.db", "memory-index.db"
+"""As in `clew.memory.storage.home`, which takes longer to import than all of this to run."""
 LONGEST_SAID = 240
 _MOST_BEHIND = 500
 _PATIENCE_SECONDS = 0.3
 _MOST_READ = 40
 _LARGEST_FILE = 1024 * 1024
+_ACCESS = ("mode=ro", "mode=ro&immutable=1")
+"""The second where SQLite cannot make the files it needs beside one, because the folder is protected."""
+
+
+class Index(Protocol):
+    """What is asked for citations."""
+
+    def citing(self, nodes: Sequence[str], prefixes: Sequence[str], asker: Asker) -> list[str]: ...
+
+    def symbols_called(self, names: Iterable[str]) -> list[str]: ...
 
 
 class CitedMemories:
     """The files of a memory, open for reading."""
 
-    def __init__(self, folder: Path, store_file: str, index_file: str, asker: Asker) -> None:
-        self._store = open_sqlite(folder / store_file, read_only=True, busy_timeout=_PATIENCE_SECONDS)
-        self._index = MemoryIndex(folder / index_file, self._store)
+    def __init__(self, folder: Path, asker: Asker) -> None:
+        self._store = _opened(folder / STORE_FILE)
+        self._index = _opened(folder / INDEX_FILE)
         self._asker = asker
+        behind = self._behind()
+        self._is_useful = behind <= _MOST_BEHIND
+        if behind and self._is_useful:
+            self._index.close()
+            _bring_in_step(folder)
+            self._index = _opened(folder / INDEX_FILE)
 
     def close(self) -> None:
         self._index.close()
         self._store.close()
 
     def shown_in(self, session: str) -> list[str]:
-        return self._index.shown_in(session, injected=True)
+        return citations.shown_in(self._index, session, injected=True) if self._is_useful else []
 
-    def citing(self, named: Named, seen: Collection[str]) -> Iterator[Memory]:
+    def citing(self, nodes: Sequence[str], prefixes: Sequence[str], asker: Asker) -> list[str]:
+        return citations.citing(self._index, nodes, prefixes, asker)
+
+    def symbols_called(self, names: Iterable[str]) -> list[str]:
+        return citations.symbols_called(self._index, names)
+
+    def about(self, named: Named, seen: Collection[str]) -> Iterator[Memory]:
         """What may be shown of the memories that cite what is named, the latest first."""
-        if self._index.is_behind(_MOST_BEHIND):
+        if not self._is_useful:
             return
-        for id in ids_citing(self._index, named, self._asker):
-            record = self._store.get(MEMORIES, id) if id not in seen else None
+        query = "SELECT data FROM records WHERE collection = ? AND id = ?"
+        for id in ids_citing(self, named, self._asker):
+            record = self._store.execute(query, (MEMORIES, id)).fetchone() if id not in seen else None
             if record is None:
                 continue
-            memory = msgspec.convert(record.data, Memory)
+            memory = msgspec.json.decode(record[0], type=Memory)
             if is_injectable(memory) and memory.retired_at is None:
                 yield memory
 
+    def _behind(self) -> int:
+        """How many events of the store the index does not know; all where it is of another version or store."""
+        (last,) = self._store.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()
+        (version,) = self._index.execute("PRAGMA user_version").fetchone()
+        known = citations.number(self._index, citations.SEQ) if version == citations.VERSION else 0
+        return int(last) - (known if known <= last else 0)
 
-def ids_citing(index: MemoryIndex, named: Named, asker: Asker) -> list[str]:
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """A file of Clew, for reading. It may come with a cloned project: nothing in its schema may call what was not made
+    for that."""
+    failure: sqlite3.Error | None = None
+    for access in _ACCESS:
+        connection = sqlite3.connect(f"{path.as_uri()}?{access}", uri=True, timeout=_PATIENCE_SECONDS)
+        try:
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+            return connection
+        except sqlite3.OperationalError as error:
+            connection.close()
+            failure = error
+    raise failure or sqlite3.OperationalError(path.name)
+
+
+def _bring_in_step(folder: Path) -> None:
+    """Read what happened since into the index, as any question of a server does."""
+    from clew.memory.storage.index import MemoryIndex
+    from clew.store.sqlite.engine import open_sqlite
+
+    with (
+        closing(open_sqlite(folder / STORE_FILE, read_only=True, busy_timeout=_PATIENCE_SECONDS)) as store,
+        closing(MemoryIndex(folder / INDEX_FILE, store)) as index,
+    ):
+        index.mark("")
+
+
+def ids_citing(index: Index, named: Named, asker: Asker) -> list[str]:
     """The memories that cite what is named, or something inside it."""
     nodes = (*named.nodes, *index.symbols_called(named.symbols))
     return index.citing(nodes, named.prefixes, asker) if nodes or named.prefixes else []

@@ -106,9 +106,24 @@ def _context(host: str, name: str, data: bytes, *, with_answers: bool) -> str:
     if answer is not None:
         context = answer.get("context")
         return context if isinstance(context, str) else ""
+    _load_msgspec()
     from clew.memory.hooks.offline import answer_alone
 
     return answer_alone(event)
+
+
+def _load_msgspec() -> None:
+    """msgspec takes from typing_extensions, where that is installed, what `typing` has as well. To load that would take
+    as long as the answer."""
+    import sys
+
+    name = "typing_extensions"
+    if name not in sys.modules:
+        sys.modules[name] = None  # type: ignore[assignment]
+        try:
+            import msgspec  # noqa: F401
+        finally:
+            del sys.modules[name]
 
 
 def _own_paths(event: dict[str, object], root: str) -> bool:

@@ -16,9 +16,6 @@ from clew.memory.hooks import address, client, spool
 from clew.memory.hooks.event import HookEvent, event_of
 from clew.memory.hooks.hosts import BUDGETS
 
-_STORE_FILE, _INDEX_FILE = "memory.db", "memory-index.db"
-"""As in `clew.memory.storage.home`, which takes longer to import than all of this to run."""
-
 
 def answer_alone(data: dict[str, Any]) -> str:
     """Say what is remembered about what an event names, and keep the event for the next server."""
@@ -44,8 +41,10 @@ def keep(event: HookEvent) -> None:
 
 def _by_place(event: HookEvent) -> tuple[str, list[str]]:
     """The block, and the ids of the memories in it."""
+    if event.kind not in BUDGETS or not (event.paths or event.text):
+        return "", []
     folder, inside = _memory_folder(event.root)
-    if folder is None or event.kind not in BUDGETS or not (event.paths or event.text):
+    if folder is None:
         return "", []
     from clew.memory.hooks.cited import CitedMemories, block_of, lines
     from clew.memory.hooks.named import Named, named_in, repository_paths
@@ -54,19 +53,21 @@ def _by_place(event: HookEvent) -> tuple[str, list[str]]:
     paths = repository_paths(event.paths, event.root, inside)
     named = Named(paths) if event.paths else named_in(event.text, event.root, inside)
     asker = Asker(folder=inside, session=event.session)
-    with closing(CitedMemories(folder, _STORE_FILE, _INDEX_FILE, asker)) as memories:
+    with closing(CitedMemories(folder, asker)) as memories:
         seen = {*spool.shown_in(address.spools(event.root), event.session), *memories.shown_in(event.session)}
         now = datetime.fromtimestamp(event.at, UTC)
-        items = lines(memories.citing(named, seen), Path(event.root), inside, now, BUDGETS[event.kind])
+        items = lines(memories.about(named, seen), Path(event.root), inside, now, BUDGETS[event.kind])
     return block_of(items), [item.node_id for item in items]
 
 
 def _memory_folder(root: str) -> tuple[Path | None, str]:
     """The folder that holds the project's memory, None where nothing was remembered, and the project's own folder
     inside the repository."""
+    from clew.memory.hooks.cited import INDEX_FILE, STORE_FILE
+
     for place in address.spools(root):
         folder = Path(place).parent
-        if (folder / _STORE_FILE).is_file() and (folder / _INDEX_FILE).is_file():
+        if (folder / STORE_FILE).is_file() and (folder / INDEX_FILE).is_file():
             is_own = folder == Path(root) / address.STATE_FOLDER
             return folder, "" if is_own else address.folder_inside(root) or ""
     return None, ""

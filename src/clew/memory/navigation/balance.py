@@ -14,11 +14,7 @@ CANCER_IMPORTANCE, CANCER_ENTROPY, CANCER_DEGREE = 0.8, 0.7, 5
 def neighbour_entropies(library: Library, groups: Sequence[Sequence[str]]) -> list[tuple[float, int]]:
     """For each group of memories: how mixed the domains of its neighbours are, from 0 (one domain) to 1, and how many
     neighbours there are."""
-    around: dict[str, set[str]] = {id: set() for group in groups for id in group}
-    for link in library.index.links(list(around)):
-        for end, other in ((link.source, link.target), (link.target, link.source)):
-            if end in around:
-                around[end].add(other)
+    around = library.index.around(id for group in groups for id in group)
     rows = library.index.visible(set[str]().union(*around.values()), library.asker)
     others = [set[str]().union(*(around[id] for id in group)) - set(group) for group in groups]
     return [_entropy(Counter(rows[id].domain for id in each if id in rows)) for each in others]

@@ -87,8 +87,9 @@ def parts_of(view: "MemoryView", memory: Memory) -> dict[str, Parts]:
 
 
 def classify(view: "MemoryView", id: str) -> Johari:
-    memory = view.library.get(id)
-    found = signatures(view, memory)
+    with view.library.index.held():
+        memory = view.library.get(id)
+        found = signatures(view, memory)
     quadrants: list[Quadrant] = []
     confidence: list[float] = []
     for space in SPACES:
@@ -115,7 +116,7 @@ def _pairs(view: "MemoryView", memory: Memory) -> list[tuple[Memory, Pair]]:
     own = next((each.lexical for each in ranked if each.id == memory.id and each.lexical), None)
     others = {each.id: each for each in ranked if each.id != memory.id}
     memories = view.library.get_many(list(others)[:COMPARED])
-    around = _neighbours(view, [memory.id, *memories])
+    around = view.library.index.around((memory.id, *memories))
     return [
         (
             other,
@@ -128,16 +129,6 @@ def _pairs(view: "MemoryView", memory: Memory) -> list[tuple[Memory, Pair]]:
         )
         for id, other in memories.items()
     ]
-
-
-def _neighbours(view: "MemoryView", ids: list[str]) -> dict[str, frozenset[str]]:
-    around: dict[str, set[str]] = {id: set() for id in ids}
-    for link in view.library.index.links(ids):
-        if link.source in around:
-            around[link.source].add(link.target)
-        if link.target in around:
-            around[link.target].add(link.source)
-    return {id: frozenset(others) for id, others in around.items()}
 
 
 def _parts(values: list[float], contradicted: float) -> Parts:

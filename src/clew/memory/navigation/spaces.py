@@ -188,7 +188,7 @@ def _names(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=_KEPT)
 def _grams(text: str) -> frozenset[str]:
     line = f" {' '.join(text.casefold().split())[:4_000]} "
-    return frozenset(line[at : at + 3] for at in range(len(line) - 2))
+    return frozenset(map("".join, zip(line, line[1:], line[2:], strict=False)))
 
 
 @lru_cache(maxsize=_KEPT)

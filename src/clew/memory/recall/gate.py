@@ -33,6 +33,11 @@ class GateDecision(msgspec.Struct, frozen=True):
     reason: str
 
 
+def can_pass(cosine: float | None) -> bool:
+    """Whether a hit that is so near in meaning passes if its words cover the query."""
+    return _most(cosine) >= 0
+
+
 def passes(query: str, hits: Sequence[GateHit], rarities: Rarities) -> GateDecision:
     """Whether one of the hits covers the query. `rarities` says how much each of some terms tells."""
     if not hits:
@@ -41,7 +46,7 @@ def passes(query: str, hits: Sequence[GateHit], rarities: Rarities) -> GateDecis
     weights = rarities(asked)
     score, above = 0.0, -math.inf
     # Those that can cover it best come first: once none of the rest can do better, their words are not read.
-    for most, hit in sorted(((_most(hit), hit) for hit in hits), key=lambda each: -each[0]):
+    for most, hit in sorted(((_most(hit.cosine), hit) for hit in hits), key=lambda each: -each[0]):
         if above >= most:
             break
         covered, threshold = _score(weights, hit)
@@ -52,11 +57,11 @@ def passes(query: str, hits: Sequence[GateHit], rarities: Rarities) -> GateDecis
     return GateDecision(passed, round(score, 3), f"the best result {said} the question ({score:.2f})")
 
 
-def _most(hit: GateHit) -> float:
+def _most(cosine: float | None) -> float:
     """How far above its threshold a hit would come whose words cover everything."""
-    if hit.cosine is None:
+    if cosine is None:
         return 1.0 - PASSES_FROM_BY_WORDS
-    return _COVERAGE + _COSINE * max(hit.cosine, 0.0) - PASSES_FROM
+    return _COVERAGE + _COSINE * max(cosine, 0.0) - PASSES_FROM
 
 
 def _score(weights: Mapping[str, float], hit: GateHit) -> tuple[float, float]:

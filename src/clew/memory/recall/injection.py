@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from clew.memory.recall.block import Injected, cited, fitting, framed, is_injectable, line_of
-from clew.memory.recall.gate import GateHit, passes
+from clew.memory.recall.gate import GateHit, can_pass, passes
 from clew.memory.recall.ranking import LONGEST_SNIPPET, Ranked, Recall
 from clew.search.quote.evidence import preview
 from clew.text.shortening import one_line
@@ -54,9 +54,11 @@ def inject(
         ranked, notes = recall.rank(query, CONSIDERED, about=about, check=check)
         # What was shown before opens the gate for nothing else.
         fresh = [each for each in ranked if not _was_shown(each, seen) and is_injectable(each.memory)]
-        beside = recall.beside([each.memory for each in fresh], seen) if gated else {}
+        # Words are read only of what they can let through; the best tells how far away it is.
+        judged = [each for each in fresh if can_pass(each.found.dense)] or fresh[:1]
+        beside = recall.beside([each.memory for each in judged], seen) if gated else {}
     if gated and (fresh or not ranked):
-        hits = [GateHit(beside.get(each.memory.id, ""), each.found.dense) for each in fresh]
+        hits = [GateHit(beside.get(each.memory.id, ""), each.found.dense) for each in judged]
         decision = passes(query, hits, recall.rarities)
         if not decision.passed:
             return Block("", (), 0, 0, f"Nothing was injected: {decision.reason}.", tuple(ranked), notes)

@@ -16,11 +16,13 @@ import msgspec
 from clew.derived.file import DerivedFile
 from clew.memory.model import EXCHANGES, PURGES, Link, LinkKind
 from clew.memory.scope import BY_ID, EVERYTHING, FORGOTTEN_BY_ID, Asker, Filters, condition
+from clew.memory.storage import citations
+from clew.memory.storage.citations import SEQ, number
 from clew.memory.storage.index_tables import SCHEMA, apply_event, drop_memory, text_hash
 from clew.store.interface import Store
 from clew.store.sqlite.connections import Connection
 
-_SEQ, _PURGED = "seq", "purged"
+_PURGED = "purged"
 _BATCH = 10_000
 _CACHE_FOR_MANY = 65_536
 """Kilobytes. Ids are random, so each of many events goes to another page of the file."""
@@ -62,7 +64,7 @@ class MemoryIndex(DerivedFile):
     def _check_store(self) -> None:
         """A store that was replaced by an older copy has fewer events than the index was made from."""
         with self.reading() as connection:
-            seq = _number(connection, _SEQ)
+            seq = number(connection, SEQ)
         if seq and not self._store.events(after=seq - 1, limit=1):
             self.renew()
 
@@ -101,7 +103,7 @@ class MemoryIndex(DerivedFile):
             while events := self._store.events(after=self._seq, limit=1):
                 with self.writing() as connection:
                     # Another process may have filled it further.
-                    seq = _number(connection, _SEQ)
+                    seq = number(connection, SEQ)
                     events = self._store.events(after=seq, limit=_BATCH)
                     if len(events) == _BATCH:
                         connection.execute(f"PRAGMA cache_size = -{_CACHE_FOR_MANY:d}")
@@ -111,7 +113,7 @@ class MemoryIndex(DerivedFile):
                         seq = event.seq
                         if event.collection == PURGES and event.after is None:
                             purged = seq
-                    _set_number(connection, _SEQ, seq)
+                    _set_number(connection, SEQ, seq)
                     if purged:
                         _set_number(connection, _PURGED, purged)
                 self._seq = seq
@@ -269,6 +271,15 @@ class MemoryIndex(DerivedFile):
         links = {link.id: link for link in map(_link, found)}
         return sorted(links.values(), key=lambda link: (-link.weight, link.id))
 
+    def around(self, ids: Iterable[str], *, cites: bool = False) -> dict[str, frozenset[str]]:
+        """What each of these memories is linked to, either way, for whoever need not know how."""
+        found: dict[str, set[str]] = {id: set() for id in ids}
+        with self.asked() as connection:
+            for own, other in ((0, 1), (1, 0)):
+                for row in _links(connection, ("source", "target")[own], list(found), None, cites=cites):
+                    found[row[own]].add(row[other])
+        return {id: frozenset(others) for id, others in found.items()}
+
     def replacing(self, ids: Sequence[str]) -> dict[str, list[str]]:
         """Which memories were said to supersede these ones; nothing for most. Asked for everything that is found."""
         found: dict[str, list[str]] = {}
@@ -300,36 +311,13 @@ class MemoryIndex(DerivedFile):
 
     def citing(self, nodes: Sequence[str], prefixes: Sequence[str], asker: Asker) -> list[str]:
         """The memories that cite one of these nodes, or one whose id begins like that, the latest first."""
-        seen = condition(asker)
-        ranges = [(prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1)) for prefix in prefixes]
-        query = f"""
-            WITH cited AS (
-                SELECT source FROM json_each(?) JOIN links ON target = value WHERE is_cite
-                UNION SELECT source FROM json_each(?)
-                JOIN links ON target >= json_extract(value, '$[0]')
-                    AND target < json_extract(value, '$[1]') WHERE is_cite
-            )
-            SELECT memories.id FROM cited CROSS JOIN memories ON memories.id = source WHERE {seen.sql}
-            ORDER BY made DESC
-        """  # noqa: S608
-        values = (msgspec.json.encode(nodes).decode(), msgspec.json.encode(ranges).decode(), *seen.values)
         with self.asked() as connection:
-            return [id for (id,) in connection.execute(query, values).fetchall()]
+            return citations.citing(connection, nodes, prefixes, asker)
 
     def symbols_called(self, names: Iterable[str]) -> list[str]:
         """The cited symbols that have one of these names, whatever file they stand in."""
-        wanted = set(names)
-        query = "SELECT DISTINCT target FROM links WHERE is_cite AND target >= 'symbol:' AND target < 'symbol;'"
         with self.asked() as connection:
-            targets = [target for (target,) in connection.execute(query).fetchall()] if wanted else []
-        spelled = ((target, target.rpartition("::")[2]) for target in targets)
-        return [target for target, name in spelled if {name, name.rpartition(".")[2]} & wanted]
-
-    def is_behind(self, events: int) -> bool:
-        """Whether more events than this wait to be read into the index, which the next question would do."""
-        with self.reading() as connection:
-            seq = _number(connection, _SEQ)
-        return len(self._store.events(after=seq, limit=events + 1)) > events
+            return citations.symbols_called(connection, names)
 
     # What happened
 
@@ -341,16 +329,15 @@ class MemoryIndex(DerivedFile):
 
     def shown_in(self, session: str, *, injected: bool = False) -> list[str]:
         """The memories that were shown in a session, the latest first; only those that were injected, if asked."""
-        query = "SELECT memory FROM shown WHERE session = ? AND injected >= ? ORDER BY seq DESC"
         with self.asked() as connection:
-            return [id for (id,) in connection.execute(query, (session, injected)).fetchall()]
+            return citations.shown_in(connection, session, injected=injected)
 
     def written_since(self, seq: int) -> tuple[int, list[tuple[str, bool]]]:
         """The memories that were written or deleted after an event, and up to which event that is."""
         query = "SELECT id, deleted IS NOT NULL FROM memories WHERE written > ? ORDER BY written"
         with self.asked() as connection:
             rows = connection.execute(query, (seq,)).fetchall()
-            return _number(connection, _SEQ), [(id, bool(gone)) for id, gone in rows]
+            return number(connection, SEQ), [(id, bool(gone)) for id, gone in rows]
 
     def written_after(self, seq: int, asker: Asker, limit: int) -> list[tuple[int, str]]:
         """The memories that were written after an event and may be seen, in that order, each with its event."""
@@ -369,13 +356,13 @@ class MemoryIndex(DerivedFile):
         """The event of the first of the last exchanges, if there was any, and the last event of all."""
         query = "SELECT min(seq) FROM (SELECT seq FROM happened WHERE collection = ? ORDER BY seq DESC LIMIT ?)"
         with self.asked() as connection:
-            (first,), last = connection.execute(query, (EXCHANGES, limit)).fetchone(), _number(connection, _SEQ)
+            (first,), last = connection.execute(query, (EXCHANGES, limit)).fetchone(), number(connection, SEQ)
         return first, last
 
     def purged(self) -> int:
         """The event at which the last purge ended; 0 where there was none."""
         with self.asked() as connection:
-            return _number(connection, _PURGED)
+            return number(connection, _PURGED)
 
     def there(self) -> frozenset[str]:
         """The memories that were not forgotten."""
@@ -385,16 +372,11 @@ class MemoryIndex(DerivedFile):
     def mark(self, name: str) -> int:
         """How far somebody who reads the index has come; 0 for one who never did."""
         with self.asked() as connection:
-            return _number(connection, f"of {name}")
+            return number(connection, f"of {name}")
 
     def set_mark(self, name: str, seq: int) -> None:
         with self.writing() as connection:
             _set_number(connection, f"of {name}", seq)
-
-
-def _number(connection: Connection, name: str) -> int:
-    row = connection.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
-    return int(row[0]) if row else 0
 
 
 def _set_number(connection: Connection, name: str, value: int) -> None:

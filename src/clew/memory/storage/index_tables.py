@@ -6,6 +6,7 @@ import msgspec
 
 from clew.derived.file import Schema
 from clew.memory.model import CHANGES, EXCHANGES, LINKS, MEMORIES, Link, Memory
+from clew.memory.storage.citations import VERSION
 from clew.store.interface import Event
 from clew.store.sqlite.connections import Connection
 from clew.text.hashing import content_hash
@@ -62,7 +63,7 @@ _STATEMENTS = (
     ) WITHOUT ROWID
     """,
 )
-SCHEMA = Schema("The index of the memory", 4, _STATEMENTS, "it is made anew from the store")
+SCHEMA = Schema("The index of the memory", VERSION, _STATEMENTS, "it is made anew from the store")
 
 _PUT_MEMORY = """
     INSERT INTO memories (id, hex, kind, text_hash, folder, branch, agent, visibility, session, trust, domain,

@@ -281,8 +281,8 @@ _BOTH = Recipe(
 )
 _ALIKE = Recipe(
     "alike",
-    2,
-    (Signal("lexical", depth=50, unfound=0.0, matches=4_000), Signal("dense", depth=50)),
+    3,
+    (Signal("lexical", depth=50, unfound=0.0, matches=2_000), Signal("dense", depth=50)),
     fusion=Fusion.WEIGHTED_SCORES,
     normalisation=Normalisation.Z,
 )
