@@ -2,11 +2,13 @@
 
 import json
 import socket
+import sqlite3
 import stat
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from clew.memory.hooks import address
 from clew.memory.hooks.handler import HookHandler
 from clew.memory.hooks.listener import HookListener
 from clew.memory.hooks.payload import read_payload
+from clew.memory.storage.citations import VERSION
 
 TIDES = "def height(hour):\n    return hour * 2\n"
 IMPATIENT = """
@@ -83,6 +86,19 @@ def test_without_a_server_a_file_is_said_to_have_changed_only_where_what_it_says
     assert "file:src/tides.py: Heights" in Host(root).prompt("see src/tides.py")
     (root / "src/tides.py").write_text(TIDES.replace("    return", "return"))
     assert "file:src/tides.py (changed since): Heights" in Host(root, "session-2").prompt("see src/tides.py")
+
+
+# Verifies: REQ-d00310-A
+def test_without_a_server_an_index_of_another_version_is_made_anew_before_it_is_asked(
+    root: Path, client: Memory
+) -> None:
+    id = client.store("Heights are in metres.", about=["src/tides.py"])
+    (index,) = root.rglob("memory-index.db")
+    with closing(sqlite3.connect(index)) as connection:
+        connection.execute("PRAGMA user_version = 1")
+    assert id[:8] in Host(root).prompt("see src/tides.py")
+    with closing(sqlite3.connect(index)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)
 
 
 # Verifies: REQ-d00312-B
