@@ -282,7 +282,7 @@ _BOTH = Recipe(
 _ALIKE = Recipe(
     "alike",
     3,
-    (Signal("lexical", depth=50, unfound=0.0, matches=2_000), Signal("dense", depth=50)),
+    (Signal("lexical", depth=40, unfound=0.0, matches=2_000), Signal("dense", depth=40)),
     fusion=Fusion.WEIGHTED_SCORES,
     normalisation=Normalisation.Z,
 )
