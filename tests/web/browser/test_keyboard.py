@@ -1,15 +1,11 @@
 """Every flow without a mouse: the palette, an edit from draft to undo, a review."""
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.web.browser.conftest import OpenTab
-from tests.web.browser.driving import PATIENCE_MS
-from tests.web.conftest import DEMO, remember
-from tests.web.serving import Site, served
+from tests.web.conftest import remember
+from tests.web.serving import Site
 
 
 def tab_to(page: Any, wanted: str) -> None:
