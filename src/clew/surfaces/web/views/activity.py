@@ -1,5 +1,8 @@
 """Activity: what agents ask and change now, drafts that wait, and what is to be reviewed."""
 
+from collections.abc import Iterable
+from typing import Any
+
 from clew.edit.undoing import written
 from clew.memory.operations.commands import ShowHistory
 from clew.surfaces.web.pictures.sparkline import sparkline
@@ -13,7 +16,8 @@ MOST_EVENTS = 30
 def show_activity(visit: Visit) -> View:
     calls = visit.project.context.calls.latest()
     log = visit.ask(GetMutationLog, limit=100)
-    memory = visit.tried(ShowHistory, limit=20) if visit.project.memory.exists else None
+    memory = visit.tried(ShowHistory, limit=MOST_EVENTS) if visit.project.memory.exists else None
+    files = written(visit.project.store, MOST_EVENTS) if visit.project.store is not None else ()
     return View(
         template="activity.html",
         title="Activity",
@@ -24,7 +28,14 @@ def show_activity(visit: Visit) -> View:
             "errors": sum(1 for each in calls if each.error),
             "picture": sparkline([each.at for each in calls]),
             "drafts": log,
-            "written": written(visit.project.store, MOST_EVENTS) if visit.project.store is not None else (),
-            "memory": memory.entries if memory is not None else (),
+            "last_saved": visit.project.mutations.last_saved(),
+            "written": _latest_first(files, memory.entries if memory is not None else ()),
         },
     )
+
+
+def _latest_first(files: Iterable[Any], memory: Iterable[Any]) -> list[tuple[str, Any]]:
+    """What was written to files and what was remembered, as one list."""
+    both = [(each.at, "files", each) for each in files] + [(each.timestamp, "memory", each) for each in memory]
+    latest = sorted(both, key=lambda each: each[0][:19], reverse=True)
+    return [(kind, each) for _, kind, each in latest[:MOST_EVENTS]]
