@@ -113,6 +113,7 @@ WITHOUT_SPECS = {
     "Activity": (
         Q("What do agents do now?", "/activity", ("No agent has called this server yet",)),
         Q("What waits to be saved?", "/activity", ("0 drafts to save",)),
-        Q("What was written last?", "/activity", ("memory: store Roses are watered in the evening, never at noon. leaves burn at noon",)),
+        Q("What was written last?", "/activity",
+          ("memory: store Roses are watered in the evening, never at noon. leaves burn at noon",)),
     ),
 }  # fmt: skip
