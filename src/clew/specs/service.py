@@ -342,13 +342,13 @@ class SpecsService:
         from clew.specs import artefacts
 
         entry = self.library.change(change_id)
-        return artefacts.status(entry, self._settings(entry))
+        return artefacts.status(entry, self._settings(entry), self._context)
 
     def instructions(self, artefact: str, change_id: str) -> results.Instructions:
         from clew.specs import artefacts
 
         entry = self.library.change(change_id)
-        return artefacts.instructions(artefact, entry, self._settings(entry))
+        return artefacts.instructions(artefact, entry, self._settings(entry), self._context)
 
     def _settings(self, entry: ChangeEntry) -> ProjectSettings:
         """What OpenSpec's settings of the project say about writing changes; nothing where there are none."""
