@@ -261,7 +261,7 @@ class SpecsService:
         for id, entry in known.changes.items():
             base = self._git_base(known, entry)
             found[id] = joined(said.get(id, ()), base.baselines, seen.get(id, ()))
-            if base.unknown and id not in said:
+            if (base.unknown or base.squashed) and id not in said:
                 notes = (*notes, f"The base of '{id}' is unknown: {_unknown(base)}.")
         return found, notes
 
@@ -422,9 +422,15 @@ class SpecsService:
 
 def _unknown(base: GitBase) -> str:
     """Why a base is unknown; empty where it is known."""
-    if not base.unknown:
+    if not (base.unknown or base.squashed):
         return ""
-    return f"the history of this clone is cut off, and does not have the commit that added {', '.join(base.unknown)}"
+    told = []
+    if base.unknown:
+        missing = ", ".join(base.unknown)
+        told.append(f"the history of this clone is cut off, and does not have the commit that added {missing}")
+    if base.squashed:
+        told.append(f"one commit added {', '.join(base.squashed)} and changed the same requirements, as squashing does")
+    return "; ".join(told)
 
 
 def _needs_base(change: Change) -> bool:
