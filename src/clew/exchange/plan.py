@@ -126,7 +126,8 @@ class _Planner:
                 decided, record = self._decided(item, wanted[item.id])
             except BadInput as error:
                 rejected.append(results.Problem(item.id, str(error)))
-                kept.append(self._unplaced(item))
+                # What it became before stays known, so that a corrected item finds it again.
+                kept.append(self._records.get(item.id) or self._unplaced(item))
                 continue
             if record is not None:
                 kept.append(record)

@@ -82,6 +82,10 @@ class Tab:
         if not request.url.startswith((self.base, "data:", "about:", "file:")):
             self.problems.append(f"request: {request.url}")
 
+    def close(self) -> None:
+        """For a test that ends the server itself: afterwards its absence is nobody's problem."""
+        self.page.close()
+
     def show(self, address: str) -> Any:
         self.page.goto(self.base + address)
         return self.page

@@ -1,6 +1,7 @@
 """Every view in a real browser: its questions, both colour schemes, a narrow window, no scripts, no violations."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -85,8 +86,7 @@ def test_every_view_answers_its_questions_on_a_project_without_specs(
     tmp_path: Path, open_tab: OpenTab, axe: str
 ) -> None:
     make_garden(tmp_path / "garden")
-    with served(tmp_path / "garden") as site:
-        tab = open_tab(site)
+    with served(tmp_path / "garden") as site, closing(open_tab(site)) as tab:
         ask_all(tab, WITHOUT_SPECS)
         for name, address in (("today", "/"), ("requirements", "/requirements"), ("specs", "/specs")):
             tab.show(address)

@@ -8,16 +8,14 @@ from functools import cache
 
 from clew.formats.code.script_config import CONFIGS, ScriptConfig, read_config
 
-_DEEPEST = 8
-"""Configurations that inherit from each other."""
-
 
 class Aliases:
     """Of one state of the files; `configs` are the paths of the files that say something about names."""
 
     def __init__(self, configs: Iterable[str], read: Callable[[str], bytes | None]) -> None:
         self._configs = frozenset(configs)
-        self._read = cache(read)
+        self._read = read
+        self._completed: dict[str, ScriptConfig] = {}
         self.nearest = cache(self._nearest)
 
     def names_of(self, path: str) -> Iterator[str]:
@@ -37,14 +35,21 @@ class Aliases:
                 return self._complete(path)
         return self.nearest(posixpath.dirname(folder)) if folder else ScriptConfig()
 
-    def _complete(self, path: str, depth: int = 0) -> ScriptConfig:
+    def _complete(self, path: str) -> ScriptConfig:
         """With what it inherits, or what those say that it only names, as new projects of Vite have it."""
+        if path not in self._completed:
+            # One that leads back to itself says nothing there. Each is read once, however many name it.
+            self._completed[path] = ScriptConfig()
+            self._completed[path] = self._with_others(path)
+        return self._completed[path]
+
+    def _with_others(self, path: str) -> ScriptConfig:
         data = self._read(path)
         own = read_config(data, path) if data is not None else ScriptConfig()
         base, paths = own.base, own.paths
         for other in (*own.extends, *(() if paths else own.references)):
-            if depth < _DEEPEST and (base is None or not paths):
-                above = self._complete(self._file(other), depth + 1)
+            if base is None or not paths:
+                above = self._complete(self._file(other))
                 base = above.base if base is None else base
                 paths = paths or above.paths
         return ScriptConfig(base, paths)
