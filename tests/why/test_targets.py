@@ -1,6 +1,8 @@
 """What a target may be: documents, specs and changes, registers, memories, and code in several languages."""
 
+import json
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,8 @@ from typing import Any
 import pytest
 from tests.why.asking import Asker
 from tests.why.histories import Repository
+
+from clew.graph.code.aliases import Aliases
 
 SPEC = """# tides Specification
 
@@ -241,6 +245,20 @@ def test_functions_of_a_component_are_found_and_an_edited_configuration_counts(a
     assert "function strike" in told(sections(asker, scripts, "src/Door.vue:7")["what"])
     (scripts / "tsconfig.base.json").write_text('{"compilerOptions": {"paths": {"~/*": ["./elsewhere/*"]}}}\n')
     assert "src/Door.vue imports" not in told(sections(asker, scripts, "src/lib/bell.ts")["depends_on_it"])
+
+
+# Verifies: REQ-d00363-G
+def test_a_configuration_is_read_once_however_many_inherit_from_it() -> None:
+    names = ["tsconfig.json", *(f"{number}.json" for number in range(30))]
+    each_inherits_from_all = json.dumps({"extends": [f"./{name}" for name in names]}).encode()
+    reads = Counter[str]()
+
+    def read(path: str) -> bytes:
+        reads[path] += 1
+        return each_inherits_from_all
+
+    assert list(Aliases(names, read).names_of("main.ts")) == []
+    assert max(reads.values()) == 1
 
 
 # Verifies: REQ-d00363-H

@@ -8,6 +8,9 @@ from functools import cache
 
 from clew.formats.code.script_config import CONFIGS, ScriptConfig, read_config
 
+_DEEPEST = 32
+"""Configurations that inherit from each other."""
+
 
 class Aliases:
     """Of one state of the files; `configs` are the paths of the files that say something about names."""
@@ -29,27 +32,30 @@ class Aliases:
         yield posixpath.normpath(name)
 
     def _nearest(self, folder: str) -> ScriptConfig:
-        for name in CONFIGS:
-            path = posixpath.join(folder, name)
-            if path in self._configs:
-                return self._complete(path)
-        return self.nearest(posixpath.dirname(folder)) if folder else ScriptConfig()
+        while True:
+            for name in CONFIGS:
+                path = posixpath.join(folder, name)
+                if path in self._configs:
+                    return self._complete(path)
+            if not folder:
+                return ScriptConfig()
+            folder = posixpath.dirname(folder)
 
-    def _complete(self, path: str) -> ScriptConfig:
+    def _complete(self, path: str, depth: int = 0) -> ScriptConfig:
         """With what it inherits, or what those say that it only names, as new projects of Vite have it."""
         if path not in self._completed:
             # One that leads back to itself says nothing there. Each is read once, however many name it.
             self._completed[path] = ScriptConfig()
-            self._completed[path] = self._with_others(path)
+            self._completed[path] = self._with_others(path, depth)
         return self._completed[path]
 
-    def _with_others(self, path: str) -> ScriptConfig:
+    def _with_others(self, path: str, depth: int) -> ScriptConfig:
         data = self._read(path)
         own = read_config(data, path) if data is not None else ScriptConfig()
         base, paths = own.base, own.paths
         for other in (*own.extends, *(() if paths else own.references)):
-            if base is None or not paths:
-                above = self._complete(self._file(other))
+            if depth < _DEEPEST and (base is None or not paths):
+                above = self._complete(self._file(other), depth + 1)
                 base = above.base if base is None else base
                 paths = paths or above.paths
         return ScriptConfig(base, paths)
