@@ -208,6 +208,14 @@ SCRIPTS = {
     'import { open } from "#db";\nfunction strike() { ring(1); }\n</script>\n',
     "src/House.svelte": '<script>\nimport Door from "./Door.vue";\n</script>\n<Door/>\n',
     "src/page.astro": '---\nimport House from "@/House.svelte";\n---\n<House/>\n',
+    "packages/gate/package.json": '{"name": "@house/gate", "exports": {".": {"import": "./dist/index.js"}, '
+    '"./hinge": "./dist/hinge.js"}, "imports": {"#bolt": "./src/bolt.ts"}}',
+    "packages/gate/src/index.ts": 'export { bolt } from "#bolt";\n',
+    "packages/gate/src/bolt.ts": "export function bolt() {}\n",
+    "packages/gate/src/latch.ts": "export function latch() {}\n",
+    "packages/gate/made/hinge.ts": "export function hinge() {}\n",
+    "packages/yard/index.ts": 'import { bolt } from "@house/gate";\nimport { latch } from "@house/gate/latch";\n'
+    'import { hinge } from "@house/gate/hinge";\nimport "#bolt";\n',
     "tool/jsconfig.json": '{"compilerOptions": {"baseUrl": "code"}}\n',
     "tool/code/hammer.js": "export function strike() {}\n",
     "tool/main.js": 'import { strike } from "hammer";\nimport { ring } from "~/lib/bell";\nimport "react";\n',
@@ -230,6 +238,9 @@ def scripts(tmp_path: Path) -> Path:
         ("src/lib/bell.ts::ring", "src/Door.vue imports ring"),
         ("src/lib/database.ts", "src/Door.vue imports open"),
         ("src/Door.vue", "src/House.svelte imports it"),
+        ("packages/gate/src/bolt.ts", "packages/gate/src/index.ts imports bolt"),
+        ("packages/gate/src/index.ts", "packages/yard/index.ts imports bolt"),
+        ("packages/gate/src/latch.ts::latch", "packages/yard/index.ts imports latch"),
         ("src/House.svelte", "src/page.astro imports it"),
         ("tool/code/hammer.js", "tool/main.js imports strike"),
     ],
@@ -267,6 +278,11 @@ def test_imports_that_lead_nowhere_are_told_where_they_may_mean_the_target(asker
     assert "src/Door.vue imports ring" in said
     assert "Not resolved, and may mean it: '~/lib/bell' in tool/main.js:2" in said
     assert "Not resolved" not in told(sections(asker, scripts, "src/lib/database.ts")["depends_on_it"])
+    said = told(sections(asker, scripts, "packages/gate/made/hinge.ts")["depends_on_it"])
+    assert "Not resolved, and may mean it: '@house/gate/hinge' in packages/yard/index.ts:3" in said
+    # Names that begin so are known to their own package only.
+    said = told(sections(asker, scripts, "packages/gate/src/bolt.ts")["depends_on_it"])
+    assert "packages/yard/index.ts imports" not in said
     assert "Imports are not read in this language." in told(sections(asker, scripts, "go/bell.go")["depends_on_it"])
 
 

@@ -1,12 +1,13 @@
-"""Where names in the imports of scripts lead: by the `tsconfig.json` or `jsconfig.json` that is nearest to the file."""
+"""Where names in the imports of scripts lead: by the `tsconfig.json` or `jsconfig.json` that is nearest to the file, by
+the `package.json` of its own package, and by the names of the packages that the project holds."""
 
 # Implements: REQ-d00363
 
 import posixpath
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, cached_property
 
-from clew.formats.code.script_config import CONFIGS, ScriptConfig, read_config
+from clew.formats.code.script_config import CONFIGS, PACKAGE, ScriptConfig, read_config, read_package
 
 _DEEPEST = 32
 """Configurations that inherit from each other."""
@@ -23,13 +24,40 @@ class Aliases:
 
     def names_of(self, path: str) -> Iterator[str]:
         """Every name under which some file may import a path."""
-        for config in {self._complete(each) for each in self._configs if posixpath.basename(each) in CONFIGS}:
+        configs = {self._complete(each) for each in self._configs if posixpath.basename(each) in CONFIGS}
+        for config in (*configs, self._packages[""], *self._packages.values()):
             yield from config.names_of(path)
 
     def leads_to(self, name: str, importing: str) -> Iterator[str]:
         """The paths that a name may mean in a file, and last the path from the project's root."""
-        yield from self.nearest(posixpath.dirname(importing)).leads_to(name)
+        for config in self._known_to(importing):
+            yield from config.leads_to(name)
         yield posixpath.normpath(name)
+
+    def knows(self, name: str, importing: str) -> bool:
+        """Whether some file says where a name leads, whatever is there."""
+        return any(config.knows(name) for config in self._known_to(importing))
+
+    def _known_to(self, importing: str) -> Iterator[ScriptConfig]:
+        folder = posixpath.dirname(importing)
+        yield self.nearest(folder)
+        while folder and posixpath.join(folder, PACKAGE) not in self._configs:
+            folder = posixpath.dirname(folder)
+        yield self._packages.get(f"{folder}/", ScriptConfig())
+        yield self._packages[""]
+
+    @cached_property
+    def _packages(self) -> dict[str, ScriptConfig]:
+        """What the files of a package know by its folder with a slash; under the empty text what all files know."""
+        found: dict[str, ScriptConfig] = {}
+        outside: dict[str, tuple[str, ...]] = {}
+        for path in sorted(self._configs):
+            data = self._read(path) if posixpath.basename(path) == PACKAGE else None
+            if data is not None:
+                of_all, of_own = read_package(data, path)
+                outside |= of_all.paths
+                found[f"{posixpath.dirname(path)}/"] = of_own
+        return {**found, "": ScriptConfig(paths=tuple(outside.items()))}
 
     def _nearest(self, folder: str) -> ScriptConfig:
         while True:
