@@ -284,8 +284,11 @@ class ReplicatedStore:
     def advance_job(self, id: str, *, done: int, total: int | None = None, message: str = "") -> Job:
         return self._asked().advance_job(id, done=done, total=total, message=message)
 
-    def finish_job(self, id: str, *, state: str = "done", message: str = "") -> Job:
-        return self._asked().finish_job(id, state=state, message=message)
+    def renew_job(self, id: str) -> None:
+        self._asked().renew_job(id)
+
+    def finish_job(self, id: str, *, state: str = "done", message: str = "", done: int | None = None) -> Job:
+        return self._asked().finish_job(id, state=state, message=message, done=done)
 
     def cancel_job(self, id: str) -> Job:
         return self._asked().cancel_job(id)
