@@ -322,7 +322,8 @@ class ProjectIndex:
             # Which project it is is not known, or there is no driver: then nothing is shared, and the store says so.
             log.warning("%s", error)
             return None, None
-        if config.search.engine == "database":
+        # What a reader's files hold cannot be written into the database, so their index is on this machine.
+        if config.search.engine == "database" and getattr(self._context.shared, "may_write", True):
             return in_database(config.store, schema, self._space(), self._settings), None
         return None, shared_embeddings(config.store, schema)
 

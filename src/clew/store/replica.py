@@ -71,6 +71,8 @@ class ReplicatedStore:
     ) -> None:
         """`path` is the file of the copy. A database that does not answer now may answer later: then the copy serves
         until it does."""
+        self.copy = path
+        """Where the copy is."""
         self._open_remote = open_remote
         self._fresh = fresh_seconds
         self._local = _opened(path)
@@ -101,6 +103,11 @@ class ReplicatedStore:
     def principal(self) -> str | None:
         """Who writes, as the database knows them; None before it was ever reached."""
         return self._remote.principal if self._remote is not None else None
+
+    @property
+    def may_write(self) -> bool:
+        """Whether the database takes writes of this user, as far as it was ever asked."""
+        return self._remote is None or self._remote.may_write
 
     @property
     def database(self) -> "PostgresStore":

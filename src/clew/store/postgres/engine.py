@@ -84,6 +84,10 @@ class PostgresStore(SqlStore[Connections]):
         """The database's user, where it signs what it writes."""
         return self._connections.principal
 
+    @property
+    def may_write(self) -> bool:
+        return self._connections.may_write
+
     def origin(self) -> bytes:
         """What tells this schema from one of the same name that was made at another time."""
         with self._connections.reading() as connection:
