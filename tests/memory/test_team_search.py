@@ -190,11 +190,18 @@ def test_reading_goes_on_while_the_database_is_gone_and_the_servers_agree_again_
         own_postgres.kill()
         assert made in other.ids("how are ropes coiled")
         assert made in one.ids("how are ropes coiled")
+        for memory in (one, other):
+            assert eventually(lambda memory=memory: "does not answer" in notes(memory))  # type: ignore[misc]
         with pytest.raises(MCPError, match="cannot be reached"):
             one.store("Nobody has acknowledged this.")
         own_postgres.start()
         later = _stored(one, "The tide table hangs in the lamp room.")
         assert eventually(lambda: later in other.ids("where is the tide table"))
+        assert "does not answer" not in notes(other)
+
+
+def notes(memory: Memory) -> str:
+    return str(memory("search_graph", query="how are ropes coiled")["notes"])
 
 
 def _stored(memory: Memory, text: str) -> str:
