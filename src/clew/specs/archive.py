@@ -81,8 +81,8 @@ class ChangeArchiver:
             if unknown_base and not request.accept_base:
                 raise Refused(
                     f"The base of '{change_id}' is not known: {unknown_base}.",
-                    hint="Fetch the whole history (git fetch --unshallow), or look whether the specs moved since, and "
-                    "pass --accept-base (accept_base=true).",
+                    hint=f"Look at what it would replace (`clew change diff {change_id}`), and pass --accept-base "
+                    "(accept_base=true). In a shallow clone `git fetch --unshallow` finds the base.",
                 )
             sides = decided(entry.change, found, request.take)
             applied = apply_change(entry.change, self._files(known, paths), sides, entry.root.layout)

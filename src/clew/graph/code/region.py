@@ -157,7 +157,7 @@ class CodeRegion(Region):
     def _is_own(self, found: FiledImport) -> bool:
         if found.module.startswith(_NO_PACKAGE):
             return True
-        return self._aliases().nearest(posixpath.dirname(found.path)).knows(found.module[1:])
+        return self._aliases().knows(found.module[1:], found.path)
 
     def _candidates(self, found: FiledImport) -> Iterator[str]:
         """The files that an import may mean, most specific first."""
