@@ -12,7 +12,7 @@ who ask from one of its own nodes, so no figure about requirements depends on it
 """
 
 import posixpath
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from clew.derived.code_file import CodeFile, FiledImport, FiledSymbol
 from clew.formats.code.components import ENDINGS
@@ -21,8 +21,7 @@ from clew.formats.code.imports import importable_as
 from clew.formats.code.languages import family_for
 from clew.graph.code.aliases import Aliases
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind, Source
-from clew.graph.region import MemoryRegion, steps_in, steps_out
-from clew.graph.walk import Direction, Step
+from clew.graph.region import MemoryRegion, Region
 
 PREFIX = "symbol:"
 WHOLE = "*"
@@ -38,7 +37,7 @@ _ROOTS = frozenset({"", "src", "lib", "python"})
 """Folders that every file of a project may import from."""
 
 
-class CodeRegion:
+class CodeRegion(Region):
     def __init__(
         self,
         file: Callable[[], CodeFile],
@@ -103,19 +102,6 @@ class CodeRegion:
         names = dict.fromkeys((qualname, qualname.rpartition(".")[2])) if qualname else ()
         for section in dict.fromkeys(section for name in names for section in self._mentioning(name)):
             yield Edge(EdgeKind.MENTIONS, section, id)
-
-    def neighbours(
-        self,
-        ids: Sequence[str],
-        kinds: Collection[EdgeKind] | None = None,
-        direction: Direction = "both",
-        limit: int | None = None,
-    ) -> Iterator[Step[Edge]]:
-        for id in ids:
-            if direction != "in":
-                yield from steps_out(id, self.iter_outgoing_edges(id), kinds, limit)
-            if direction != "out":
-                yield from steps_in(id, self.iter_incoming_edges(id), kinds, limit)
 
     # Imports
 
