@@ -21,8 +21,6 @@ from clew.memory.scope import Asker
 from clew.memory.storage import citations
 from clew.text.passage_hash import says, stands_in
 
-STORE_FILE, INDEX_FILE = "memory.db", "memory-index.db"
-"""As in `clew.memory.storage.home`, which takes longer to import than all of this to run."""
 LONGEST_SAID = 240
 _MOST_BEHIND = 500
 _PATIENCE_SECONDS = 0.3
@@ -43,16 +41,16 @@ class Index(Protocol):
 class CitedMemories:
     """The files of a memory, open for reading."""
 
-    def __init__(self, folder: Path, asker: Asker) -> None:
-        self._store = _opened(folder / STORE_FILE)
-        self._index = _opened(folder / INDEX_FILE)
+    def __init__(self, store: Path, index: Path, asker: Asker) -> None:
+        self._store = _opened(store)
+        self._index = _opened(index)
         self._asker = asker
         behind = self._behind()
         self._is_useful = behind <= _MOST_BEHIND
         if behind and self._is_useful:
             self._index.close()
-            _bring_in_step(folder)
-            self._index = _opened(folder / INDEX_FILE)
+            _bring_in_step(store, index)
+            self._index = _opened(index)
 
     def close(self) -> None:
         self._index.close()
@@ -104,16 +102,16 @@ def _opened(path: Path) -> sqlite3.Connection:
     raise failure or sqlite3.OperationalError(path.name)
 
 
-def _bring_in_step(folder: Path) -> None:
+def _bring_in_step(store: Path, index: Path) -> None:
     """Read what happened since into the index, as any question of a server does."""
     from clew.memory.storage.index import MemoryIndex
     from clew.store.sqlite.engine import open_sqlite
 
     with (
-        closing(open_sqlite(folder / STORE_FILE, read_only=True, busy_timeout=_PATIENCE_SECONDS)) as store,
-        closing(MemoryIndex(folder / INDEX_FILE, store)) as index,
+        closing(open_sqlite(store, read_only=True, busy_timeout=_PATIENCE_SECONDS)) as opened,
+        closing(MemoryIndex(index, opened)) as filled,
     ):
-        index.mark("")
+        filled.mark("")
 
 
 def ids_citing(index: Index, named: Named, asker: Asker) -> list[str]:
