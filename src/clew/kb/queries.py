@@ -36,7 +36,7 @@ _ENTITY = """
 
 
 _SECTION = """
-    SELECT sections.id, documents.path, place, parent, sections.document, block
+    SELECT sections.id, documents.path, place, sections.parent, sections.document, block
     FROM documents JOIN sections ON sections.document = documents.number
 """
 
@@ -136,7 +136,7 @@ class Reading:
     def sections_with_tags(self, wanted: Sequence[str]) -> list[tuple[SectionRecord, str]]:
         """Those of some sections that are there, each with the tag of its document."""
         sql = """
-            SELECT documents.tag, sections.id, documents.path, place, parent, sections.document, block
+            SELECT documents.tag, sections.id, documents.path, place, sections.parent, sections.document, block
             FROM json_each(?) AS wanted CROSS JOIN sections ON sections.id = wanted.value
             CROSS JOIN documents ON documents.number = sections.document
         """
