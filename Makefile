@@ -27,7 +27,7 @@ run: $(STAMP) ## make a copy of the demo with a history, print its brief and ser
 	  $(BIN)/clew serve "$$folder/demo" --transport http --port $(PORT)
 
 test: lint types ## lint, types, all tests, and Clew on Clew
-	@$(BIN)/python -m pytest -rs -n auto --dist loadfile
+	@$(BIN)/python -m pytest -rsEf -n auto --dist loadfile
 	@$(BIN)/clew check --strict .
 
 lint: $(STAMP)

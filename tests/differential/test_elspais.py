@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from tests.differential import tools
-from tests.differential.elspais import PROGRAM, Elspais, of_elspais
+from tests.differential.elspais import HOME, Elspais, of_elspais
 from tests.mcp_client import McpClient, Options, ToolFailed
 
 from clew.project import Project
@@ -23,7 +23,7 @@ from clew.surfaces.cli.main import main
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 needs_elspais = pytest.mark.skipif(
-    not PROGRAM.exists(), reason="elspais is not installed; `make differential` installs it"
+    not HOME.exists(), reason="elspais is not installed; `make differential` installs it"
 )
 
 Opened = Callable[[Path], Project]

@@ -145,6 +145,21 @@ def test_an_item_that_breaks_a_rule_of_the_register_is_reported_and_the_others_c
     assert "BAD-1" in (empty / "clew.imports.jsonl").read_text()
 
 
+# Verifies: REQ-d00600-F
+def test_an_item_that_is_refused_for_a_while_is_found_again_when_it_is_mended(
+    clew: Clew, empty: Path, tmp_path: Path
+) -> None:
+    clew(empty, *REGISTER)
+    file = tmp_path / "mixed.jsonl"
+    file.write_text(lines([ITEMS[0]]))
+    assert [each["as"] for each in imported(clew, empty, "jsonl", str(file))["added"]] == ["REQ-0001"]
+    file.write_text(lines([{"id": "SYS-1", "title": "Keep time", "text": "Clocks are nice to have here."}]))
+    assert [each["id"] for each in imported(clew, empty, "jsonl", str(file))["rejected"]] == ["SYS-1"]
+    file.write_text(lines([ITEMS[0]]))
+    again = imported(clew, empty, "jsonl", str(file))
+    assert (again["added"], again["rejected"]) == ([], [])
+
+
 # Verifies: REQ-o00080-B
 # Verifies: REQ-d00601-B
 @pytest.mark.parametrize(

@@ -398,3 +398,19 @@ def _item(html: str, kind: str, decision: str) -> dict[str, str]:
 def test_fields_that_are_missing_are_named(page: Visitor) -> None:
     assert "The form lacks 'version'" in main_of(page.post("/do/requirement/REQ-d00006", {"title": "x"}, 400))
     assert "REQ-d09999" in main_of(page.post("/do/requirement/REQ-d09999", {"version": "1"}, 404))
+
+
+# Verifies: REQ-d00418-E
+def test_a_confirmation_follows_no_changes_and_what_was_said_waits_for_its_page(page: Visitor) -> None:
+    asked = page.post("/do/task/add-neap-warning", {"task": "1.2"})
+    assert "Nothing is written yet" in asked
+    assert 'data-state=""' in asked
+    assert 'data-state=""' not in page.get("/changes/add-neap-warning")
+    page.http.follow_redirects = False
+    confirmed = {**form_of(asked, "/do/task/add-neap-warning"), "confirm": "1"}
+    page.post("/do/task/add-neap-warning", confirmed, status=303)
+    # A page that loads its content again, in this tab or another one, does not take what the next page says.
+    again = page.http.get("/changes/add-neap-warning", headers={"X-Clew": "script"}).text
+    assert 'class="said"' not in again
+    assert 'class="said"' in page.get("/changes/add-neap-warning")
+    assert 'class="said"' not in page.get("/changes/add-neap-warning")

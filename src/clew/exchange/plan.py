@@ -120,13 +120,13 @@ class _Planner:
         for item in self._items:
             if item.id not in wanted:
                 self._note(item.kind, item.id)
-                kept.append(self._unplaced(item))
+                kept.append(self._as_before(item))
                 continue
             try:
                 decided, record = self._decided(item, wanted[item.id])
             except BadInput as error:
                 rejected.append(results.Problem(item.id, str(error)))
-                kept.append(self._unplaced(item))
+                kept.append(self._as_before(item))
                 continue
             if record is not None:
                 kept.append(record)
@@ -247,7 +247,11 @@ class _Planner:
         before = record or ImportRecord(source=self._wishes.name, id=item.id, as_=wanted.id, hash="", written="")
         return "conflict", before
 
-    def _unplaced(self, item: Item) -> ImportRecord:
+    def _as_before(self, item: Item) -> ImportRecord:
+        """Of an item that does not come in now: what it became before stays known, so that it is found again."""
+        record = self._records.get(item.id)
+        if record is not None and record.as_:
+            return record
         return ImportRecord(source=self._wishes.name, id=item.id, hash=version_of(item), kept=whole(item))
 
     # Reporting

@@ -16,6 +16,7 @@ from clew.trace.edit.text.sections import parsed_section, sections_of
 from clew.trace.operations.mutations import path_of_file
 from clew.trace.read.assertions import assertions_of, citations_of, owner_of
 from clew.trace.read.copies import Copy, find_copy
+from clew.trace.read.integrated import integrated
 from clew.trace.read.resolve import Resolver
 from clew.trace.read.serialize import copy_full, version_of
 
@@ -136,6 +137,8 @@ class NodeView:
             told |= {"sections": sections, "verdict": verdict, "failing_steps": failing}
         elif node.kind is NodeKind.REQUIREMENT:
             told["stereotype"] = "template" if node.get_field("template") else "concrete"
+            if (inherited := integrated(self._graph, node)) is not None:
+                told["integrates_rollup"] = msgspec.to_builtins(inherited)
         elif node.kind is NodeKind.ASSERTION:
             told["text"] = node.title
         elif node.kind is NodeKind.REMAINDER:

@@ -362,7 +362,8 @@ def open_mutations(context: Context, builder: Builder, *, with_drafts: bool) -> 
     def reader() -> ElspaisReader:
         return next(reader for reader in builder.readers if isinstance(reader, ElspaisReader))
 
-    commenting = frozenset(reader.name for reader in builder.readers if isinstance(reader, MarkerReader))
+    comments = (reader for reader in builder.readers if isinstance(reader, MarkerReader))
+    commenting = frozenset(reader.name for reader in comments if not reader.associate)
     drafting = DraftContext(
         context.graph, lambda: builder.linker, saves.original, reader, context.grammar, history, commenting
     )
