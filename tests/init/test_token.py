@@ -80,7 +80,7 @@ def test_a_file_without_a_secret_in_it_starts_no_server(home: Path, project: Pat
         make_token()
 
 
-# Verifies: REQ-d00266-D
+# Verifies: REQ-d00266-E
 @pytest.mark.parametrize("options", [(), ("--read-only",)])
 def test_a_server_makes_the_token_at_its_first_start_if_it_may_write(
     home: Path, project: Path, options: tuple[str, ...]
