@@ -19,6 +19,7 @@ from clew.search.database.embeddings import SharedEmbeddings
 from clew.search.database.opening import in_database
 from clew.search.engine import SearchEngine
 from clew.search.eval.collection import Collection, Evaluation, read_collection
+from clew.text.database_address import Address
 
 MOST_DIFFERENCE = 0.005
 _QUERIES = ("lexical", "dense", "default")
@@ -67,10 +68,10 @@ def _compared(
     with tempfile.TemporaryDirectory(prefix="clew-bench-") as folder:
         for kind in ("files", "database"):
             if kind == "files":
-                sharing = SharedEmbeddings(Database(url, schema))
+                sharing = SharedEmbeddings(Database(Address(url), schema))
                 engine = SearchEngine(Path(folder), cursors=cursors, embed=embed, sharing=sharing)
             else:
-                place = in_database(url, schema, "own", embed)
+                place = in_database(Address(url), schema, "own", embed)
                 engine = SearchEngine(Path(folder), cursors=cursors, embed=embed, place=place)
             evaluation = Evaluation(Path(folder), collection, engine=engine)
             for recipe in recipes:

@@ -57,7 +57,19 @@ class Postgres:
         try:
             yield self.url(name)
         finally:
-            self.execute(f"DROP DATABASE {name} WITH (FORCE)")
+            self._drop(name)
+
+    def _drop(self, name: str) -> None:
+        import psycopg
+
+        while True:
+            try:
+                self.execute(f"DROP DATABASE {name} WITH (FORCE)")
+            except psycopg.errors.ObjectInUse:
+                # PostgreSQL waits 5 seconds for those that it has told to go, which a busy machine may exceed.
+                continue
+            else:
+                return
 
     def execute(self, statement: str, database: str = "postgres") -> list[tuple[object, ...]]:
         import psycopg

@@ -14,6 +14,7 @@ from clew.operation.paging import Cursors
 from clew.search.engine import SearchEngine
 from clew.search.question import Question
 from clew.search.units import Scope
+from clew.text.database_address import Address
 
 SCHEMA = "bench"
 RECIPES = ("lexical", "dense", "default")
@@ -42,7 +43,7 @@ def opened(kind: str, where: str) -> SearchEngine:
     else:
         from clew.search.database.opening import in_database
 
-        place = in_database(where, SCHEMA, "own", embed)
+        place = in_database(Address(where), SCHEMA, "own", embed)
         engine = SearchEngine(Path("none"), cursors=Cursors(bytes(32)), embed=embed, place=place)
     embedder = engine.spaces.configured()
     assert embedder is not None

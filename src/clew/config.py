@@ -523,16 +523,6 @@ def _requirements(root: Path, table: RequirementsTable, elspais: ElspaisSettings
     )
 
 
-def associate_selection(associate: Associate) -> Selection:
-    """The requirements of an associate that is read."""
-    settings = associate.settings or ElspaisSettings()
-    return Selection(
-        folders=tuple(f"{associate.path}/{folder}" for folder in settings.spec_directories),
-        patterns=settings.spec_patterns,
-        skip=(*settings.spec_skip_files, *settings.spec_skip_dirs, *settings.skip),
-    )
-
-
 def _code(root: Path, table: FoldersTable, elspais: ElspaisSettings, *, named: bool) -> Selection:
     """`named` says whether folders of elspais count, as its users expect."""
     names = tuple(pattern for pattern in elspais.code_patterns if "/" not in pattern)

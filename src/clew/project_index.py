@@ -310,20 +310,22 @@ class ProjectIndex:
 
     def _of_team(self) -> tuple[Place | None, Sharing | None]:
         """The index in the team's database, where the configuration asks for it; else what is shared of one here."""
-        from clew.search.database.opening import in_database, shared_embeddings
         from clew.store.team import search_schema
 
         config = self._context.config
         assert config.store is not None  # noqa: S101
         try:
+            from clew.search.database.opening import in_database, shared_embeddings
+
             schema = search_schema(config, inside=self._context.inside)
         except ConfigError as error:
-            # Which project it is is not known: then nothing is shared, and the store says so.
+            # Which project it is is not known, or there is no driver: then nothing is shared, and the store says so.
             log.warning("%s", error)
             return None, None
-        if config.search.engine == "database":
-            return in_database(config.store.url, schema, self._space(), self._settings), None
-        return None, shared_embeddings(config.store.url, schema)
+        # What a reader's files hold cannot be written into the database, so their index is on this machine.
+        if config.search.engine == "database" and getattr(self._context.shared, "may_write", True):
+            return in_database(config.store, schema, self._space(), self._settings), None
+        return None, shared_embeddings(config.store, schema)
 
     def _space(self) -> str:
         """What this work tree is called in the database: a name that is drawn once."""

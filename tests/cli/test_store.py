@@ -13,6 +13,7 @@ from tests.postgres import Postgres
 from clew.config import load
 from clew.errors import ConfigError
 from clew.store.team import schema_of
+from clew.workspace.find import files_below
 
 pytest.importorskip("psycopg")
 
@@ -104,6 +105,59 @@ def test_a_team_shares_what_it_remembers_and_no_password_is_shown(
     assert json.loads(back.stdout)["memory"]["events"] > 0
     assert "Tuesdays" in run(checkout, None, "recall", "deploys").stdout
     assert PASSWORD not in "".join(f"{done.stdout}{done.stderr}" for done in said)
+
+
+# Verifies: REQ-d00483-C, REQ-d00483-E
+def test_a_writer_purges_and_an_owner_takes_the_bytes_out(
+    clew: Callable[..., Any],
+    checkout: Path,
+    other: Path,
+    users: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    postgres: Postgres,
+) -> None:
+    def run(folder: Path, user: str, *words: str) -> str:
+        monkeypatch.setenv("CLEW_STORE", users[user])
+        done = clew(folder, *words)
+        assert done.returncode in (0, 1), done.stderr
+        return str(done.stdout)
+
+    members = ("--writer", name_of(users["writer"]), "--reader", name_of(users["reader"]))
+    run(checkout, "owner", "store", "init", "--to", users["owner"], *members)
+    run(checkout, "writer", "remember", "The key of the lamp room is kestrel4711")
+    assert "kestrel4711" in run(other, "reader", "recall", "key lamp room")
+    told = json.loads(run(checkout, "writer", "memory", "purge", "--text", "kestrel4711", "--yes", "--json"))
+    assert (told["purged"], told["left_in"]) == (1, [])
+    assert "until an owner opens the memory" in told["beyond_reach"][-1]
+    # Until then, everybody else goes on.
+    for folder, user in ((other, "reader"), (checkout, "writer")):
+        assert "kestrel4711" not in run(folder, user, "recall", "key lamp room")
+        assert all(b"kestrel4711" not in file.read_bytes() for file in files_below(folder / ".git" / "clew"))
+    schema, name = schema_of(load(checkout)), users["owner"].split("/")[3].partition("?")[0]
+    pending = f"SELECT count(*) FROM {schema}.records WHERE collection = 'purge'"
+    assert postgres.execute(pending, name) == [(1,)]
+    assert "kestrel4711" not in run(checkout, "owner", "recall", "key lamp room")
+    assert postgres.execute(pending, name) == [(0,)]
+
+
+# Verifies: REQ-d00483-E
+def test_the_doctor_looks_at_the_team_s_store(
+    clew: Callable[..., Any], checkout: Path, users: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def looked_at(url: str) -> Any:
+        monkeypatch.setenv("CLEW_STORE", url)
+        checks = {each["name"]: each for each in json.loads(clew(checkout, "doctor", "--json").stdout)["checks"]}
+        return checks["team"]
+
+    missing = looked_at(users["owner"])
+    assert (missing["ok"], "clew store init" in missing["hint"]) == (False, True)
+    clew(checkout, "store", "init", "--to", users["owner"], "--reader", name_of(users["reader"]))
+    found = looked_at(users["reader"])
+    assert found["ok"]
+    assert f"user {name_of(users['reader'])}" in found["detail"]
+    gone = looked_at(f"postgresql://ada:{PASSWORD}@127.0.0.1:1/clew")
+    assert (gone["ok"], "cannot be reached" in gone["detail"]) == (False, True)
+    assert PASSWORD not in str((missing, found, gone))
 
 
 # Verifies: REQ-d00482-C

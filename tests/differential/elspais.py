@@ -2,43 +2,27 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from tests.node import INSTALL_SECONDS, WORK, run
+from tests.node import home_of, install_packages
 
-VERSION = "0.127.13"
+LOCK = Path(__file__).with_name("elspais.lock")
 PATIENCE_SECONDS = 120
 
-HOME = WORK / f"elspais-{VERSION}"
-PROGRAM = HOME / "bin" / "elspais"
+HOME = home_of("elspais", LOCK)
+COMMAND = (sys.executable, "-c", "from elspais.cli import main; raise SystemExit(main())")
 
 
 def install() -> None:
-    """Install it unless it is there; an installation that fails leaves nothing behind."""
-    if HOME.exists():
-        return
-    WORK.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=WORK, prefix="installing-") as scratch:
-        draft = Path(scratch) / "elspais"
-        advice = "Check that this machine reaches the Python package index, then run `make differential` again."
-        run([sys.executable, "-m", "venv", str(draft)], Path(scratch), "make an environment", advice)
-        pip = [str(draft / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        wanted = f"elspais[mcp]=={VERSION}"
-        run([*pip, "--only-binary=:all:", "--retries=2", wanted], Path(scratch), f"install {wanted}", advice)
-        # Scripts of an environment name their interpreter, so it is made anew where it stays.
-        subprocess.run([sys.executable, "-m", "venv", str(HOME)], check=True, timeout=INSTALL_SECONDS)
-        for packages in (draft / "lib").glob("python*/site-packages"):
-            shutil.copytree(packages, HOME / "lib" / packages.parent.name / "site-packages", dirs_exist_ok=True)
-        PROGRAM.write_text(f"#!{HOME}/bin/python\nfrom elspais.cli import main\nraise SystemExit(main())\n")
-        PROGRAM.chmod(0o755)
+    """Install it unless it is there."""
+    advice = "Check that this machine reaches the Python package index, then run `make differential` again."
+    install_packages("elspais", LOCK, "install elspais from the Python package index", advice)
 
 
 class Explained(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -64,7 +48,7 @@ class Elspais(msgspec.Struct, frozen=True):
 
     def run(self, *arguments: str) -> str:
         done = subprocess.run(
-            [str(PROGRAM), *arguments],
+            [*COMMAND, *arguments],
             cwd=self.root,
             env=_environment(),
             capture_output=True,
@@ -82,7 +66,7 @@ class Elspais(msgspec.Struct, frozen=True):
     @contextmanager
     def served(self) -> Iterator["Tools"]:
         """Its MCP server over standard input and output."""
-        command = [str(PROGRAM), "mcp", "serve"]
+        command = [*COMMAND, "mcp", "serve"]
         with subprocess.Popen(
             command,
             cwd=self.root,
@@ -136,4 +120,6 @@ class Tools:
 
 def _environment() -> dict[str, str]:
     author = {"GIT_AUTHOR_NAME": "Grace", "GIT_AUTHOR_EMAIL": "grace@example.org"}
-    return {**os.environ, **author, "ELSPAIS_CLIENT_PID": str(os.getpid()), "NO_COLOR": "1"}
+    # Its packages come before those of Clew, whose environment it runs in.
+    found = {"PYTHONPATH": os.fspath(HOME)}
+    return {**os.environ, **author, **found, "ELSPAIS_CLIENT_PID": str(os.getpid()), "NO_COLOR": "1"}

@@ -23,6 +23,7 @@ from clew.memory.cognition.dreams import dream, dream_steps
 from clew.memory.cognition.dreams.dream_steps import Found
 from clew.memory.cognition.dreams.recall_check import compare, recall_of
 from clew.memory.model import Kind, LinkKind
+from clew.store import processes
 
 NREM, REM = ["judge", "replay", "stale"], ["links", "episodes", "shortcuts", "thresholds"]
 KILLED = """
@@ -49,6 +50,24 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 def dreamt(memory: Memory, **arguments: Any) -> dict[str, Any]:
     return memory("trigger_dream", **{"blocking": True, "force": True, "abort_on_query": False, **arguments})
+
+
+# Verifies: REQ-d00493-B
+def test_a_dream_keeps_its_job_alive_during_a_long_step(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "RENEWED_SECONDS", 0.001)
+    store = memory.project.memory.home.store
+    renewals: list[bool] = []
+
+    def long(*_: Any) -> Found:
+        before = store.jobs(limit=1)[0].updated_at
+        renewals.append(
+            any(store.jobs(limit=1)[0].updated_at > before or threading.Event().wait(0.001) for _ in range(10_000))
+        )
+        return Found()
+
+    monkeypatch.setitem(dream_steps.STEPS, "replay", long)
+    assert dreamt(memory, phase="nrem")["steps_done"] == NREM
+    assert renewals == [True]
 
 
 # Verifies: REQ-d00348-A, REQ-d00348-B

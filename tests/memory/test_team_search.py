@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from mcp.shared.exceptions import MCPError
 from tests.contract.memory_client import WHY, Memory, remembering, write_project
+from tests.memory.hook_host import Host
 from tests.memory.test_purge import OTHER, SECRET, TEXT, holding, take_out
 from tests.postgres import OwnPostgres, Postgres
 
@@ -97,6 +98,65 @@ def test_what_one_server_remembers_another_one_finds_and_forgets(memories: tuple
     assert eventually(lambda: made not in one.ids("how are ropes coiled"))
 
 
+# Verifies: REQ-d00481-F
+def test_an_agent_is_named_with_or_without_its_person(memories: tuple[Memory, Memory]) -> None:
+    one, other = memories
+    planned = one.store("Lamps are lit at six, says the plan.", agent_id="planner")
+    coded = one.store("Lamps are lit by a switch, says the code.", agent_id="coder")
+    assert eventually(lambda: set(other.ids("when are lamps lit")) == {planned, coded})
+    for name in ("planner", "postgres/planner"):
+        assert other.ids("when are lamps lit", perspective_lock={"agent_ids": [name]}) == [planned]
+        assert other.ids("when are lamps lit", perspective_lock={"exclude_agent_ids": [name]}) == [coded]
+    for name in ("lanner", "ada/planner", "%"):
+        assert other.ids("when are lamps lit", perspective_lock={"agent_ids": [name]}) == []
+
+
+# Verifies: REQ-d00483-F
+def test_a_hook_without_a_server_reads_the_copy_of_the_team_s_memory(
+    postgres: Postgres, database: str, checkouts: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, elsewhere = checkouts
+    with remembering(root) as alone:
+        alone.store("The readme is out of date.", about=["README.md"])
+        alone.ids("readme")
+    team(database, checkouts, "files", monkeypatch)
+    with remembering(elsewhere) as other:
+        other.store("The readme names the folder.", about=["README.md"])
+    with remembering(root) as memory:
+        assert eventually(lambda: len(memory.ids("readme")) == 1)
+    read = {"file_path": str(root / "README.md")}
+    said = Host(root).tool("Read", read)
+    assert ("names the folder" in said, "out of date" in said) == (True, False)
+    monkeypatch.delenv("CLEW_STORE")
+    with remembering(root) as alone:
+        alone.ids("readme")
+    assert "out of date" in Host(root, session="session-2").tool("Read", read)
+    _drop_roles(postgres, database)
+
+
+# Verifies: REQ-d00490-D
+def test_a_reader_whose_configuration_asks_for_the_database_searches_files(
+    postgres: Postgres, database: str, checkouts: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team(database, checkouts, "database", monkeypatch)
+    name = database.split("/")[3].partition("?")[0]
+    with remembering(checkouts[0]) as writer:
+        made = writer.store(OTHER)
+        assert made in writer.ids("how are ropes coiled")
+    postgres.execute(f"CREATE USER {name}_rita")
+    try:
+        assert main(["store", "init", "--to", database, "--reader", f"{name}_rita", "-C", str(checkouts[0])]) == 0
+        monkeypatch.setenv("CLEW_STORE", postgres.url(name, f"{name}_rita"))
+        with remembering(checkouts[1]) as reader:
+            assert made in reader.ids("how are ropes coiled")
+            with pytest.raises(MCPError, match="may not be written by this user"):
+                reader.store("A reader may not.")
+        assert (checkouts[1] / ".clew" / "search").is_dir()
+    finally:
+        _drop_roles(postgres, database)
+        postgres.execute(f"DROP USER {name}_rita")
+
+
 # Verifies: REQ-d00492-B
 def test_a_purge_of_one_server_leaves_nothing_with_another_one(
     memories: tuple[Memory, Memory], checkouts: tuple[Path, Path], database: str, postgres: Postgres
@@ -130,11 +190,18 @@ def test_reading_goes_on_while_the_database_is_gone_and_the_servers_agree_again_
         own_postgres.kill()
         assert made in other.ids("how are ropes coiled")
         assert made in one.ids("how are ropes coiled")
+        for memory in (one, other):
+            assert eventually(lambda memory=memory: "does not answer" in notes(memory))  # type: ignore[misc]
         with pytest.raises(MCPError, match="cannot be reached"):
             one.store("Nobody has acknowledged this.")
         own_postgres.start()
         later = _stored(one, "The tide table hangs in the lamp room.")
         assert eventually(lambda: later in other.ids("where is the tide table"))
+        assert "does not answer" not in notes(other)
+
+
+def notes(memory: Memory) -> str:
+    return str(memory("search_graph", query="how are ropes coiled")["notes"])
 
 
 def _stored(memory: Memory, text: str) -> str:

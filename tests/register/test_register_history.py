@@ -9,9 +9,11 @@ from tests.register.edits import delete
 from tests.register.shell import ADD, Shell
 
 from clew.errors import NotFound, Refused
+from clew.formats.register.directory import INDEX
 from clew.formats.register.model import HistoryEntry
 from clew.register.change.changes import add
 from clew.register.change.draft import Author
+from clew.register.change.storage import storage_at
 from clew.register.change.transaction import RegisterFile
 from clew.register.git.merge import merge
 from clew.register.operations.edit import AddRequirement
@@ -68,6 +70,39 @@ def test_the_history_only_grows_and_is_merged(single: RegisterFile) -> None:
     single.create(base, force=True)
     with pytest.raises(Refused, match="history would be rewritten"):
         single.transaction(NOW, lambda draft: setattr(draft, "register", register) or draft.record("x", None))
+
+
+# Verifies: REQ-d00233-D
+def test_a_program_that_drops_the_history_takes_nothing_away(
+    file: RegisterFile, new: Callable[..., AddRequirement]
+) -> None:
+    file.transaction(NOW, lambda draft: add(draft, new()))
+    file.transaction(NOW, lambda draft: delete(draft, "1", "the feature was sold", hard=True))
+    dropped = msgspec.structs.replace(file.read().register, history=())
+    storage = storage_at(file.place)
+    for path, data in storage.encode(dropped).items():
+        (storage.place / path if path else storage.place).write_bytes(data)
+
+    fresh = RegisterFile(file.place)
+    (entry,) = fresh.read().register.history
+    assert entry.reason == "the feature was sold"
+    fresh.transaction(NOW, lambda draft: add(draft, new(title="Bolt the door")))
+    written = storage.place / INDEX if storage.place.is_dir() else storage.place
+    assert [each["reason"] for each in msgspec.json.decode(written.read_bytes())["_history"]] == [
+        "the feature was sold"
+    ]
+
+
+# Verifies: REQ-d00233-D
+def test_marks_of_a_conflict_in_the_copy_do_no_harm(single: RegisterFile) -> None:
+    entries = [msgspec.json.encode(entry(f"2026-01-0{day}")) for day in (1, 3, 2)]
+    place = single.place.with_name("project.req.history")
+    place.write_bytes(b"\n".join((entries[0], b"<<<<<<< ours", entries[1], b"=======", entries[2], b">>>>>>>", b"[1]")))
+
+    fresh = RegisterFile(single.place)
+    assert [each.at[:10] for each in fresh.read().register.history] == ["2026-01-01", "2026-01-02", "2026-01-03"]
+    fresh.transaction(NOW, lambda draft: draft.record("x", None))
+    assert place.read_bytes().count(b"\n") == 4
 
 
 def entry(day: str) -> dict[str, str | None]:

@@ -19,8 +19,8 @@ from tests.postgres import Postgres
 
 from clew.config import EmbedSettings
 from clew.operation.paging import Cursors
-from clew.search.database.opening import in_database
 from clew.search.engine import Place, SearchEngine
+from clew.text.database_address import Address
 
 DIMENSIONS = 64
 KEY = b"k" * 32
@@ -61,9 +61,13 @@ def places(engine_kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> 
     """Where an engine keeps its units: None for a folder."""
     if engine_kind == "embedded":
         return lambda settings, folder: None
-    url = request.getfixturevalue("search_database")
+    from clew.search.database.opening import in_database
+
+    address = Address(request.getfixturevalue("search_database"))
     schema = f"s{next(_schemas)}"
-    return lambda settings, folder: in_database(url, f"{schema}{'' if folder is None else '_other'}", "own", settings)
+    return lambda settings, folder: in_database(
+        address, f"{schema}{'' if folder is None else '_other'}", "own", settings
+    )
 
 
 @pytest.fixture

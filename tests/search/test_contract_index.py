@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from clew.search.engine import SearchEngine
 from clew.search.question import Question
 from clew.search.units import Filters, Scope, Unit
+from clew.text.database_address import Address
 
 Engines = Callable[..., SearchEngine]
 SCOPE = Scope(parts=("rule", "memory"))
@@ -115,7 +116,7 @@ def test_what_is_read_from_files_is_seen_by_its_own_work_tree_only(search_databa
     none = EmbedSettings(kind="none")
 
     def opened(space: str) -> SearchEngine:
-        place = in_database(search_database, "two_trees", space, none)
+        place = in_database(Address(search_database), "two_trees", space, none)
         return SearchEngine(None, cursors=Cursors(bytes(32)), embed=none, place=place)  # type: ignore[arg-type]
 
     one, other = opened("one"), opened("other")

@@ -16,6 +16,7 @@ from clew.search.database.opening import in_database
 from clew.search.engine import SearchEngine
 from clew.search.question import Question
 from clew.search.units import Scope, Unit
+from clew.text.database_address import Address
 
 SCOPE = Scope(parts=("rule",))
 Open = Callable[[str, EmbedSettings], SearchEngine]
@@ -36,10 +37,10 @@ def servers(request: pytest.FixtureRequest, search_database: str, tmp_path: Path
     def opened(name: str, embed: EmbedSettings) -> SearchEngine:
         folder, cursors = tmp_path / name, Cursors(bytes(32))
         if request.param == "in the database":
-            place = in_database(search_database, schema, name, embed)
+            place = in_database(Address(search_database), schema, name, embed)
             engine = SearchEngine(folder, cursors=cursors, embed=embed, place=place)
         else:
-            sharing = SharedEmbeddings(Database(search_database, schema))
+            sharing = SharedEmbeddings(Database(Address(search_database), schema))
             engine = SearchEngine(folder, cursors=cursors, embed=embed, sharing=sharing)
         request.addfinalizer(engine.close)
         return engine

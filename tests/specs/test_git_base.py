@@ -125,6 +125,24 @@ def test_a_shallow_clone_does_not_know_the_base_and_asks(origin: Path, capsys: p
     assert MINE in (root / "openspec/specs/lamp/spec.md").read_text(encoding="utf-8")
 
 
+# Verifies: REQ-d00387-B
+def test_one_commit_with_the_change_and_what_it_touches_does_not_tell_the_base(
+    origin: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    git(origin, "reset", "-q", "--soft", "HEAD~1")
+    write(origin, "openspec/specs/lamp/spec.md", spec(MOVED), "squashed")
+    root = clone(origin)
+    for client in connected(root):
+        assert "as squashing does" in client("change_conflicts")["notes"][0]
+        with pytest.raises(ToolFailed, match="base of 'brighter' is not known"):
+            archived(client)
+    assert main(["change", "archive", "brighter", "-C", str(root)]) == 2
+    assert "clew change diff brighter" in " ".join(capsys.readouterr().err.split())
+    assert main(["change", "diff", "brighter", "-C", str(root)]) == 0
+    assert main(["change", "archive", "brighter", "--accept-base", "-C", str(root)]) == 0
+    assert MINE in (root / "openspec/specs/lamp/spec.md").read_text(encoding="utf-8")
+
+
 # Verifies: REQ-d00387-C
 def test_what_somebody_brought_up_to_date_counts_for_more_than_git(origin: Path, agent: McpClient) -> None:
     write(origin, "openspec/specs/lamp/spec.md", spec(MOVED), "the spec moves")

@@ -156,10 +156,102 @@ def test_artefacts_and_how_they_are_written(root: Path, capsys: pytest.CaptureFi
     assert (found["changeName"], found["isComplete"]) == ("brighter", False)
     told = json.loads(said(capsys, "change", "instructions", "tasks", "brighter", "--json"))
     assert told["outputPath"] == "tasks.md"
-    assert told["dependencies"] == [{"id": "specs", "done": True}, {"id": "design", "done": False}]
+    assert [(each["id"], each["done"]) for each in told["dependencies"]] == [("specs", True), ("design", False)]
     assert "- [ ] 1.1" in told["template"]
     assert "First write: design" in said(capsys, "change", "instructions", "tasks", "brighter")
     assert main(["change", "instructions", "poem", "brighter"]) == 2
+
+
+SCHEMA = """# how we work
+name: research
+version: 1
+artifacts:
+  - id: question
+    generates: question.md
+    description: "What we want to know: one thing"
+    template: question.md
+    instruction: |
+      Ask one question.
+
+      Only one.
+    requires: []
+  - id: notes
+    generates: notes/*.md
+    description: What we found
+    template: notes.md
+    requires:
+      - question
+  - id: tasks
+    generates: plan.md
+    description: What to do
+    template: gone.md
+    requires: [question, notes]
+apply:
+  requires: [tasks]
+  tracks: plan.md
+"""
+
+
+# Verifies: REQ-d00395-F
+def test_a_schema_of_the_project_says_which_artefacts_there_are(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    home = root / "openspec/schemas/research"
+    (home / "templates").mkdir(parents=True)
+    (home / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
+    (home / "templates/question.md").write_text("# Question\n", encoding="utf-8")
+    change = root / "openspec/changes/brighter"
+    (change / ".openspec.yaml").write_text("schema: research\n", encoding="utf-8")
+    (change / "question.md").write_text("Why?\n", encoding="utf-8")
+
+    found = json.loads(said(capsys, "change", "artefacts", "brighter", "--json"))
+    assert (found["schemaName"], found["applyRequires"]) == ("research", ["tasks"])
+    assert [(each["id"], each["status"], each["missingDeps"]) for each in found["artifacts"]] == [
+        ("question", "done", []),
+        ("notes", "ready", []),
+        ("tasks", "blocked", ["notes"]),
+    ]
+    told = json.loads(said(capsys, "change", "instructions", "question", "brighter", "--json"))
+    assert (told["template"], told["instruction"]) == ("# Question\n", "Ask one question.\n\nOnly one.")
+    assert (told["description"], told["unlocks"]) == ("What we want to know: one thing", ["notes", "tasks"])
+    (change / "notes").mkdir()
+    (change / "notes/a.md").write_text("x\n", encoding="utf-8")
+    assert "ready  tasks  plan.md" in said(capsys, "change", "artefacts", "brighter")
+    assert main(["change", "instructions", "tasks", "brighter"]) == 0
+    assert "There is no template openspec/schemas/research/templates/gone.md" in capsys.readouterr().err
+
+
+# Verifies: REQ-d00395-F
+@pytest.mark.parametrize(
+    ("before", "after", "fault"),
+    [
+        ("requires: [question, notes]", "requires: [poem]", "artifact 'tasks' requires 'poem', which is none"),
+        ("requires: []", "requires: [tasks]", "question, notes, tasks require one another"),
+        ("generates: plan.md", "generates: ../plan.md", "generates of artifact 'tasks' is '../plan.md'"),
+        ("id: notes", "id: tasks", "two artifacts have the same id"),
+        ("version: 1", "version: one", "its version is no positive number"),
+        ("requires: [tasks]\n", "requires: [song]\n", "apply requires 'song'"),
+        ("name: research", "", "it has no name"),
+    ],
+)
+def test_a_schema_that_openspec_would_refuse_is_refused(
+    root: Path, capsys: pytest.CaptureFixture[str], before: str, after: str, fault: str
+) -> None:
+    home = root / "openspec/schemas/research"
+    home.mkdir(parents=True)
+    assert before in SCHEMA
+    (home / "schema.yaml").write_text(SCHEMA.replace(before, after, 1), encoding="utf-8")
+    (root / "openspec/changes/brighter/.openspec.yaml").write_text("schema: research\n", encoding="utf-8")
+    assert main(["change", "artefacts", "brighter"]) != 0
+    assert fault in " ".join(capsys.readouterr().err.split())
+
+
+# Verifies: REQ-d00395-F
+@pytest.mark.parametrize("name", ["poetry", "../research", "a/b"])
+def test_a_schema_that_is_not_there_is_named(root: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    (root / "openspec/config.yaml").write_text(f"schema: {name}\n", encoding="utf-8")
+    assert main(["change", "artefacts", "brighter"]) != 0
+    told = " ".join(capsys.readouterr().err.split())
+    assert f"follows the schema '{name}'" in told
+    assert "Schemas here: spec-driven" in told
 
 
 # Verifies: REQ-d00395-E

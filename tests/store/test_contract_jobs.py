@@ -31,6 +31,24 @@ def test_progress_is_seen_through_another_handle(store_factory: StoreFactory) ->
     assert watcher.jobs() == [finished]
 
 
+# Verifies: REQ-d00493-B
+def test_a_renewed_job_keeps_its_progress_and_a_request_to_stop(store: Store) -> None:
+    job = store.start_job("index", total=10)
+    store.advance_job(job.id, done=3, message="reading docs")
+    before = store.cancel_job(job.id)
+    store.renew_job(job.id)
+    (seen,) = store.jobs()
+    assert seen.updated_at > before.updated_at
+    assert (seen.state, seen.done, seen.message, seen.cancel_requested) == ("running", 3, "reading docs", True)
+    ended = store.finish_job(job.id, done=5)
+    assert (ended.state, ended.done, ended.message) == ("done", 5, "reading docs")
+    store.renew_job(job.id)
+    store.renew_job("job-unknown")
+    assert store.jobs() == [ended]
+    with pytest.raises(InvalidArgument):
+        store.finish_job(job.id, done=-1)
+
+
 def test_a_cancelled_job_stops_at_its_next_step(store_factory: StoreFactory) -> None:
     worker, watcher = store_factory.open(), store_factory.open()
     job = worker.start_job("index")

@@ -1,5 +1,6 @@
 """The copy of a team's store on this machine: it answers while the database is gone, and never says more than it."""
 
+import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -9,8 +10,10 @@ import pytest
 from tests.postgres import OwnPostgres
 
 from clew.errors import StoreUnreachable
-from clew.store.interface import Store
+from clew.store.interface import Event, Store
 from clew.store.replica import ReplicatedStore
+from clew.store.sqlite.engine import open_sqlite
+from clew.store.transfer import copy
 from clew.text.database_address import Address
 from clew.workspace.find import files_below
 
@@ -114,6 +117,122 @@ def test_a_purge_reaches_every_copy_with_its_bytes(database: str, remote: Postgr
             assert store.events() == remote.events()
     for file in files_below(tmp_path):
         assert SECRET.encode() not in file.read_bytes(), file
+
+
+def bytes_below(folder: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in files_below(folder))
+
+
+# Verifies: REQ-d00483-C
+def test_a_purge_of_what_was_not_copied_yet_leaves_no_gap(
+    database: str, remote: PostgresStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(replica(database, tmp_path)) as store:
+        put(store, "first", "one")
+        ask = store.database.purged
+
+        def purged_meanwhile(*, after: int) -> tuple[list[tuple[str, str]], int]:
+            """Between the look for events and the look for purges, others write and purge."""
+            monkeypatch.setattr(store.database, "purged", ask)
+            put(remote, "between", "two")
+            put(remote, "last", SECRET)
+            remote.rewrite(lambda collection, id, value: None if SECRET in str(value) else value)
+            return ask(after=after)
+
+        monkeypatch.setattr(store.database, "purged", purged_meanwhile)
+        store.pull()
+        assert ids(store) == ["between", "first"]
+        assert store.events() == remote.events()
+
+
+# Verifies: REQ-d00483-C
+def test_a_purge_that_two_processes_follow_at_once_undoes_nothing_of_what_one_of_them_copied(
+    database: str, remote: PostgresStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(replica(database, tmp_path)) as first, closing(replica(database, tmp_path)) as second:
+        put(first, "lamp", "the key is 4711")
+        remote.rewrite(lambda collection, id, value: "the key" if "4711" in str(value) else value)
+        ask = first.database.events
+
+        def events_and_then(**wanted: object) -> list[Event]:
+            """After the events of the purged record were fetched, another process copies further."""
+            found = ask(**wanted)  # type: ignore[arg-type]
+            if "id" in wanted:
+                monkeypatch.setattr(first.database, "events", ask)
+                put(remote, "lamp", "a later text")
+                second.pull()
+            return found
+
+        monkeypatch.setattr(first.database, "events", events_and_then)
+        first.pull()
+        for store in (first, second):
+            record = store.get("notes", "lamp")
+            assert record is not None
+            assert (record.version, record.data) == (2, "a later text")
+            assert store.events() == remote.events()
+
+
+# Verifies: REQ-d00483-C
+def test_what_was_fetched_before_a_purge_is_not_copied_after_it(
+    database: str, remote: PostgresStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(replica(database, tmp_path)) as first, closing(replica(database, tmp_path)) as second:
+        put(first, "kept", "one")
+        put(remote, "late", SECRET)
+        ask = first.database.events
+
+        def events_and_then(**wanted: object) -> list[Event]:
+            found = ask(**wanted)  # type: ignore[arg-type]
+            monkeypatch.setattr(first.database, "events", ask)
+            # Another process that has not copied the event yet follows the purge.
+            monkeypatch.setattr(second.database, "events", lambda **wanted: [])
+            remote.rewrite(lambda collection, id, value: None if SECRET in str(value) else value)
+            second.pull()
+            monkeypatch.undo()
+            return found
+
+        monkeypatch.setattr(first.database, "events", events_and_then)
+        first.pull()
+        assert ids(first) == ["kept"]
+        assert SECRET not in str(first.events())
+
+
+# Verifies: REQ-d00483-C
+def test_bytes_of_what_was_purged_are_removed_as_soon_as_nobody_holds_them(
+    database: str, remote: PostgresStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("clew.store.sqlite.engine.COMPACTING_SECONDS", 0)
+    monkeypatch.setattr("clew.store.replica.CLEAN_AGAIN_SECONDS", 0)
+    with closing(replica(database, tmp_path)) as store:
+        put(store, "purged", {"text": SECRET})
+        with closing(sqlite3.connect(tmp_path / "copy.db", isolation_level=None)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM events").fetchone()
+            store.rewrite(lambda collection, id, value: None if SECRET in str(value) else value)
+            assert ids(store) == []
+            assert SECRET.encode() in bytes_below(tmp_path)
+        store.pull()
+        assert SECRET.encode() not in bytes_below(tmp_path)
+
+
+# Verifies: REQ-d00483-C
+def test_a_purge_in_a_database_that_was_restored_reaches_the_copy(
+    database: str, remote: PostgresStore, tmp_path: Path
+) -> None:
+    with closing(replica(database, tmp_path)) as store:
+        put(store, "1", "the first key")
+        store.rewrite(lambda collection, id, value: "a key" if "first" in str(value) else value)
+        put(store, "2", {"text": SECRET})
+    with closing(open_sqlite(tmp_path / "backup.db")) as backup:
+        copy(remote, backup)
+        with remote.asking() as connection:
+            connection.execute("DROP SCHEMA clew_team CASCADE")
+        with closing(open_postgres(Address(database), "clew_team", create=True)) as fresh:
+            copy(backup, fresh)
+            fresh.rewrite(lambda collection, id, value: None if SECRET in str(value) else value)
+    with closing(replica(database, tmp_path)) as store:
+        assert ids(store) == ["1"]
+        assert SECRET not in str(store.events())
 
 
 # Verifies: REQ-d00483-A

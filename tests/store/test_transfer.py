@@ -1,12 +1,13 @@
 """Moving whole stores: everything arrives, a second run writes nothing, and other writes are never mixed in."""
 
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from clew.errors import Conflict
+from clew.memory.storage.moving import Place, move
 from clew.specs import archive
 from clew.store.sqlite.engine import open_sqlite
 from clew.store.team import SHARED_COLLECTIONS
@@ -99,3 +100,45 @@ def test_a_store_with_other_writes_is_refused_before_anything_is_written(tmp_pat
         with pytest.raises(Conflict, match=r"n1|writes that the source"):
             copy(there, here)
         assert content(there) == before
+
+
+# Verifies: REQ-d00482-B
+def test_a_store_in_which_anything_was_written_keeps_the_name_of_its_project(tmp_path: Path) -> None:
+    with closing(open_sqlite(tmp_path / "here.db")) as here, closing(open_sqlite(tmp_path / "there.db")) as there:
+        filled(here)
+        here.setting("repository", b"mine")
+        there.setting("repository", b"made with the store")
+        assert copy(here, there).events > 0
+        assert there.found_setting("repository") == b"mine"
+    with closing(open_sqlite(tmp_path / "here.db")) as here, closing(open_sqlite(tmp_path / "other.db")) as other:
+        other.setting("repository", b"theirs")
+        with other.transaction(actor="bob") as transaction:
+            transaction.put("notes", "n1", "theirs")
+        # None of the collections that are to be copied, but something.
+        with pytest.raises(Conflict, match="repository"):
+            copy(here, other, lambda collection: collection in SHARED_COLLECTIONS)
+        assert other.found_setting("repository") == b"theirs"
+        assert other.scan("link_decisions") == []
+
+
+# Verifies: REQ-d00482-B
+def test_a_move_compares_what_was_decided_and_what_was_remembered_before_it_writes_either(tmp_path: Path) -> None:
+    def own(stack: ExitStack) -> Place:
+        project, memory = (stack.enter_context(closing(open_sqlite(tmp_path / name))) for name in ("p.db", "m.db"))
+        return Place("here", project, memory)
+
+    def shared(stack: ExitStack) -> Place:
+        store = stack.enter_context(closing(open_sqlite(tmp_path / "team.db")))
+        return Place("there", store, store, is_team=True)
+
+    with ExitStack() as stack:
+        here, there = own(stack), shared(stack)
+        filled(here.project)
+        filled(here.memory)
+        with there.memory.transaction(actor="bob") as transaction:
+            transaction.put("notes", "n1", "another first version")
+        before = content(there.project)
+    with pytest.raises(Conflict, match="Nothing was written"):
+        move(own, shared, lambda what, done: None)
+    with ExitStack() as stack:
+        assert content(shared(stack).project) == before

@@ -106,3 +106,22 @@ def test_work_that_says_nothing_for_long_keeps_its_lease(store: Store, monkeypat
     assert watched(store, "kind", work, silent) == "result"
     (job,) = store.jobs()
     assert (job.state, job.done) == ("done", 1)
+
+
+# Verifies: REQ-d00194-B
+def test_work_that_was_done_before_it_could_be_stopped_is_done(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "RENEWED_SECONDS", 0.001)
+
+    def work(progress: Progress) -> str:
+        progress(1, 5, "at it")
+        before = store.jobs()[0]
+        store.cancel_job(before.id)
+        while (now := store.jobs()[0]).updated_at == before.updated_at:
+            pass
+        assert (now.state, now.cancel_requested) == ("running", True)
+        progress(1, 5, "nearly")
+        return "result"
+
+    assert watched(store, "kind", work, silent) == "result"
+    (job,) = store.jobs()
+    assert (job.state, job.done, job.message) == ("done", 1, "nearly")

@@ -1,5 +1,6 @@
 """Changelogs and INDEX.md are kept as elspais keeps them."""
 
+import subprocess
 from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
@@ -9,6 +10,8 @@ import pytest
 from tests.contract.elspais import asking
 from tests.mcp_client import McpClient
 
+from clew.edit.edits import FileEdit, check_writable
+from clew.errors import Refused
 from clew.project import Project
 from clew.surfaces.cli.main import main
 
@@ -79,6 +82,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for path, text in {".elspais.toml": SETTINGS, "spec/clock.md": SPEC, "spec/INDEX.md": INDEX}.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text, encoding="utf-8")
+    # As elspais leaves it.
+    (tmp_path / "spec/INDEX.md").chmod(0o444)
     monkeypatch.setenv("GIT_AUTHOR_NAME", "Grace")
     monkeypatch.setenv("GIT_AUTHOR_EMAIL", "grace@example.org")
     return tmp_path
@@ -127,6 +132,22 @@ def test_a_save_enters_active_requirements_into_changelog_and_index_and_undo_tak
     assert "| 11111111 |" in (folder / "spec/INDEX.md").read_text(encoding="utf-8")
 
 
+# Verifies: REQ-d00381-E
+def test_the_protection_of_a_generated_index_stops_neither_a_save_nor_a_restoration(folder: Path, ask: Ask) -> None:
+    subprocess.run(["git", "init", "-qb", "main"], cwd=folder, check=True)
+    place = folder / "spec/INDEX.md"
+    check_writable(folder, [FileEdit("spec/INDEX.md", None, b"", is_product=True)])
+    with pytest.raises(Refused, match="write-protected"):
+        check_writable(folder, [FileEdit("spec/INDEX.md", None, b"")])
+    ask("mutate_update_assertion", assertion_id="REQ-p00001-A", new_text="The clock SHALL show the minute.")
+    saved = ask("save_mutations", message="Minutes", save_branch=True)
+    assert place.read_text(encoding="utf-8") != INDEX
+    assert place.stat().st_mode & 0o777 == 0o444
+    restored = ask("restore_from_safety_branch", branch_name=saved["safety_branch"])
+    assert restored["files_restored"] == ["spec/INDEX.md", "spec/clock.md"]
+    assert place.read_text(encoding="utf-8") == INDEX
+
+
 # Verifies: REQ-d00381-A
 def test_without_the_demand_a_save_enters_nothing(folder: Path, opened: Callable[[Path], Project]) -> None:
     (folder / ".elspais.toml").write_text(SETTINGS.replace("true", "false"), encoding="utf-8")
@@ -172,6 +193,7 @@ def test_entries_that_do_not_fit_are_findings(
 
 # Verifies: REQ-d00381-E
 def test_an_index_of_somebody_elses_hand_is_left_alone(folder: Path, ask: Ask) -> None:
+    (folder / "spec/INDEX.md").chmod(0o644)
     (folder / "spec/INDEX.md").write_text("# My list\n", encoding="utf-8")
     ask("mutate_update_title", node_id="REQ-d00002", new_title="Long hands")
     assert ask("save_mutations", message="Clearer")["files_modified"] == ["spec/clock.md"]

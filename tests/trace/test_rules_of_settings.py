@@ -58,6 +58,70 @@ def test_broken_references_have_the_severity_of_their_fault(
     assert "REQ-d00001-Z" not in shown
 
 
+# Verifies: REQ-d00394-D
+def test_coverage_is_reported_as_the_rules_ask_for_it(
+    plant: Plant, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = """[scanning.test]
+enabled = true
+[[scanning.test.targets]]
+results = "report.xml"
+[levels.prd]
+rank = 1
+letter = "p"
+expects_validation = true
+[levels.dev]
+rank = 3
+letter = "d"
+[rules.coverage]
+uncredited_evidence = "warning"
+external_test_failure = "error"
+[rules.coverage.implemented]
+missing = "error"
+[rules.coverage.tested]
+full = "info"
+partial = "warning"
+missing = "off"
+[rules.coverage.verified]
+failing = "error"
+[rules.coverage.uat_coverage]
+missing = "warning"
+"""
+    tests = (
+        "# Verifies: REQ-d00001-A\ndef test_a():\n    pass\n\n"
+        "# Verifies: REQ-p00002-A\ndef test_b():\n    pass\n\n"
+        "def test_c():\n    pass\n"
+    )
+    report = """<testsuite><testcase classname="tests.test_all" name="test_a"><failure/></testcase>
+<testcase classname="tests.test_all" name="test_b"/>
+<testcase classname="tests.test_all" name="test_c"><failure/></testcase></testsuite>"""
+    files = {
+        "spec/all.md": block("d00001", (), ("It SHALL ring.", "It SHALL shine."))
+        + block("p00002", (), ("It SHALL be.",))
+        + block("d00004", (), ("It SHALL wait.",), status="Draft"),
+        ".elspais.toml": settings,
+        "src/a.py": "# Implements: REQ-d00001\ndef a():\n    pass\n",
+        "tests/test_all.py": tests,
+        "report.xml": report,
+    }
+    plant({}, files=files)
+    capsys.readouterr()
+    main(["check", str(tmp_path)])
+    shown = capsys.readouterr().out
+    for expected in (
+        "error trace.coverage_rule: REQ-p00002 is not implemented (rules.coverage.implemented.missing)",
+        "warning trace.coverage_rule: REQ-d00001 is in part tested (rules.coverage.tested.partial)",
+        "info trace.coverage_rule: REQ-p00002 is wholly tested",
+        "error trace.coverage_rule: REQ-d00001 has failures where it should be proved by tests",
+        "warning trace.coverage_rule: REQ-p00002 is not validated by user journeys",
+        "warning trace.uncredited_evidence: test:tests/test_all.py::test_b tests assertion A of REQ-p00002",
+        "error trace.external_test_failure: test:tests/test_all.py::test_c failed",
+    ):
+        assert expected in shown, shown
+    assert shown.count("trace.coverage_rule") == 5, shown
+    assert "REQ-d00004 is" not in shown
+
+
 # Verifies: REQ-d00394-C, REQ-o00044-C
 def test_rules_that_are_not_obeyed_are_reported(
     plant: Plant, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -66,15 +130,18 @@ def test_rules_that_are_not_obeyed_are_reported(
 protected_branches = ["main"]
 [rules.hierarchy]
 allow_orphans = true
-[rules.coverage.tested]
-missing = "error"
+[rules.coverage.status_words]
+implements = "built"
+[scopes.board]
+level = ["prd"]
 """
     plant({}, files={"spec/all.md": SPEC, ".elspais.toml": settings})
     capsys.readouterr()
     main(["status", str(tmp_path)])
     shown = capsys.readouterr().out
-    for rule in ("rules.protected_branches", "rules.hierarchy.allow_orphans", "rules.coverage"):
+    for rule in ("rules.protected_branches", "rules.hierarchy.allow_orphans", "rules.coverage.status_words"):
         assert f"`{rule}` is a rule that Clew does not obey" in shown
+    assert "scopes" not in shown
 
 
 # Verifies: REQ-d00391-C

@@ -1,6 +1,7 @@
 """A server of a team over HTTP: principals with tokens, access tokens of an external issuer, and who called what."""
 
 import json
+import socket
 import subprocess
 import sys
 import threading
@@ -11,6 +12,8 @@ from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
+import anyio
+import anyio.to_thread
 import httpx2
 import jwt
 import pytest
@@ -23,6 +26,7 @@ from clew.errors import AlreadyExists, ConfigError, InvalidArgument, NotFound
 from clew.setup import tokens
 from clew.store.sqlite.engine import open_sqlite
 from clew.surfaces.cli.main import main
+from clew.surfaces.mcp.transports import oauth
 from clew.surfaces.mcp.transports.oauth import OAuthSettings
 from clew.surfaces.mcp.transports.settings import HttpSettings, check
 
@@ -113,11 +117,19 @@ class Issuer:
     def __init__(self) -> None:
         self.key = ec.generate_private_key(ec.SECP256R1())
         self.asked: list[str] = []
+        self.raw: bytes | None = None
+        """What it says instead of any answer."""
+        self.hold = threading.Event()
+        self.hold.set()
         issuer = self
 
         class Answers(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 issuer.asked.append(self.path)
+                issuer.hold.wait(60)
+                if issuer.raw is not None:
+                    self.wfile.write(issuer.raw)
+                    return
                 body = issuer.pages().get(self.path)
                 self.send_response(200 if body is not None else 404)
                 self.end_headers()
@@ -131,7 +143,7 @@ class Issuer:
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.01,))
         self.thread.start()
 
-    def pages(self) -> dict[str, dict[str, object]]:
+    def pages(self) -> dict[str, object]:
         public = json.loads(jwt.algorithms.ECAlgorithm.to_jwk(self.key.public_key()))
         keys = {"keys": [{**public, "kid": "k1", "alg": "ES256", "use": "sig"}]}
         told = {"issuer": self.url, "jwks_uri": f"{self.url}/keys"}
@@ -175,13 +187,20 @@ async def test_only_tokens_that_the_issuer_made_for_this_server_are_good(serve, 
     public = issuer.key.public_key()
     bad = {
         "another audience": issuer.token(aud="https://elsewhere.example.org/mcp"),
+        "several audiences": issuer.token(aud=["https://elsewhere.example.org", RESOURCE]),
         "no audience": issuer.token(aud=None),
         "the address with a slash": issuer.token(aud=f"{RESOURCE}/"),
         "expired": issuer.token(exp=int(time.time()) - 3600),
         "without an end": issuer.token(exp=None),
+        "an end that is no time": issuer.token(exp=[1]),
+        "a beginning that is no time": issuer.token(nbf={"a": 1}),
         "not yet good": issuer.token(nbf=int(time.time()) + 3600),
         "another issuer": issuer.token(iss="https://elsewhere.example.org"),
         "nobody's": issuer.token(sub=None),
+        "somebody else's agent": issuer.token(sub="alice/agent"),
+        "a name with a line break": issuer.token(sub="ada\nroot"),
+        "an endless name": issuer.token(sub="a" * 201),
+        "scopes that are no text": issuer.token(scope=["clew:read"]),
         "another key": issuer.token(key=other),
         "an unknown key": issuer.token(kid="k2"),
         "not signed": jwt.encode({"iss": issuer.url, "aud": RESOURCE, "sub": "ada"}, "", algorithm="none"),
@@ -195,13 +214,90 @@ async def test_only_tokens_that_the_issuer_made_for_this_server_are_good(serve, 
     }
     async with serve(team=True, oauth=OAuthSettings(issuer=issuer.url, resource=RESOURCE)) as http:
         assert await admitted(http, issuer.token())
-        assert await admitted(http, issuer.token(aud=["https://elsewhere.example.org", RESOURCE]))
+        assert await admitted(http, issuer.token(aud=[RESOURCE], sub="auth0|5f7c", scope="openid clew:read"))
         for why, token in bad.items():
             assert not await admitted(http, token), why
         refused = await http.post("/mcp", json=PING, headers=bearer(bad["expired"]))
         assert 'error="invalid_token"' in refused.headers["www-authenticate"]
         # The keys were fetched once: an unknown one does not make the server ask each time.
         assert issuer.asked.count("/realms/dev/keys") == 1
+
+
+# Verifies: REQ-d00485-C
+async def test_a_token_without_a_scope_of_this_server_is_refused(serve, issuer):
+    async with serve(team=True, oauth=OAuthSettings(issuer=issuer.url, resource=RESOURCE)) as http:
+        for scope in (None, "", "openid clew:reader"):
+            refused = await http.post("/mcp", json=PING, headers=bearer(issuer.token(scope=scope)))
+            assert refused.status_code == 403
+            assert 'error="insufficient_scope"' in refused.headers["www-authenticate"]
+            assert 'scope="clew:read"' in refused.headers["www-authenticate"]
+        for scope in ("clew:read", "clew:write"):
+            assert await admitted(http, issuer.token(scope=scope))
+
+
+# Verifies: REQ-d00485-D
+@pytest.mark.parametrize(
+    "raw",
+    [
+        *(b"HTTP/1.0 200 OK\r\n\r\n" + body for body in (b"[]", b"{}", b'{"keys": [1]}', b'{"keys": 1}', b"<html>")),
+        b"no HTTP at all",
+        b"",
+    ],
+)
+def test_an_issuer_that_gives_no_keys_is_not_asked_with_every_request(issuer: Issuer, raw: bytes) -> None:
+    checking = oauth.Issuer(OAuthSettings(issuer=issuer.url, resource=RESOURCE, keys=f"{issuer.url}/keys"))
+    issuer.raw = raw
+    assert [checking.principal(issuer.token()) for _ in range(5)] == [None] * 5
+    assert issuer.asked == ["/realms/dev/keys"]
+
+
+# Verifies: REQ-d00485-D
+def test_keys_are_kept_while_the_issuer_does_not_answer(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
+    checking = oauth.Issuer(OAuthSettings(issuer=issuer.url, resource=RESOURCE))
+    assert checking.principal(issuer.token()) == tokens.Principal("ada", may_write=True)
+    issuer.raw = b""
+    monkeypatch.setattr(oauth, "_KEYS_SECONDS", -1.0)
+    monkeypatch.setattr(oauth, "_AGAIN_SECONDS", -1.0)
+    asked = len(issuer.asked)
+    assert checking.principal(issuer.token()) == tokens.Principal("ada", may_write=True)
+    assert len(issuer.asked) > asked
+    monkeypatch.setattr(oauth, "_OLDEST_KEYS_SECONDS", -1.0)
+    assert checking.principal(issuer.token()) is None
+
+
+# Verifies: REQ-d00485-D
+async def test_requests_that_wait_for_an_issuer_take_no_thread_of_the_calls(serve, issuer):
+    async with serve(team=True, oauth=OAuthSettings(issuer=issuer.url, resource=RESOURCE)) as http:
+        issuer.hold.clear()
+        async with anyio.create_task_group() as tasks:
+            for number in range(8):
+                tasks.start_soon(admitted, http, issuer.token(kid=f"k{number}"))
+            while not issuer.asked:
+                await anyio.sleep(0.001)
+            assert anyio.to_thread.current_default_thread_limiter().borrowed_tokens == 0
+            issuer.hold.set()
+
+
+# Verifies: REQ-d00485-D
+def test_keys_are_fetched_over_tls_only(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = {"issuer": issuer.url, "jwks_uri": "http://keys.example.org/keys"}
+    monkeypatch.setattr(issuer, "pages", lambda: {"/realms/dev/.well-known/openid-configuration": told})
+    checking = oauth.Issuer(OAuthSettings(issuer=issuer.url, resource=RESOURCE))
+    looked_up: list[str] = []
+    look_up = socket.getaddrinfo
+
+    def counted(host: str, *more: object, **named: object) -> object:
+        looked_up.append(host)
+        assert host == "127.0.0.1"
+        return look_up(host, *more, **named)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(socket, "getaddrinfo", counted)
+    assert checking.principal(issuer.token()) is None
+    assert "/realms/dev/.well-known/openid-configuration" in issuer.asked
+    assert set(looked_up) == {"127.0.0.1"}
+    for keys in ("http://keys.example.org/keys", "file:///etc/keys", "https://[", "https:///keys"):
+        with pytest.raises(ConfigError, match="--oauth-keys"):
+            check(HttpSettings(team=True, oauth=OAuthSettings(issuer=issuer.url, resource=RESOURCE, keys=keys)))
 
 
 # Verifies: REQ-d00485-A

@@ -1,6 +1,8 @@
 """What a target may be: documents, specs and changes, registers, memories, and code in several languages."""
 
+import json
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,8 @@ from typing import Any
 import pytest
 from tests.why.asking import Asker
 from tests.why.histories import Repository
+
+from clew.graph.code.aliases import Aliases
 
 SPEC = """# tides Specification
 
@@ -204,6 +208,14 @@ SCRIPTS = {
     'import { open } from "#db";\nfunction strike() { ring(1); }\n</script>\n',
     "src/House.svelte": '<script>\nimport Door from "./Door.vue";\n</script>\n<Door/>\n',
     "src/page.astro": '---\nimport House from "@/House.svelte";\n---\n<House/>\n',
+    "packages/gate/package.json": '{"name": "@house/gate", "exports": {".": {"import": "./dist/index.js"}, '
+    '"./hinge": "./dist/hinge.js"}, "imports": {"#bolt": "./src/bolt.ts"}}',
+    "packages/gate/src/index.ts": 'export { bolt } from "#bolt";\n',
+    "packages/gate/src/bolt.ts": "export function bolt() {}\n",
+    "packages/gate/src/latch.ts": "export function latch() {}\n",
+    "packages/gate/made/hinge.ts": "export function hinge() {}\n",
+    "packages/yard/index.ts": 'import { bolt } from "@house/gate";\nimport { latch } from "@house/gate/latch";\n'
+    'import { hinge } from "@house/gate/hinge";\nimport "#bolt";\n',
     "tool/jsconfig.json": '{"compilerOptions": {"baseUrl": "code"}}\n',
     "tool/code/hammer.js": "export function strike() {}\n",
     "tool/main.js": 'import { strike } from "hammer";\nimport { ring } from "~/lib/bell";\nimport "react";\n',
@@ -226,6 +238,9 @@ def scripts(tmp_path: Path) -> Path:
         ("src/lib/bell.ts::ring", "src/Door.vue imports ring"),
         ("src/lib/database.ts", "src/Door.vue imports open"),
         ("src/Door.vue", "src/House.svelte imports it"),
+        ("packages/gate/src/bolt.ts", "packages/gate/src/index.ts imports bolt"),
+        ("packages/gate/src/index.ts", "packages/yard/index.ts imports bolt"),
+        ("packages/gate/src/latch.ts::latch", "packages/yard/index.ts imports latch"),
         ("src/House.svelte", "src/page.astro imports it"),
         ("tool/code/hammer.js", "tool/main.js imports strike"),
     ],
@@ -243,12 +258,31 @@ def test_functions_of_a_component_are_found_and_an_edited_configuration_counts(a
     assert "src/Door.vue imports" not in told(sections(asker, scripts, "src/lib/bell.ts")["depends_on_it"])
 
 
+# Verifies: REQ-d00363-G
+def test_a_configuration_is_read_once_however_many_inherit_from_it() -> None:
+    names = ["tsconfig.json", *(f"{number}.json" for number in range(30))]
+    each_inherits_from_all = json.dumps({"extends": [f"./{name}" for name in names]}).encode()
+    reads = Counter[str]()
+
+    def read(path: str) -> bytes:
+        reads[path] += 1
+        return each_inherits_from_all
+
+    assert list(Aliases(names, read).names_of("main.ts")) == []
+    assert max(reads.values()) == 1
+
+
 # Verifies: REQ-d00363-H
 def test_imports_that_lead_nowhere_are_told_where_they_may_mean_the_target(asker: Asker, scripts: Path) -> None:
     said = told(sections(asker, scripts, "src/lib/bell.ts")["depends_on_it"])
     assert "src/Door.vue imports ring" in said
     assert "Not resolved, and may mean it: '~/lib/bell' in tool/main.js:2" in said
     assert "Not resolved" not in told(sections(asker, scripts, "src/lib/database.ts")["depends_on_it"])
+    said = told(sections(asker, scripts, "packages/gate/made/hinge.ts")["depends_on_it"])
+    assert "Not resolved, and may mean it: '@house/gate/hinge' in packages/yard/index.ts:3" in said
+    # Names that begin so are known to their own package only.
+    said = told(sections(asker, scripts, "packages/gate/src/bolt.ts")["depends_on_it"])
+    assert "packages/yard/index.ts imports" not in said
     assert "Imports are not read in this language." in told(sections(asker, scripts, "go/bell.go")["depends_on_it"])
 
 

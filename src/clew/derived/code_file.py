@@ -121,7 +121,7 @@ class CodeFile:
 
     def script_configs(self) -> list[str]:
         """The files that may say where the names in imports of scripts lead."""
-        query = "SELECT path FROM files WHERE path LIKE '%sconfig%.json' ORDER BY path"
+        query = "SELECT path FROM files WHERE path LIKE '%sconfig%.json' OR path LIKE '%package.json' ORDER BY path"
         with self._file.reading_latest() as connection:
             return [path for (path,) in connection.execute(query)]
 

@@ -24,6 +24,8 @@ class FileEdit(msgspec.Struct, frozen=True):
     """Where the file is removed, folders that become empty are removed too, but not this folder."""
     permissions_of: str | None = None
     """A new file gets the permissions of this one."""
+    is_product: bool = False
+    """A program made the file and protects it from people: it is replaced although it is write-protected."""
 
 
 class FolderMove(msgspec.Struct, frozen=True):
@@ -109,7 +111,7 @@ def check_writable(root: Path, edits: Iterable[FileEdit]) -> None:
         if place.is_dir():
             raise Refused(f"'{edit.path}' is a folder.", hint="Name a file.")
         folder = next(folder for folder in place.parents if folder.exists())
-        if is_write_protected(place) or not folder.is_dir() or not os.access(folder, os.W_OK):
+        if (is_write_protected(place) and not edit.is_product) or not folder.is_dir() or not os.access(folder, os.W_OK):
             raise Refused(
                 f"'{edit.path}' is write-protected; nothing was changed.", hint="Make it writable, then try again."
             )

@@ -224,7 +224,8 @@ class Transaction:
             )
         if isinstance(step, FileStep) and step.before is not None:
             place = place_of(self._root, step.path)
-            if not os.access(place, os.W_OK):
+            products = {each.path for each in self._steps if isinstance(each, FileEdit) and each.is_product}
+            if step.path not in products and not os.access(place, os.W_OK):
                 raise ConfigError(f"'{step.path}' is write-protected.", hint="Make it writable, or edit it yourself.")
 
     def _write_temporaries(self, edits: Sequence[FileEdit | FolderMove], steps: Sequence[Step]) -> None:

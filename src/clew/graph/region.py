@@ -44,7 +44,13 @@ class Region(Protocol):
         kinds: Collection[EdgeKind] | None = None,
         direction: Direction = "both",
         limit: int | None = None,
-    ) -> Iterable[Step[Edge]]: ...
+    ) -> Iterable[Step[Edge]]:
+        """The steps from some nodes. A region that can answer for all of them at once does so in its own way."""
+        for id in ids:
+            if direction != "in":
+                yield from steps_out(id, self.iter_outgoing_edges(id), kinds, limit)
+            if direction != "out":
+                yield from steps_in(id, self.iter_incoming_edges(id), kinds, limit)
 
 
 def steps_out(

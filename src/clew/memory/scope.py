@@ -81,11 +81,11 @@ def condition(asker: Asker, filters: Filters = EVERYTHING) -> Condition:
     elif asker.principal is not None:
         own = asker.principal
         demand("(visibility = 'team' OR agent = ? OR (agent >= ? AND agent < ?))", own, f"{own}/", f"{own}0")
-    _narrow(filters, demand)
+    _narrow(filters, demand, has_principals=asker.principal is not None)
     return Condition(" AND ".join(parts), tuple(values))
 
 
-def _narrow(filters: Filters, demand: "Demand") -> None:
+def _narrow(filters: Filters, demand: "Demand", *, has_principals: bool) -> None:
     for column, value in (("branch", filters.branch), ("session", filters.session), ("domain", filters.domain)):
         if value is not None:
             demand(f"{column} = ?", value)
@@ -94,9 +94,11 @@ def _narrow(filters: Filters, demand: "Demand") -> None:
     elif not filters.with_episodes:
         demand("kind != ?", _EPISODE)
     if filters.agents is not None:
-        demand(f"agent IN ({_marks(filters.agents)})", *filters.agents)
+        named = _called(filters.agents, has_principals=has_principals)
+        demand(named.sql, *named.values)
     if filters.without_agents:
-        demand(f"(agent IS NULL OR agent NOT IN ({_marks(filters.without_agents)}))", *filters.without_agents)
+        named = _called(filters.without_agents, has_principals=has_principals)
+        demand(f"(agent IS NULL OR NOT {named.sql})", *named.values)
     if filters.min_importance > 0:
         demand("importance >= ?", filters.min_importance)
     if filters.since is not None:
@@ -105,6 +107,16 @@ def _narrow(filters: Filters, demand: "Demand") -> None:
         demand("recorded_at < ?", filters.until)
     if filters.as_of is not None:
         demand("recorded_at <= ? AND (retired_at IS NULL OR retired_at > ?)", filters.as_of, filters.as_of)
+
+
+def _called(names: tuple[str, ...], *, has_principals: bool) -> Condition:
+    """Agents of these names. Where people are told apart, an agent's name stands behind theirs (`ada/planner`), and may
+    be given with or without it."""
+    if not has_principals:
+        return Condition(f"agent IN ({_marks(names)})", names)
+    behind = "substr(agent, -length(?)) = ?"
+    values = tuple(value for name in names for value in (f"/{name}", f"/{name}"))
+    return Condition(f"(agent IN ({_marks(names)}){f' OR {behind}' * len(names)})", (*names, *values))
 
 
 def _marks(values: tuple[str, ...]) -> str:

@@ -3,7 +3,7 @@
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from difflib import get_close_matches
 from pathlib import Path
@@ -201,6 +201,8 @@ def answer(request: Operation, call: Call) -> Answer:
     data = _performed(request, call, bounded=True)
     if call.whole:
         data = {name: value for name, value in data.items() if name not in _OF_PAGES}
+    if isinstance(noted := data.get("notes"), list | tuple) and (said := _not_said(call, noted)):
+        data = {**data, "notes": (*noted, *said)}
     # The text shows what is left of the result once it keeps the budget.
     is_told = type(request).text is not Operation.text
     text = request.text(msgspec.convert(data, result_of(type(request))) if is_told else data)
@@ -214,9 +216,16 @@ def answer(request: Operation, call: Call) -> Answer:
 _OF_PAGES = ("truncated", "next_cursor")
 
 
+def _not_said(call: Call, noted: Iterable[str]) -> tuple[str, ...]:
+    """That a team's store answers from its copy, or not at all, where an answer does not say so itself."""
+    problem = call.project.context.team_problem if call.project is not None else None
+    return () if problem is None or any(problem.message in note for note in noted) else (problem.message,)
+
+
 def perform(request: Operation, call: Call) -> Any:
     """Run an operation for the command line: without a budget, and with a note where texts look like instructions."""
     result = _performed(request, call, bounded=False)
+    call.notes = (*call.notes, *_not_said(call, (*call.notes, *(getattr(result, "notes", None) or ()))))
     if places := flagged_places(msgspec.to_builtins(result, enc_hook=str)):
         call.notes = (*call.notes, note_of(places))
     return result

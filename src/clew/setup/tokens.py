@@ -50,6 +50,7 @@ class Principal(msgspec.Struct, frozen=True):
 
     name: str
     may_write: bool
+    may_read: bool = True
 
 
 def tokens_path() -> Path:

@@ -20,7 +20,7 @@ import msgspec
 from clew.edit.edits import FileEdit, FolderMove, folder_contents
 from clew.edit.targets import read_if_there
 from clew.edit.transaction import Purpose, Transaction
-from clew.errors import Conflict, Refused, StoreError
+from clew.errors import Conflict, Refused, StoreError, StoreReadOnly, StoreUnreachable
 from clew.formats.openspec.apply.conflicts import ConflictFound, ConflictKind, difference, summary
 from clew.formats.openspec.apply.delta import Applied, Sides, apply_change
 from clew.formats.openspec.apply.dependencies import dependencies, order
@@ -81,8 +81,8 @@ class ChangeArchiver:
             if unknown_base and not request.accept_base:
                 raise Refused(
                     f"The base of '{change_id}' is not known: {unknown_base}.",
-                    hint="Fetch the whole history (git fetch --unshallow), or look whether the specs moved since, and "
-                    "pass --accept-base (accept_base=true).",
+                    hint=f"Look at what it would replace (`clew change diff {change_id}`), and pass --accept-base "
+                    "(accept_base=true). In a shallow clone `git fetch --unshallow` finds the base.",
                 )
             sides = decided(entry.change, found, request.take)
             applied = apply_change(entry.change, self._files(known, paths), sides, entry.root.layout)
@@ -305,8 +305,10 @@ def first_seen(
     branch. A store that cannot be used costs the memory and nothing else."""
     if store is None:
         return {}, ("There is no store, so what changed since a change was written is not known.",)
+    remembered: dict[str, Sequence[Baseline]] = {}
+    fresh: Mapping[str, Sequence[Baseline]] = {}
     try:
-        remembered = {item.id: _decoded(item.data) for item in store.scan(COLLECTION)}
+        remembered |= {item.id: _decoded(item.data) for item in store.scan(COLLECTION)}
         over = [id for id in remembered if id not in known.changes and is_archived(id)]
         fresh = _fresh(known, remembered)
         if fresh or over:
@@ -321,6 +323,10 @@ def first_seen(
                     del remembered[id]
                     if transaction.get(COLLECTION, id) is not None:
                         transaction.delete(COLLECTION, id)
+    except (StoreReadOnly, StoreUnreachable) as error:
+        # What is known can be used; what is touched for the first time is recorded by whoever may write.
+        log.info("What changes touch for the first time was not recorded: %s", error)
+        return {**remembered, **fresh}, () if isinstance(error, StoreReadOnly) else (str(error),)
     except StoreError as error:
         log.warning("What changes touched when they were written is not known: %s", error)
         return {}, (str(error),)

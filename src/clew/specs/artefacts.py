@@ -1,17 +1,21 @@
 """The artefacts of a change: which are there, which may be written next, and how each is written.
 
 A change consists of a proposal, deltas of specs, a design and tasks. The deltas and the design need the proposal, the
-tasks need both.
+tasks need both. A project may say otherwise by a schema of its own, in `openspec/schemas`.
 """
 
 from collections.abc import Sequence
 
 import msgspec
 
-from clew.errors import InvalidArgument
+from clew.context import Context
+from clew.errors import FormatError, InvalidArgument, NotFound
+from clew.formats.openspec.schemas import FILE, FOLDER, NAME, TEMPLATES, read_schema
 from clew.formats.openspec.settings import ProjectSettings
 from clew.specs.library import ChangeEntry
 from clew.specs.results import Artefacts, ArtefactStatus, Instructions
+from clew.workspace.files import read_bytes
+from clew.workspace.find import Selection, names_in, scan
 
 SCHEMA = "spec-driven"
 DONE, READY, BLOCKED = "done", "ready", "blocked"
@@ -24,6 +28,16 @@ class Artefact(msgspec.Struct, frozen=True):
     about: str
     instruction: str
     template: str
+    """Its text; of a schema of the project's own, the path of the file that holds it."""
+
+
+class Workflow(msgspec.Struct, frozen=True):
+    """The artefacts that the changes of a project have."""
+
+    schema: str
+    artefacts: tuple[Artefact, ...]
+    apply_requires: tuple[str, ...] = ("tasks",)
+    is_own: bool = False
 
 
 ARTEFACTS: tuple[Artefact, ...] = (
@@ -73,9 +87,10 @@ ARTEFACTS: tuple[Artefact, ...] = (
 )
 
 
-def status(entry: ChangeEntry, settings: ProjectSettings) -> Artefacts:
+def status(entry: ChangeEntry, settings: ProjectSettings, context: Context) -> Artefacts:
     """Which artefacts of a change are there, and which may be written next."""
-    there = _present(entry)
+    flow = _workflow(entry, settings, context)
+    there = _present(entry, flow, context)
     found = tuple(
         ArtefactStatus(
             each.id,
@@ -84,45 +99,106 @@ def status(entry: ChangeEntry, settings: ProjectSettings) -> Artefacts:
             each.requires,
             tuple(_lacking(each, there)) if each.id not in there else (),
         )
-        for each in ARTEFACTS
+        for each in flow.artefacts
     )
     return Artefacts(
         change_name=entry.change.id,
-        schema_name=_schema(entry, settings),
+        schema_name=flow.schema,
         is_complete=all(each.status == DONE for each in found),
         artifacts=found,
         next_steps=tuple(
             f"clew change instructions {each.id} {entry.change.id}" for each in found if each.status == READY
         ),
+        apply_requires=flow.apply_requires,
     )
 
 
-def instructions(name: str, entry: ChangeEntry, settings: ProjectSettings) -> Instructions:
+def instructions(name: str, entry: ChangeEntry, settings: ProjectSettings, context: Context) -> Instructions:
     """How one artefact of a change is written."""
-    found = next((each for each in ARTEFACTS if each.id == name.strip().casefold()), None)
+    flow = _workflow(entry, settings, context)
+    by_id = {each.id: each for each in flow.artefacts}
+    found = by_id.get(name.strip()) or by_id.get(name.strip().casefold())
     if found is None:
-        known = ", ".join(each.id for each in ARTEFACTS)
-        raise InvalidArgument(f"'{name}' is no artefact of a change.", hint=f"Artefacts are: {known}.")
-    there = _present(entry)
+        raise InvalidArgument(f"'{name}' is no artefact of a change.", hint=f"Artefacts are: {', '.join(by_id)}.")
+    there = _present(entry, flow, context)
+    notes = [f"config.yaml, {problem}" for problem in settings.problems]
+    template = found.template
+    if flow.is_own:
+        if (context.root / template).is_file():
+            data = read_bytes(context.root, template, limit=context.config.max_file_bytes)
+            template = data.decode("utf-8", "replace")
+        else:
+            notes.append(f"There is no template {template}.")
+            template = ""
     return Instructions(
         change_name=entry.change.id,
         artifact_id=found.id,
-        schema_name=_schema(entry, settings),
+        schema_name=flow.schema,
         change_dir=entry.folder,
         output_path=found.output,
         description=found.about,
         instruction=found.instruction,
-        template=found.template,
-        dependencies=tuple({"id": each, "done": each in there} for each in found.requires),
-        unlocks=tuple(each.id for each in ARTEFACTS if found.id in each.requires),
+        template=template,
+        dependencies=tuple(
+            {"id": each, "done": each in there, "path": by_id[each].output, "description": by_id[each].about}
+            for each in found.requires
+        ),
+        unlocks=tuple(each.id for each in flow.artefacts if found.id in each.requires),
         context=settings.context,
         rules=settings.rules.get(found.id, ()),
-        notes=tuple(f"config.yaml, {problem}" for problem in settings.problems),
+        notes=tuple(notes),
     )
 
 
-def _present(entry: ChangeEntry) -> set[str]:
+def _workflow(entry: ChangeEntry, settings: ProjectSettings, context: Context) -> Workflow:
+    """What the schema of a change names: one of the project's own, or the one that is built in."""
+    metadata = entry.change.metadata
+    name = (metadata.schema if metadata is not None else "") or settings.schema or SCHEMA
+    home = entry.root.specs.rpartition("/")[0]
+    folder = f"{home}/{FOLDER}".lstrip("/")
+    path = f"{folder}/{name}/{FILE}"
+    if NAME.fullmatch(name) is None or not (context.root / path).is_file():
+        if name == SCHEMA:
+            return Workflow(SCHEMA, ARTEFACTS)
+        own = ", ".join((*_schemas(context, folder), SCHEMA))
+        raise NotFound(
+            f"The change follows the schema '{name}', and there is no {path}.",
+            hint=f"Schemas here: {own}. Copy that one into {folder}, or name another in .openspec.yaml of the change.",
+        )
+    schema = read_schema(read_bytes(context.root, path, limit=context.config.max_file_bytes))
+    if schema.problems:
+        raise FormatError(f"{path} cannot be used: {'; '.join(schema.problems[:3])}.", hint="Correct the file.")
+    return Workflow(
+        schema.name,
+        tuple(
+            Artefact(
+                each.id,
+                each.generates,
+                each.requires,
+                each.description,
+                each.instruction,
+                f"{folder}/{name}/{TEMPLATES}/{each.template}",
+            )
+            for each in schema.artefacts
+        ),
+        schema.apply_requires or tuple(each.id for each in schema.artefacts),
+        is_own=True,
+    )
+
+
+def _schemas(context: Context, folder: str) -> list[str]:
+    names = (name for name in names_in(context.root / folder) if NAME.fullmatch(name))
+    return [name for name in names if (context.root / folder / name / FILE).is_file()]
+
+
+def _present(entry: ChangeEntry, flow: Workflow, context: Context) -> set[str]:
     change = entry.change
+    if flow.is_own:
+        return {
+            each.id
+            for each in flow.artefacts
+            if (each.output.startswith("specs/") and change.skips_specs) or _is_written(entry, each, context)
+        }
     told = {
         "proposal": change.proposal is not None,
         "specs": bool(change.deltas) or change.skips_specs,
@@ -132,10 +208,10 @@ def _present(entry: ChangeEntry) -> set[str]:
     return {name for name, is_there in told.items() if is_there}
 
 
+def _is_written(entry: ChangeEntry, artefact: Artefact, context: Context) -> bool:
+    wanted = Selection(folders=(), patterns=(), globs=(f"{entry.folder}/{artefact.output}",))
+    return bool(scan(context.root, wanted).files)
+
+
 def _lacking(artefact: Artefact, there: set[str]) -> Sequence[str]:
     return [each for each in artefact.requires if each not in there]
-
-
-def _schema(entry: ChangeEntry, settings: ProjectSettings) -> str:
-    metadata = entry.change.metadata
-    return (metadata.schema if metadata is not None else "") or settings.schema or SCHEMA

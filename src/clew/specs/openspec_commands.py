@@ -123,8 +123,8 @@ class ShowArtefacts(
     summary="which artefacts of a change are there, and which come next",
     epilog="clew change artefacts add-neap-warning --json",
 ):
-    """Proposal, specs, design and tasks of a change: done, ready to be written, or blocked by what they require. With
-    --json in the words of `openspec status`."""
+    """Proposal, specs, design and tasks of a change, or what the project's own schema names: done, ready to be written,
+    or blocked by what they require. With --json in the words of `openspec status`."""
 
     change_id: ChangeId
 
@@ -135,7 +135,7 @@ class ShowArtefacts(
         styles = {"done": "green", "ready": "yellow", "blocked": "dim"}
         lines = [
             f"{coloured(each.status, styles[each.status])}  {each.id}  {coloured(each.output_path, 'dim')}"
-            + (f"  waits for {', '.join(each.missing)}" if each.missing else "")
+            + (f"  waits for {', '.join(each.missing_deps)}" if each.missing_deps else "")
             for each in result.artifacts
         ]
         return "\n".join((*lines, *result.next_steps))
@@ -151,7 +151,11 @@ class ShowInstructions(
     """What to write, the template to begin with, what has to be there first and what may follow. With --json in the
     words of `openspec instructions`."""
 
-    artefact: Annotated[str, Meta(description="proposal, specs, design or tasks"), Option(positional=True)]
+    artefact: Annotated[
+        str,
+        Meta(description="proposal, specs, design or tasks, or what the own schema of the project names"),
+        Option(positional=True),
+    ]
     change_id: ChangeId
 
     def run(self, call: Call) -> results.Instructions:

@@ -377,7 +377,7 @@ class ArtefactStatus(msgspec.Struct, frozen=True, rename="camel"):
     status: str
     """done, ready, or blocked by what it requires."""
     requires: tuple[str, ...]
-    missing: tuple[str, ...] = ()
+    missing_deps: tuple[str, ...] = ()
 
 
 class Artefacts(msgspec.Struct, frozen=True, rename="camel"):
@@ -388,6 +388,8 @@ class Artefacts(msgspec.Struct, frozen=True, rename="camel"):
     is_complete: bool
     artifacts: tuple[ArtefactStatus, ...]
     next_steps: tuple[str, ...]
+    apply_requires: tuple[str, ...] = ()
+    """What has to be there before the change is carried out."""
 
 
 class Instructions(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):

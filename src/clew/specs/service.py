@@ -261,7 +261,7 @@ class SpecsService:
         for id, entry in known.changes.items():
             base = self._git_base(known, entry)
             found[id] = joined(said.get(id, ()), base.baselines, seen.get(id, ()))
-            if base.unknown and id not in said:
+            if (base.unknown or base.squashed) and id not in said:
                 notes = (*notes, f"The base of '{id}' is unknown: {_unknown(base)}.")
         return found, notes
 
@@ -342,13 +342,13 @@ class SpecsService:
         from clew.specs import artefacts
 
         entry = self.library.change(change_id)
-        return artefacts.status(entry, self._settings(entry))
+        return artefacts.status(entry, self._settings(entry), self._context)
 
     def instructions(self, artefact: str, change_id: str) -> results.Instructions:
         from clew.specs import artefacts
 
         entry = self.library.change(change_id)
-        return artefacts.instructions(artefact, entry, self._settings(entry))
+        return artefacts.instructions(artefact, entry, self._settings(entry), self._context)
 
     def _settings(self, entry: ChangeEntry) -> ProjectSettings:
         """What OpenSpec's settings of the project say about writing changes; nothing where there are none."""
@@ -422,9 +422,15 @@ class SpecsService:
 
 def _unknown(base: GitBase) -> str:
     """Why a base is unknown; empty where it is known."""
-    if not base.unknown:
+    if not (base.unknown or base.squashed):
         return ""
-    return f"the history of this clone is cut off, and does not have the commit that added {', '.join(base.unknown)}"
+    told = []
+    if base.unknown:
+        missing = ", ".join(base.unknown)
+        told.append(f"the history of this clone is cut off, and does not have the commit that added {missing}")
+    if base.squashed:
+        told.append(f"one commit added {', '.join(base.squashed)} and changed the same requirements, as squashing does")
+    return "; ".join(told)
 
 
 def _needs_base(change: Change) -> bool:

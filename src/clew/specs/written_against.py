@@ -26,6 +26,8 @@ class GitBase(msgspec.Struct, frozen=True):
     """Of the deltas that are in the history."""
     unknown: tuple[str, ...] = ()
     """Files of deltas whose first commit the history no longer has."""
+    squashed: tuple[str, ...] = ()
+    """Files of deltas whose first commit also changed what they touch: nobody can tell which came first."""
 
 
 class GitBases:
@@ -42,6 +44,7 @@ class GitBases:
         is_shallow = (git.answer(self._root, "rev-parse", "--is-shallow-repository") or b"").strip() == b"true"
         baselines: list[Baseline] = []
         unknown: list[str] = []
+        squashed: list[str] = []
         for delta in entry.change.deltas:
             path = entry.delta_paths[delta.spec_id]
             commit = self._added(head, path)
@@ -51,8 +54,13 @@ class GitBases:
                 unknown.append(path)
                 continue
             alone = msgspec.structs.replace(entry.change, deltas=(delta,))
-            baselines += record(alone, self._specs(commit, delta.spec_id, spec_path), NO_PROMISES)
-        return GitBase(tuple(baselines), tuple(unknown))
+            there, before = (self._specs(at, delta.spec_id, spec_path) for at in (commit, f"{commit}^"))
+            touched = record(alone, there, NO_PROMISES)
+            if before and touched != record(alone, before, NO_PROMISES):
+                squashed.append(path)
+                continue
+            baselines += touched
+        return GitBase(tuple(baselines), tuple(unknown), tuple(squashed))
 
     def _added(self, head: str, path: str) -> str | None:
         """The commit that first added a file, under whatever name it had then; None where it is not in the history."""

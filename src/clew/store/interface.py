@@ -145,7 +145,12 @@ class Store(Protocol):
         ever after. NotFound for an unknown job, Conflict for one that has ended otherwise."""
         ...
 
-    def finish_job(self, id: str, *, state: str = "done", message: str = "") -> Job:
+    def renew_job(self, id: str) -> None:
+        """Say that the work goes on, without news of it: progress stays as it is, and so does a request to stop, which
+        only whoever does the work can meet. A job that has ended stays as it is."""
+        ...
+
+    def finish_job(self, id: str, *, state: str = "done", message: str = "", done: int | None = None) -> Job:
         """End the job as done, failed or cancelled. The first ending stands: the same one again changes nothing,
         another is Conflict."""
         ...

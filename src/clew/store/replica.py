@@ -12,6 +12,7 @@ StoreUnreachable: nothing is acknowledged that is not in the database.
 # Implements: REQ-d00483
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -36,12 +37,17 @@ FRESH_SECONDS = 0.25
 """For so long what was asked of the database last is still true."""
 AGAIN_SECONDS = 2.0
 """After a failed attempt, the database is left alone for so long."""
+CLEAN_AGAIN_SECONDS = 60.0
+"""After an attempt to clean the copy's files failed because others used them all the time."""
 POLL_SECONDS = 0.5
 """How often a server looks for events by itself, woken or not."""
 _BATCH = 2_000
-_LAST = "SELECT coalesce(max(seq), 0) FROM events"
 _PURGES = "purges followed"
 """The copy's own setting: up to which purge it is in step."""
+_UNCLEAN = "purged bytes left"
+"""The copy's own setting: there while its files may hold bytes of what was replaced."""
+_ORIGIN = "copy of"
+"""The copy's own setting: the database that it is a copy of."""
 _COPIED_ONCE = ("events_are_never_changed", "events_are_never_removed", "events_are_never_replaced")
 
 
@@ -65,6 +71,8 @@ class ReplicatedStore:
     ) -> None:
         """`path` is the file of the copy. A database that does not answer now may answer later: then the copy serves
         until it does."""
+        self.copy = path
+        """Where the copy is."""
         self._open_remote = open_remote
         self._fresh = fresh_seconds
         self._local = _opened(path)
@@ -75,6 +83,7 @@ class ReplicatedStore:
         self._rest_until = 0.0
         self._stale: str | None = None
         self._checked = False
+        self._clean_after = 0.0
         self._follower: _Follower | None = None
         with self._local.moving() as connection:
             # It is a copy: what is purged in the database is replaced here.
@@ -94,6 +103,11 @@ class ReplicatedStore:
     def principal(self) -> str | None:
         """Who writes, as the database knows them; None before it was ever reached."""
         return self._remote.principal if self._remote is not None else None
+
+    @property
+    def may_write(self) -> bool:
+        """Whether the database takes writes of this user, as far as it was ever asked."""
+        return self._remote is None or self._remote.may_write
 
     @property
     def database(self) -> "PostgresStore":
@@ -159,62 +173,98 @@ class ReplicatedStore:
             self._check(remote)
         while True:
             with self._local.asking() as connection:
-                (seq,) = connection.execute(_LAST).fetchone()
+                before = _place(connection)
             # Asked before the file is locked: other processes must not wait for the network.
-            events = remote.events(after=seq, limit=_BATCH)
+            events = remote.events(after=before.seq, limit=_BATCH)
             if events:
                 with self._local.moving() as connection:
-                    # Another process may have copied further.
-                    (seq,) = connection.execute(_LAST).fetchone()
+                    now = _place(connection)
+                    if now.purges != before.purges:
+                        # Another process followed a purge: what was fetched may be what the purge took out.
+                        continue
                     for event in events:
-                        if event.seq > seq:
+                        # Another process may have copied further.
+                        if event.seq > now.seq:
                             _apply(connection, event)
             copied += len(events)
-            if len(events) < _BATCH:
-                self._follow_purges(remote)
+            if len(events) < _BATCH and self._has_followed_purges(remote):
                 return copied
 
-    def _follow_purges(self, remote: "PostgresStore") -> None:
-        """Take over again what purges changed, and leave no byte of what it was."""
-        reached = int(self._local.found_setting(_PURGES) or b"0")
-        purged, last = remote.purged(after=reached)
-        if last == reached:
-            return
-        for collection, id in purged:
-            events = remote.events(collection=collection, id=id)
+    def _has_followed_purges(self, remote: "PostgresStore") -> bool:
+        """Take over again what purges changed, and leave no byte of what it was. False where another process did so
+        at the same time, and this one has to look again."""
+        with self._local.asking() as connection:
+            before = _place(connection)
+        purged, last = remote.purged(after=before.purges)
+        if last != before.purges:
+            events = [event for place in purged for event in remote.events(collection=place[0], id=place[1])]
             with self._local.moving() as connection:
+                now = _place(connection)
+                if now.purges != before.purges:
+                    return False
                 for event in events:
-                    _apply(connection, event)
+                    # What was not copied yet comes in its turn: the copy must not have a later event without the
+                    # earlier ones.
+                    if event.seq <= now.seq:
+                        _apply(connection, event)
+                _keep_setting(connection, _PURGES, str(last).encode())
+                _keep_setting(connection, _UNCLEAN, os.urandom(8).hex().encode())
+        self._clean()
+        return True
+
+    def _clean(self) -> None:
+        """Leave no byte of what was replaced. Where others use the copy all the time, it is tried again later."""
+        unclean = self._local.found_setting(_UNCLEAN)
+        if not unclean or time.monotonic() < self._clean_after:
+            return
+        try:
+            self._local.compact()
+        except StoreError as error:
+            self._clean_after = time.monotonic() + CLEAN_AGAIN_SECONDS
+            log.warning("What was purged may still be in the copy's files: %s", error)
+            return
         with self._local.moving() as connection:
-            _keep_setting(connection, _PURGES, str(last).encode())
-        if purged:
-            with suppress(StoreError):
-                self._local.compact()
+            # Another process may have replaced something since.
+            connection.execute("DELETE FROM settings WHERE name = ? AND value = ?", (_UNCLEAN, unclean))
 
     def _check(self, remote: "PostgresStore") -> None:
-        """A database that was restored from an earlier backup does not have all events of the copy."""
+        """A database that was restored from an earlier backup does not have all events of the copy. One that was made
+        anew counts its purges from the beginning, also where it has the same events."""
+        with self._local.asking() as connection:
+            before = _place(connection)
         last = self._local.events(latest_first=True, limit=1)
-        if last:
-            same = remote.events(after=last[0].seq - 1, limit=1)
-            if not same or (same[0].seq, same[0].at, same[0].id) != (last[0].seq, last[0].at, last[0].id):
-                log.warning("The database is another one than the copy was made of; the copy is made anew.")
-                self._renew(remote)
+        same = remote.events(after=before.seq - 1, limit=1) if last else []
+        # At least the last purge that the copy followed.
+        _, purges = remote.purged(after=max(0, before.purges - 1))
+        origin, made = self._local.found_setting(_ORIGIN), remote.origin()
+        is_other = (
+            [_known_by(event) for event in same] != [_known_by(event) for event in last]
+            or purges < before.purges
+            or (bool(last) and origin != made)
+        )
+        if is_other:
+            log.warning("The database is another one than the copy was made of; the copy is made anew.")
+            self._renew(remote)
+        elif origin != made:
+            with self._local.moving() as connection:
+                _keep_setting(connection, _ORIGIN, made)
         self._checked = True
 
     def _renew(self, remote: "PostgresStore") -> None:
         """Make the copy anew, and leave no byte of what it held."""
         _, last = remote.purged(after=0)
         with self._local.moving() as connection:
-            for table in ("tombstones", "entries", "events"):
+            for table in ("tombstones", "entries", "events", "settings"):
                 connection.execute(f"DELETE FROM {table}")  # noqa: S608
             seq = 0
             while events := remote.events(after=seq, limit=_BATCH):
                 for event in events:
                     _apply(connection, event)
                 seq = events[-1].seq
+            _keep_setting(connection, _ORIGIN, remote.origin())
             _keep_setting(connection, _PURGES, str(last).encode())
-        with suppress(StoreError):
-            self._local.compact()
+            _keep_setting(connection, _UNCLEAN, os.urandom(8).hex().encode())
+        self._clean()
 
     def _asked(self) -> "PostgresStore":
         with self._remote_lock:
@@ -241,8 +291,11 @@ class ReplicatedStore:
     def advance_job(self, id: str, *, done: int, total: int | None = None, message: str = "") -> Job:
         return self._asked().advance_job(id, done=done, total=total, message=message)
 
-    def finish_job(self, id: str, *, state: str = "done", message: str = "") -> Job:
-        return self._asked().finish_job(id, state=state, message=message)
+    def renew_job(self, id: str) -> None:
+        self._asked().renew_job(id)
+
+    def finish_job(self, id: str, *, state: str = "done", message: str = "", done: int | None = None) -> Job:
+        return self._asked().finish_job(id, state=state, message=message, done=done)
 
     def cancel_job(self, id: str) -> Job:
         return self._asked().cancel_job(id)
@@ -332,6 +385,23 @@ class ReplicatedStore:
                 self._remote.close()
 
 
+class _Place(msgspec.Struct, frozen=True):
+    """How far a copy is."""
+
+    seq: int
+    purges: int
+
+
+def _place(connection: Any) -> _Place:
+    (seq,) = connection.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()
+    row = connection.execute("SELECT value FROM settings WHERE name = ?", (_PURGES,)).fetchone()
+    return _Place(seq, 0 if row is None else int(row[0]))
+
+
+def _known_by(event: Event) -> tuple[object, ...]:
+    return event.seq, event.at, event.collection, event.id, event.version
+
+
 def _apply(connection: Any, event: Event) -> None:
     """One event, in all tables of the copy."""
     before, after = (_json(value) for value in (event.before, event.after))
@@ -344,6 +414,10 @@ def _apply(connection: Any, event: Event) -> None:
         ),
     )
     place = (event.collection, event.id)
+    row = connection.execute("SELECT version FROM entries WHERE collection = ? AND id = ?", place).fetchone()
+    if row is not None and row[0] > event.version:
+        # Events of a purge are taken over again; another process may have copied what came after them.
+        return
     connection.execute("DELETE FROM tombstones WHERE collection = ? AND id = ?", place)
     connection.execute(
         "INSERT INTO entries VALUES (?, ?, ?, ?, ?) ON CONFLICT (collection, id) DO UPDATE SET"

@@ -49,14 +49,39 @@ def everything(_: str) -> bool:
     return True
 
 
-def copy(source: Store, target: Store, wanted: Wanted = everything, report: Report = lambda _, __: None) -> Copied:
+class Plan(msgspec.Struct, frozen=True):
+    """What a copy has to write."""
+
+    known: frozenset[Row]
+    """The events that the target has already."""
+    settings: tuple[tuple[str, bytes], ...]
+
+
+def plan(source: Store, target: Store, wanted: Wanted = everything) -> Plan:
+    """Compare both sides, and only read. Conflict where the target holds what the source does not have."""
+    return Plan(_known(source, target, wanted), _settings(source, target))
+
+
+def copy(
+    source: Store,
+    target: Store,
+    wanted: Wanted = everything,
+    report: Report = lambda _, __: None,
+    planned: Plan | None = None,
+) -> Copied:
     """Copy the wanted collections, and verify that both sides hold the same. Conflict, before anything is written,
-    where the target holds writes that the source does not have."""
-    known = _known(source, target, wanted)
-    _copy_settings(source, target, is_new=not known)
+    where the target holds writes that the source does not have. Where several copies are made together, all of them are
+    `planned` before the first one is written."""
+    if planned is None:
+        planned = plan(source, target, wanted)
+    with target.moving() as connection:
+        connection.executemany(
+            "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            planned.settings,
+        )
     written = 0
     for batch in _batches(source, "events", "seq", _EVENT, wanted):
-        missing = [row for row in batch if _key(row) not in known]
+        missing = [row for row in batch if _key(row) not in planned.known]
         if missing:
             with target.moving() as connection:
                 connection.executemany(f"INSERT INTO events ({_EVENT}) VALUES ({_marks(_EVENT)})", missing)  # noqa: S608
@@ -89,11 +114,11 @@ def content(store: Store, wanted: Wanted = everything) -> Content:
     return Content(counts["entries"], counts["tombstones"], counts["events"], f"{total:064x}")
 
 
-def _known(source: Store, target: Store, wanted: Wanted) -> set[Row]:
+def _known(source: Store, target: Store, wanted: Wanted) -> frozenset[Row]:
     """The events that the target has already."""
     there = {_key(row): _digest(row) for batch in _batches(target, "events", "seq", _EVENT, wanted) for row in batch}
     if not there:
-        return set()
+        return frozenset()
     found = 0
     for batch in _batches(source, "events", "seq", _EVENT, wanted):
         for row in batch:
@@ -106,7 +131,7 @@ def _known(source: Store, target: Store, wanted: Wanted) -> set[Row]:
             f"The target holds {len(there) - found} writes that the source does not have.",
             hint="Copy into a project that holds nothing yet, or only what was copied from here. Nothing was written.",
         )
-    return set(there)
+    return frozenset(there)
 
 
 def _differs(collection: str, id: str, version: int) -> Conflict:
@@ -140,21 +165,21 @@ def _copy_tombstones(source: Store, target: Store, wanted: Wanted, report: Repor
     report("deleted records", len(rows))
 
 
-def _copy_settings(source: Store, target: Store, *, is_new: bool) -> None:
-    """What names the project in what was remembered comes along; a target with another history keeps its own."""
+def _settings(source: Store, target: Store) -> tuple[tuple[str, bytes], ...]:
+    """What names the project in what was remembered comes along. A target in which anything was ever written keeps its
+    own: what it holds is known by that name."""
     with source.asking() as connection:
         rows = connection.execute("SELECT name, value FROM settings").fetchall()
-    moved = [(name, bytes(value)) for name, value in rows if name not in LOCAL_SETTINGS]
+    moved = tuple((name, bytes(value)) for name, value in rows if name not in LOCAL_SETTINGS)
     differing = [name for name, value in moved if target.found_setting(name) not in (None, value)]
+    with target.asking() as connection:
+        is_new = connection.execute("SELECT 1 FROM events LIMIT 1").fetchone() is None
     if differing and not is_new:
         raise Conflict(
             f"The setting '{differing[0]}' has another value in the target: it is another project's.",
             hint="Choose another project, or an empty one. Nothing was written.",
         )
-    with target.moving() as connection:
-        connection.executemany(
-            "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", moved
-        )
+    return moved
 
 
 def _batches(store: Store, table: str, key: str, columns: str, wanted: Wanted) -> Iterator[list[Row]]:

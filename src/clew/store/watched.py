@@ -7,8 +7,8 @@ between two reports is renewed meanwhile.
 # Implements: REQ-d00493
 
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TypeVar
 
 from clew.errors import Cancelled, ClewError, StoreError
@@ -41,6 +41,26 @@ def watched(store: Store | None, kind: str, work: Callable[[Progress], T], progr
     return result
 
 
+@contextmanager
+def renewed(store: Store, id: str) -> Iterator[None]:
+    """Keep the job alive during the block, however long it says nothing."""
+    ended = threading.Event()
+
+    def renew() -> None:
+        while not ended.wait(processes.RENEWED_SECONDS):
+            # A store that is busy or gone costs this renewal: the next one comes before the lease is over.
+            with suppress(ClewError):
+                store.renew_job(id)
+
+    thread = threading.Thread(target=renew, name="clew-lease", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
 class _Reporting:
     def __init__(self, store: Store, kind: str, progress: Progress) -> None:
         self._store = store
@@ -50,9 +70,7 @@ class _Reporting:
         self._kept: tuple[int, int, str] | None = None
         """What was reported last and is not in the store yet."""
         self._written = -1
-        self._lock = threading.Lock()
-        self._ended = threading.Event()
-        self._renewing: threading.Thread | None = None
+        self._lease = ExitStack()
 
     def report(self, done: int, total: int, message: str) -> None:
         self._progress(done, total, message)
@@ -63,33 +81,23 @@ class _Reporting:
             self._written = part
 
     def finish(self, state: str) -> None:
-        self._ended.set()
-        if self._renewing is not None:
-            self._renewing.join()
-        # A request to cancel work that has just ended has nothing left to stop.
-        with suppress(Cancelled):
-            self._write()
-        if self._job is not None:
-            with suppress(ClewError):
-                self._store.finish_job(self._job.id, state=state)
+        self._lease.close()
+        # Not as progress: a request to cancel work that has just ended has nothing left to stop.
+        with suppress(ClewError):
+            done, total, message = self._kept or (None, None, "")
+            if self._job is None and self._kept is not None:
+                self._job = self._store.start_job(self._kind, total=total or None)
+            if self._job is not None:
+                self._store.finish_job(self._job.id, state=state, message=message, done=done)
 
     def _write(self) -> None:
         if self._kept is None:
             return
         done, total, message = self._kept
         # A store that is busy or gone costs the report, not the work.
-        with self._lock, suppress(StoreError):
+        with suppress(StoreError):
             if self._job is None:
                 self._job = self._store.start_job(self._kind, total=total or None)
+                self._lease.enter_context(renewed(self._store, self._job.id))
             self._job = self._store.advance_job(self._job.id, done=done, total=total or None, message=message)
         self._kept = None
-        if self._job is not None and self._renewing is None:
-            self._renewing = threading.Thread(target=self._renew, name="clew-lease", daemon=True)
-            self._renewing.start()
-
-    def _renew(self) -> None:
-        while not self._ended.wait(processes.RENEWED_SECONDS):
-            # A request to stop is met by the next report.
-            with self._lock, suppress(ClewError):
-                if self._job is not None and not self._ended.is_set():
-                    self._job = self._store.advance_job(self._job.id, done=self._job.done)

@@ -1,13 +1,15 @@
 """The address of a team's database. It may hold a password, which no message, log or listing ever shows."""
 
 import re
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from clew.errors import ConfigError
 
 SCHEMES = ("postgresql", "postgres")
 HIDDEN = "***"
 _SECRETS = ("password", "sslpassword")
+_PAIR = re.compile(r"(?i)(password\s*=\s*)('[^']*'?|\S+)")
+"""As in the driver's other way to write where a database is."""
 
 
 def is_address(text: str) -> bool:
@@ -25,6 +27,12 @@ class Address:
                 f"The store '{masked(url)}' is no address of a PostgreSQL database.",
                 hint='It looks like "postgresql://user@host/database". Passwords belong into ~/.pgpass.',
             )
+        if not _is_sound(url):
+            # The driver would take the rest of the password for the name of the host, and say it in its messages.
+            raise ConfigError(
+                f"The user or the password in the store's address '{masked(url)}' holds an '@' or a '/'.",
+                hint="Write them as %40 and %2F, or keep the password in ~/.pgpass.",
+            )
         self.url = url
         self.shown = masked(url)
 
@@ -36,31 +44,43 @@ class Address:
 
     def cleaned(self, text: str) -> str:
         """A message of the database or its driver without the secrets."""
-        for secret in _secrets(self.url):
+        text = text.replace(self.url, self.shown)
+        for secret in sorted(_secrets(self.url), key=len, reverse=True):
             text = text.replace(secret, HIDDEN)
-        return text.replace(self.url, self.shown)
+        return text
 
 
 def masked(url: str) -> str:
     """An address without its secrets; any other text as it is."""
-    if "://" not in url:
-        return url
-    try:
-        parts = urlsplit(url)
-        user, colon, _ = parts.netloc.rpartition("@")[0].partition(":")
-        host = parts.netloc.rpartition("@")[2]
-        place = f"{user}:{HIDDEN}@{host}" if colon else parts.netloc
-        options = [(name, HIDDEN if name in _SECRETS else value) for name, value in parse_qsl(parts.query)]
-        return urlunsplit(parts._replace(netloc=place, query=urlencode(options, safe="/*")))
-    except ValueError:
-        return re.sub(r"//.*", f"//{HIDDEN}", url)
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        return _PAIR.sub(rf"\1{HIDDEN}", url)
+    who, at, place = _parted(rest)
+    user, colon, _ = who.partition(":")
+    place, question, query = place.partition("?")
+    shown = [(name, HIDDEN if name in _SECRETS else value) for name, value in parse_qsl(query)]
+    hidden = f":{HIDDEN}" if colon else ""
+    return f"{scheme}://{user}{hidden}{at}{place}{question}{urlencode(shown, safe='/*')}"
+
+
+def _parted(rest: str) -> tuple[str, str, str]:
+    """Who, and where, of what follows the scheme. Whatever stands before an '@' may be a password, but in options."""
+    place, question, query = rest.partition("?")
+    if "@" not in place and ":" in place.partition("/")[0] and "@" in query:
+        # A question mark in a password.
+        return rest.rpartition("@")
+    who, at, place = place.rpartition("@")
+    return who, at, f"{place}{question}{query}"
+
+
+def _is_sound(url: str) -> bool:
+    """Whether the driver reads the user and the password as they are meant."""
+    who, _, place = _parted(url.partition("://")[2])
+    return not {"@", "/"} & set(who) and "@" not in place.partition("?")[0]
 
 
 def _secrets(url: str) -> set[str]:
-    try:
-        parts = urlsplit(url)
-        given = [parts.netloc.rpartition("@")[0].partition(":")[2]]
-        given += [value for name, value in parse_qsl(parts.query) if name in _SECRETS]
-    except ValueError:
-        return set()
+    who, _, place = _parted(url.partition("://")[2])
+    given = [who.partition(":")[2]]
+    given += [value for name, value in parse_qsl(place.partition("?")[2]) if name in _SECRETS]
     return {each for secret in given if secret for each in (secret, unquote(secret), quote(unquote(secret), safe=""))}

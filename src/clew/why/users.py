@@ -53,4 +53,5 @@ def not_seen(code: CodeRegion, path: str) -> str:
         return ""
     places = ", ".join(f"'{each.module[1:]}' in {each.path}:{each.line}" for each in unresolved[:_SHOWN])
     more = f" and {counted(len(unresolved) - _SHOWN, 'more place')}" if len(unresolved) > _SHOWN else ""
-    return f"Not resolved, and may mean it: {places}{more}. No tsconfig.json or jsconfig.json leads to a file."
+    say = "No tsconfig.json, jsconfig.json or package.json leads to a file."
+    return f"Not resolved, and may mean it: {places}{more}. {say}"

@@ -61,10 +61,13 @@ def browser() -> Iterator[Any]:
 
 
 class Tab:
-    """One page of the browser that notes every error, every dialog and every request that leaves this machine."""
+    """One page of the browser that notes every error, every dialog and every request that leaves this machine.
+
+    A server that ends while a tab is open is a failed request of that tab: `with` closes the tab first."""
 
     def __init__(self, context: Any, base: str) -> None:
         self.base = base
+        self._context = context
         self.page = context.new_page()
         self.page.set_default_timeout(PATIENCE_MS)
         self.problems: list[str] = []
@@ -72,6 +75,16 @@ class Tab:
         self.page.on("dialog", lambda dialog: (self.problems.append(f"dialog: {dialog.message}"), dialog.dismiss()))
         self.page.on("console", self._console)
         self.page.on("request", self._request)
+
+    def __enter__(self) -> "Tab":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._context.close()
+
+    def forget_failed_requests(self) -> None:
+        """A browser notes each request that got no answer, whatever the page makes of it."""
+        self.problems[:] = [each for each in self.problems if not each.startswith("console: Failed to load resource")]
 
     def _console(self, message: Any) -> None:
         # A page that says 404 is what some tests ask for.

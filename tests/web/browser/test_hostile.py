@@ -1,6 +1,7 @@
 """Scripts are planted wherever a text can come from, and none of them runs in a real browser."""
 
 import subprocess
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -83,13 +84,13 @@ def test_no_planted_script_runs_anywhere(tmp_path: Path, open_tab: OpenTab) -> N
     places = plant(folder)
     subprocess.run([*GIT, "init", "-q", "-b", "main"], cwd=folder, check=True)
     commit(folder, f"Message {EVIL}{QUOTED}")
-    with served(folder) as site:
+    with served(folder) as site, ExitStack() as browsing:
         call = Call(site.project, (), surface="cli")
         note = Remember(content=f"Margins {EVIL}{QUOTED}", about_=("REQ-p00001",), why=f"Because {EVIL}", tags=("<b>",))
         stored: Any = perform(note, call)
         site.project.context.calls.note("get_requirement", {"req_id": QUOTED}, EVIL, 0.1, EVIL)
         assert places + 5 >= 20
-        tab = open_tab(site)
+        tab = browsing.enter_context(open_tab(site))
         page = tab.page
         page.add_init_script("window.ran = 0")
         asked = (quote(EVIL), quote(QUOTED))

@@ -85,8 +85,7 @@ def test_every_view_answers_its_questions_on_a_project_without_specs(
     tmp_path: Path, open_tab: OpenTab, axe: str
 ) -> None:
     make_garden(tmp_path / "garden")
-    with served(tmp_path / "garden") as site:
-        tab = open_tab(site)
+    with served(tmp_path / "garden") as site, open_tab(site) as tab:
         ask_all(tab, WITHOUT_SPECS)
         for name, address in (("today", "/"), ("requirements", "/requirements"), ("specs", "/specs")):
             tab.show(address)
@@ -105,7 +104,7 @@ def test_filters_live_in_the_address_and_back_works(site: Site, open_tab: OpenTa
     assert page.locator("table.rows tbody tr").count() == 23
     page.get_by_label("Words").fill("cosine")
     page.wait_for_selector("table.rows tbody tr:only-child")
-    assert page.url.endswith("?q=cosine")
+    page.wait_for_url("**/requirements?q=cosine")
     page.reload()
     assert page.locator("table.rows tbody tr").count() == 1
     assert page.get_by_label("Words").input_value() == "cosine"

@@ -23,6 +23,8 @@ SAME: Mapping[str, tuple[str, ...]] = {
     "spec.no_duplicates": ("trace.duplicate_id", "elspais.duplicate_id"),
     "code.retired_references": ("trace.retired_reference",),
     "tests.retired_references": ("trace.retired_reference",),
+    "tests.external": ("trace.external_test_failure",),
+    "tests.uncredited_evidence": ("trace.uncredited_evidence",),
     "tests.unmatched_results": ("trace.unmatched_result",),
 }
 _OWN = ("elspais.", "file.", "markers.", "openspec.", "register.", "results.", "reviews.", "terms.", "trace.")

@@ -16,14 +16,17 @@ from clew.trace.edit.text.sections import parsed_section, sections_of
 from clew.trace.operations.mutations import path_of_file
 from clew.trace.read.assertions import assertions_of, citations_of, owner_of
 from clew.trace.read.copies import Copy, find_copy
+from clew.trace.read.integrated import integrated
 from clew.trace.read.resolve import Resolver
 from clew.trace.read.serialize import copy_full, version_of
+from clew.workspace.files import read_bytes
 
 if TYPE_CHECKING:
     from clew.project import Project
 
 _AUTHORED = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
 _TOLD_ELSEWHERE = frozenset({"body", "steps", "labels", "retired_labels", "expected", "hash_now", "text"})
+_CITING = (NodeKind.CODE, NodeKind.TEST)
 STEP = "/"
 
 
@@ -136,6 +139,8 @@ class NodeView:
             told |= {"sections": sections, "verdict": verdict, "failing_steps": failing}
         elif node.kind is NodeKind.REQUIREMENT:
             told["stereotype"] = "template" if node.get_field("template") else "concrete"
+            if (inherited := integrated(self._graph, node)) is not None:
+                told["integrates_rollup"] = msgspec.to_builtins(inherited)
         elif node.kind is NodeKind.ASSERTION:
             told["text"] = node.title
         elif node.kind is NodeKind.REMAINDER:
@@ -239,8 +244,12 @@ class NodeView:
         )
 
     def file_version(self, path: str) -> str:
-        """Changes with the path of a file and with what stands in it, not with the texts."""
+        """Of a file of code or tests that of its bytes, as apply_link demands it. Of any other it changes with its path
+        and with what stands in it, not with the texts."""
         from clew.text.hashing import content_hash
 
-        ids = [each.id for each in self._graph.nodes_in_file(path)]
-        return content_hash(msgspec.json.encode((path, ids)), size=8)
+        nodes = list(self._graph.nodes_in_file(path))
+        if nodes and all(each.kind in _CITING for each in nodes):
+            config = self._project.config
+            return content_hash(read_bytes(config.root, path, limit=config.max_file_bytes))
+        return content_hash(msgspec.json.encode((path, [each.id for each in nodes])), size=8)

@@ -1,4 +1,5 @@
-"""What `tsconfig.json` and `jsconfig.json` say about names in imports: `paths`, `baseUrl`, and what they inherit."""
+"""What files say about names in the imports of scripts: `tsconfig.json` and `jsconfig.json` by `paths`, `baseUrl` and
+what they inherit, `package.json` by the name of a package, its `exports` and its `imports`."""
 
 # Implements: REQ-d00363
 
@@ -16,7 +17,11 @@ from clew.formats.code.languages import FAMILIES
 
 CONFIGS = ("tsconfig.json", "jsconfig.json")
 """What the compiler looks for, the first of them first."""
-PATTERNS = ("tsconfig*.json", "jsconfig*.json")
+PACKAGE = "package.json"
+PATTERNS = ("tsconfig*.json", "jsconfig*.json", PACKAGE)
+_MAIN = ("source", "main", "module", "types")
+_MADE = re.compile(r"(\.d)?\.[cm]?[jt]sx?$")
+"""What is taken off a named file: what is imported may be written with another ending than what is made of it."""
 _FOLLOWED_BY_END = re.compile(r",(?=[\s#]*[}\]])")
 
 
@@ -62,12 +67,7 @@ class ScriptConfig(msgspec.Struct, frozen=True):
 
 def read_config(data: bytes, path: str) -> ScriptConfig:
     """A file that is not what it should be says nothing."""
-    try:
-        told = json.loads(_plain(data.decode("utf-8-sig", "replace")))
-    except (ValueError, RecursionError):
-        return ScriptConfig()
-    if not isinstance(told, dict):
-        return ScriptConfig()
+    told = _object(data)
     folder = posixpath.dirname(path)
     options = told.get("compilerOptions")
     options = options if isinstance(options, dict) else {}
@@ -88,6 +88,50 @@ def read_config(data: bytes, path: str) -> ScriptConfig:
             if isinstance(each, dict) and isinstance(each.get("path"), str)
         ),
     )
+
+
+def read_package(data: bytes, path: str) -> tuple[ScriptConfig, ScriptConfig]:
+    """The names by which all of the project imports a package's files, and those that only its own files know."""
+    told = _object(data)
+    folder = posixpath.dirname(path)
+    name, exports, imports = told.get("name"), told.get("exports"), told.get("imports")
+    outside: dict[str, list[str]] = {}
+    if isinstance(name, str) and name:
+        if not (isinstance(exports, dict) and any(key.startswith(".") for key in exports)):
+            exports = {".": exports}
+        for key, target in exports.items():
+            outside[posixpath.join(name, key).removesuffix("/.")] = list(_texts(target))
+        main = [each for key in _MAIN for each in _texts(told.get(key))]
+        # Without what was made of them, the files that are written lie here by custom.
+        outside[name] = [*outside.get(name, ()), *main, "src/index", "."]
+        outside[f"{name}/*"] = [*outside.get(f"{name}/*", ()), "*", "src/*"]
+    inside = {key: list(_texts(target)) for key, target in imports.items()} if isinstance(imports, dict) else {}
+    return (
+        ScriptConfig(paths=tuple(_without_endings(outside, folder))),
+        ScriptConfig(paths=tuple(_without_endings(inside, folder))),
+    )
+
+
+def _texts(target: Any, depth: int = 0) -> Iterator[str]:
+    """Where a name leads under any condition."""
+    if isinstance(target, str):
+        yield target
+    elif isinstance(target, dict | list) and depth < 8:
+        for each in target.values() if isinstance(target, dict) else target:
+            yield from _texts(each, depth + 1)
+
+
+def _without_endings(paths: Mapping[str, list[str]], folder: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    own = {name: [_MADE.sub("", each) for each in targets] for name, targets in paths.items()}
+    return _patterns(own, folder)
+
+
+def _object(data: bytes) -> dict[str, Any]:
+    try:
+        told = json.loads(_plain(data.decode("utf-8-sig", "replace")))
+    except (ValueError, RecursionError):
+        return {}
+    return told if isinstance(told, dict) else {}
 
 
 def _patterns(paths: Mapping[str, Any], folder: str) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -31,6 +31,20 @@ class FormatRules(msgspec.Struct, frozen=True):
         return self != FormatRules()
 
 
+class CoverageRules(msgspec.Struct, frozen=True):
+    """How far a requirement must be covered. Nothing is demanded where the file does not say so."""
+
+    severities: tuple[tuple[str, str, str], ...] = ()
+    """What is counted, how far a requirement is covered there, and how that is reported."""
+    uncredited_evidence: str = ""
+    """How a test of an assertion that nothing implements is reported; empty for not at all, as below."""
+    external_test_failure: str = ""
+
+
+COVERAGE_DIMENSIONS = ("implemented", "tested", "verified", "uat_coverage", "uat_verified")
+COVERAGE_TIERS = ("full", "partial", "failing", "missing")
+
+
 class TermRules(msgspec.Struct, frozen=True):
     markup_styles: tuple[str, ...] = ("*", "**")
     """The signs around a term that mark its use."""
@@ -64,6 +78,19 @@ def read_format_rules(values: TomlValues) -> FormatRules:
     severity = values.choice(SEVERITIES, "rules.format.no_assertions_severity", default="warning")
     is_said = values.has("rules.format.no_assertions_severity") and severity not in SILENT
     return FormatRules(**told, no_assertions=severity if is_said else "")
+
+
+def read_coverage_rules(values: TomlValues) -> CoverageRules:
+    def told(key: str) -> str:
+        severity = values.choice(SEVERITIES, f"rules.coverage.{key}", default="off")
+        return "" if severity in SILENT else severity
+
+    found = ((one, tier, told(f"{one}.{tier}")) for one in COVERAGE_DIMENSIONS for tier in COVERAGE_TIERS)
+    return CoverageRules(
+        severities=tuple(each for each in found if each[2]),
+        uncredited_evidence=told("uncredited_evidence"),
+        external_test_failure=told("external_test_failure"),
+    )
 
 
 def read_term_rules(values: TomlValues) -> TermRules:

@@ -16,9 +16,11 @@ from clew.formats.elspais.changelog import ChangelogSettings, read_changelog
 from clew.formats.elspais.ids.templates import ALIASES, CANONICAL, read_component_pattern, read_templates
 from clew.formats.elspais.rules import (
     SEVERITIES,
+    CoverageRules,
     FormatRules,
     TermRules,
     not_obeyed,
+    read_coverage_rules,
     read_fault_severities,
     read_format_rules,
     read_term_rules,
@@ -39,6 +41,8 @@ class Level(msgspec.Struct, frozen=True):
     """The levels a requirement of this level may implement; None where the project has no rule about it."""
     display_name: str = ""
     """How people call it; empty where that is its name."""
+    expects_validation: bool = False
+    """Whether user journeys have to validate requirements of this level."""
 
 
 DEFAULT_LEVELS = (
@@ -68,6 +72,7 @@ def read_levels(values: TomlValues) -> tuple[Level, ...]:
                 letter=letter,
                 implements=level.texts("implements") if "implements" in entry else allowed.get(name.casefold()),
                 display_name=level.text("display_name"),
+                expects_validation=level.flag("expects_validation", default=False),
             )
         )
     return tuple(levels)
@@ -199,6 +204,7 @@ class ElspaisSettings(msgspec.Struct, frozen=True, kw_only=True):
     content_rules: tuple[str, ...] = ()
     """Files with rules for authors, which agents are shown."""
     format_rules: FormatRules = FormatRules()
+    coverage_rules: CoverageRules = CoverageRules()
     terms: TermRules = TermRules()
     fault_severities: tuple[tuple[str, str], ...] = ()
     """How broken references are reported, by fault, where the file says it."""
@@ -250,6 +256,7 @@ def read_settings(data: bytes, local: bytes | None = None) -> tuple[ElspaisSetti
         associates=tuple(_associates(values)),
         content_rules=values.texts("rules.content_rules"),
         format_rules=read_format_rules(values),
+        coverage_rules=read_coverage_rules(values),
         terms=read_term_rules(values),
         fault_severities=read_fault_severities(values),
     )
@@ -261,7 +268,7 @@ def read_settings(data: bytes, local: bytes | None = None) -> tuple[ElspaisSetti
 
 
 _UNUSED = """
-    cli_ttl stats project.color project.type output federation
+    cli_ttl stats scopes project.color project.type output federation
     changelog.id_source changelog.date_format changelog.author_id_format changelog.allowed_author_ids
     associated core sponsors graph references traceability hooks index
     id-patterns.associated.position id-patterns.associated.format id-patterns.associated.separator

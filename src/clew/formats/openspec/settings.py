@@ -30,7 +30,7 @@ class ProjectSettings(msgspec.Struct, frozen=True):
 
 def read_settings(data: bytes) -> ProjectSettings:
     """The settings of a project. Never fails: what cannot be read is among the problems."""
-    lines = _Lines(data.decode("utf-8", "replace").removeprefix("\ufeff").splitlines())
+    lines = Lines(data.decode("utf-8", "replace").removeprefix("\ufeff").splitlines())
     values: dict[str, str] = {}
     rules: dict[str, tuple[str, ...]] = {}
     while (key := lines.next_key(0)) is not None:
@@ -46,7 +46,7 @@ def read_settings(data: bytes) -> ProjectSettings:
     return ProjectSettings(values.get("schema", ""), context.strip(), rules, tuple(lines.problems))
 
 
-def _rules(lines: "_Lines") -> dict[str, tuple[str, ...]]:
+def _rules(lines: "Lines") -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     indent = lines.indent()
     while indent > 0 and (key := lines.next_key(indent)) is not None:
@@ -57,7 +57,7 @@ def _rules(lines: "_Lines") -> dict[str, tuple[str, ...]]:
     return {name: items for name, items in found.items() if items}
 
 
-class _Lines:
+class Lines:
     """Goes through the lines of a file by their indentation."""
 
     def __init__(self, lines: list[str]) -> None:
@@ -84,7 +84,7 @@ class _Lines:
             self._at += 1
             key = _KEY.fullmatch(written) if found == indent else None
             if key is not None:
-                return key[1], _uncommented(key[2] or "")
+                return key[1], uncommented(key[2] or "")
             self.complain(f"{shortened(written)!r} is not `key: value`.")
         return None
 
@@ -93,7 +93,7 @@ class _Lines:
         block = _BLOCK.fullmatch(written)
         if block is None:
             below = [self._taken() for _ in iter(lambda: self.indent() > indent, False)] if written else []
-            return _scalar(" ".join((written, *below)))
+            return scalar(" ".join((written, *below)))
         kept: list[str] = []
         while self._at < len(self._lines) and (
             not self._lines[self._at].strip() or _indent(self._lines[self._at]) > indent
@@ -110,24 +110,45 @@ class _Lines:
         while self.indent() >= indent and (item := _ITEM.fullmatch(self._lines[self._at].strip())) is not None:
             depth = self.indent()
             self._at += 1
-            found.append(self.value(_uncommented(item[1]), depth))
+            found.append(self.value(uncommented(item[1]), depth))
         return found
+
+    def open_item(self, indent: int) -> int:
+        """Step into the next item of a list of tables, which begins with a dash at an indentation; returns that of its
+        keys, or 0 where the list ends."""
+        if self.indent() != indent:
+            return 0
+        line = self._lines[self._at]
+        item = _ITEM.fullmatch(line.strip())
+        if item is None:
+            return 0
+        depth = len(line.rstrip()) - len(item[1].rstrip())
+        self._lines[self._at] = " " * depth + item[1]
+        return depth
+
+    def texts(self, written: str, indent: int) -> tuple[str, ...]:
+        """A list of texts: `[a, b]` beside its key, or an item a line below."""
+        if written.startswith("[") and written.endswith("]"):
+            return tuple(scalar(each) for each in written[1:-1].split(",") if each.strip())
+        if written:
+            self.complain(f"{shortened(written)!r} is no list.")
+        return tuple(each for each in self.items(indent) if each)
 
     def _taken(self) -> str:
         self._at += 1
-        return _uncommented(self._lines[self._at - 1].strip())
+        return uncommented(self._lines[self._at - 1].strip())
 
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
 
 
-def _uncommented(written: str) -> str:
+def uncommented(written: str) -> str:
     """Without a comment at its end; in quotes a hash says nothing."""
     return written if written[:1] in "'\"" else written.split(" #")[0].rstrip()
 
 
-def _scalar(written: str) -> str:
+def scalar(written: str) -> str:
     text = written.strip()
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         inner = text[1:-1]

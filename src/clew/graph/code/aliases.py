@@ -1,14 +1,15 @@
-"""Where names in the imports of scripts lead: by the `tsconfig.json` or `jsconfig.json` that is nearest to the file."""
+"""Where names in the imports of scripts lead: by the `tsconfig.json` or `jsconfig.json` that is nearest to the file, by
+the `package.json` of its own package, and by the names of the packages that the project holds."""
 
 # Implements: REQ-d00363
 
 import posixpath
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, cached_property
 
-from clew.formats.code.script_config import CONFIGS, ScriptConfig, read_config
+from clew.formats.code.script_config import CONFIGS, PACKAGE, ScriptConfig, read_config, read_package
 
-_DEEPEST = 8
+_DEEPEST = 32
 """Configurations that inherit from each other."""
 
 
@@ -17,28 +18,66 @@ class Aliases:
 
     def __init__(self, configs: Iterable[str], read: Callable[[str], bytes | None]) -> None:
         self._configs = frozenset(configs)
-        self._read = cache(read)
+        self._read = read
+        self._completed: dict[str, ScriptConfig] = {}
         self.nearest = cache(self._nearest)
 
     def names_of(self, path: str) -> Iterator[str]:
         """Every name under which some file may import a path."""
-        for config in {self._complete(each) for each in self._configs if posixpath.basename(each) in CONFIGS}:
+        configs = {self._complete(each) for each in self._configs if posixpath.basename(each) in CONFIGS}
+        for config in (*configs, self._packages[""], *self._packages.values()):
             yield from config.names_of(path)
 
     def leads_to(self, name: str, importing: str) -> Iterator[str]:
         """The paths that a name may mean in a file, and last the path from the project's root."""
-        yield from self.nearest(posixpath.dirname(importing)).leads_to(name)
+        for config in self._known_to(importing):
+            yield from config.leads_to(name)
         yield posixpath.normpath(name)
 
+    def knows(self, name: str, importing: str) -> bool:
+        """Whether some file says where a name leads, whatever is there."""
+        return any(config.knows(name) for config in self._known_to(importing))
+
+    def _known_to(self, importing: str) -> Iterator[ScriptConfig]:
+        folder = posixpath.dirname(importing)
+        yield self.nearest(folder)
+        while folder and posixpath.join(folder, PACKAGE) not in self._configs:
+            folder = posixpath.dirname(folder)
+        yield self._packages.get(f"{folder}/", ScriptConfig())
+        yield self._packages[""]
+
+    @cached_property
+    def _packages(self) -> dict[str, ScriptConfig]:
+        """What the files of a package know by its folder with a slash; under the empty text what all files know."""
+        found: dict[str, ScriptConfig] = {}
+        outside: dict[str, tuple[str, ...]] = {}
+        for path in sorted(self._configs):
+            data = self._read(path) if posixpath.basename(path) == PACKAGE else None
+            if data is not None:
+                of_all, of_own = read_package(data, path)
+                outside |= of_all.paths
+                found[f"{posixpath.dirname(path)}/"] = of_own
+        return {**found, "": ScriptConfig(paths=tuple(outside.items()))}
+
     def _nearest(self, folder: str) -> ScriptConfig:
-        for name in CONFIGS:
-            path = posixpath.join(folder, name)
-            if path in self._configs:
-                return self._complete(path)
-        return self.nearest(posixpath.dirname(folder)) if folder else ScriptConfig()
+        while True:
+            for name in CONFIGS:
+                path = posixpath.join(folder, name)
+                if path in self._configs:
+                    return self._complete(path)
+            if not folder:
+                return ScriptConfig()
+            folder = posixpath.dirname(folder)
 
     def _complete(self, path: str, depth: int = 0) -> ScriptConfig:
         """With what it inherits, or what those say that it only names, as new projects of Vite have it."""
+        if path not in self._completed:
+            # One that leads back to itself says nothing there. Each is read once, however many name it.
+            self._completed[path] = ScriptConfig()
+            self._completed[path] = self._with_others(path, depth)
+        return self._completed[path]
+
+    def _with_others(self, path: str, depth: int) -> ScriptConfig:
         data = self._read(path)
         own = read_config(data, path) if data is not None else ScriptConfig()
         base, paths = own.base, own.paths

@@ -12,7 +12,7 @@ who ask from one of its own nodes, so no figure about requirements depends on it
 """
 
 import posixpath
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from clew.derived.code_file import CodeFile, FiledImport, FiledSymbol
 from clew.formats.code.components import ENDINGS
@@ -21,8 +21,7 @@ from clew.formats.code.imports import importable_as
 from clew.formats.code.languages import family_for
 from clew.graph.code.aliases import Aliases
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind, Source
-from clew.graph.region import MemoryRegion, steps_in, steps_out
-from clew.graph.walk import Direction, Step
+from clew.graph.region import MemoryRegion, Region
 
 PREFIX = "symbol:"
 WHOLE = "*"
@@ -38,7 +37,7 @@ _ROOTS = frozenset({"", "src", "lib", "python"})
 """Folders that every file of a project may import from."""
 
 
-class CodeRegion:
+class CodeRegion(Region):
     def __init__(
         self,
         file: Callable[[], CodeFile],
@@ -104,19 +103,6 @@ class CodeRegion:
         for section in dict.fromkeys(section for name in names for section in self._mentioning(name)):
             yield Edge(EdgeKind.MENTIONS, section, id)
 
-    def neighbours(
-        self,
-        ids: Sequence[str],
-        kinds: Collection[EdgeKind] | None = None,
-        direction: Direction = "both",
-        limit: int | None = None,
-    ) -> Iterator[Step[Edge]]:
-        for id in ids:
-            if direction != "in":
-                yield from steps_out(id, self.iter_outgoing_edges(id), kinds, limit)
-            if direction != "out":
-                yield from steps_in(id, self.iter_incoming_edges(id), kinds, limit)
-
     # Imports
 
     def importing(self, path: str, qualname: str = "") -> list[FiledImport]:
@@ -171,7 +157,7 @@ class CodeRegion:
     def _is_own(self, found: FiledImport) -> bool:
         if found.module.startswith(_NO_PACKAGE):
             return True
-        return self._aliases().nearest(posixpath.dirname(found.path)).knows(found.module[1:])
+        return self._aliases().knows(found.module[1:], found.path)
 
     def _candidates(self, found: FiledImport) -> Iterator[str]:
         """The files that an import may mean, most specific first."""

@@ -46,8 +46,11 @@ class MarkerReader:
         is_test: bool,
         register: bool = False,
         specs: bool = False,
+        associate: str = "",
     ) -> None:
         self.name = name
+        self.associate = associate
+        """The other repository that is read; empty for the project itself."""
         self.selection = selection
         kinds = f"{'-register' if register else ''}{'-specs' if specs else ''}"
         self.version = f"{MARKERS_VERSION}{kinds}-{fingerprint(settings)}"

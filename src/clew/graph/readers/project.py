@@ -2,9 +2,10 @@
 
 import msgspec
 
-from clew.config import WHOLE_PROJECT, Config, associate_selection
+from clew.config import WHOLE_PROJECT, Config
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.graph.build.reading import Reader
+from clew.graph.readers.associates import associate_readers, results_of_associates, without_associates
 from clew.graph.readers.elspais import ElspaisReader
 from clew.graph.readers.locations import RegisterLocations, globs_of, spec_roots
 from clew.graph.readers.markers import MarkerReader
@@ -44,20 +45,9 @@ class ProjectReaders:
             SpecReader(spec_roots(config), grammar, assumed=not config.specs, register=bool(registers)),
             *marker_readers(config, grammar, specs=specs, register=bool(registers)),
             RegisterReader(globs_of(registers, config.root), grammar, config.elspais, specs=specs, refused=refused),
-            ResultsReader(config.results),
+            ResultsReader((*config.results, *results_of_associates(config))),
             ReviewsReader(config.reviews),
         )
-
-
-def associate_readers(config: Config) -> tuple[ElspaisReader, ...]:
-    """The readers of the requirements of other repositories, as far as these lie in the project's folder."""
-    readers: list[ElspaisReader] = []
-    for each in config.elspais.associates:
-        if each.settings is not None:
-            settings = msgspec.structs.replace(each.settings, namespace=each.namespace)
-            selection = associate_selection(each)
-            readers.append(ElspaisReader(selection, IdGrammar(settings), settings, associate=each.name))
-    return tuple(readers)
 
 
 def readers_for(config: Config, grammar: IdGrammar) -> tuple[Reader, ...]:
@@ -71,6 +61,7 @@ def marker_readers(
     is read: a register counts on finding its markers anywhere."""
     tests = _everywhere(config.tests) if register else config.tests
     code = _without_tests(_everywhere(config.code) if register else config.code, tests)
+    tests, code = without_associates(tests, config), without_associates(code, config)
     return (
         MarkerReader("tests", tests, grammar, config.elspais, is_test=True, specs=specs, register=register),
         MarkerReader("code", code, grammar, config.elspais, is_test=False, specs=specs, register=register),

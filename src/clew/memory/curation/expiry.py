@@ -17,6 +17,7 @@ from clew.memory.model import CHANGES, LINKS, MEMORIES, Kind
 from clew.memory.scope import Asker
 from clew.memory.storage.changes import EXPIRY, RECOVERY, ChangeRecord, moment_of, spelled
 from clew.memory.storage.index import Row
+from clew.store.watched import renewed
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
@@ -84,7 +85,8 @@ class Expiry:
         job, counts = store.start_job(EXPIRY), {"episodes": 0, "forgotten": 0}
         state = "failed"
         try:
-            yield counts
+            with renewed(store, job.id):
+                yield counts
             state = "done"
         except Cancelled:
             state = "cancelled"

@@ -28,9 +28,9 @@ _LARGEST_FILE = 1024 * 1024
 class CitedMemories:
     """The files of a memory, open for reading."""
 
-    def __init__(self, folder: Path, store_file: str, index_file: str, asker: Asker) -> None:
-        self._store = open_sqlite(folder / store_file, read_only=True, busy_timeout=_PATIENCE_SECONDS)
-        self._index = MemoryIndex(folder / index_file, self._store)
+    def __init__(self, store: Path, index: Path, asker: Asker) -> None:
+        self._store = open_sqlite(store, read_only=True, busy_timeout=_PATIENCE_SECONDS)
+        self._index = MemoryIndex(index, self._store)
         self._asker = asker
 
     def close(self) -> None:

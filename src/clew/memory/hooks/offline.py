@@ -16,7 +16,7 @@ from clew.memory.hooks import address, client, spool
 from clew.memory.hooks.event import HookEvent, event_of
 from clew.memory.hooks.hosts import BUDGETS
 
-_STORE_FILE, _INDEX_FILE = "memory.db", "memory-index.db"
+_STORE_FILE, _INDEX_FILE, _PLACE_FILE = "memory.db", "memory-index.db", "team-memory"
 """As in `clew.memory.storage.home`, which takes longer to import than all of this to run."""
 
 
@@ -44,29 +44,40 @@ def keep(event: HookEvent) -> None:
 
 def _by_place(event: HookEvent) -> tuple[str, list[str]]:
     """The block, and the ids of the memories in it."""
-    folder, inside = _memory_folder(event.root)
-    if folder is None or event.kind not in BUDGETS or not (event.paths or event.text):
+    found = _memory(event.root)
+    if found is None or event.kind not in BUDGETS or not (event.paths or event.text):
         return "", []
     from clew.memory.hooks.cited import CitedMemories, block_of, lines
     from clew.memory.hooks.named import Named, named_in, repository_paths
     from clew.memory.scope import Asker
 
+    store, index, inside = found
     paths = repository_paths(event.paths, event.root, inside)
     named = Named(paths) if event.paths else named_in(event.text, event.root, inside)
     asker = Asker(folder=inside, session=event.session)
-    with closing(CitedMemories(folder, _STORE_FILE, _INDEX_FILE, asker)) as memories:
+    with closing(CitedMemories(store, index, asker)) as memories:
         seen = {*spool.shown_in(address.spools(event.root), event.session), *memories.shown_in(event.session)}
         now = datetime.fromtimestamp(event.at, UTC)
         items = lines(memories.citing(named, seen), Path(event.root), inside, now, BUDGETS[event.kind])
     return block_of(items), [item.node_id for item in items]
 
 
-def _memory_folder(root: str) -> tuple[Path | None, str]:
-    """The folder that holds the project's memory, None where nothing was remembered, and the project's own folder
-    inside the repository."""
+def _memory(root: str) -> tuple[Path, Path, str] | None:
+    """The files of the project's memory, or of the copy of the team's, and the project's own folder inside the
+    repository; None where nothing was remembered."""
     for place in address.spools(root):
         folder = Path(place).parent
-        if (folder / _STORE_FILE).is_file() and (folder / _INDEX_FILE).is_file():
+        store, index = (folder / name for name in _names(folder))
+        if store.is_file() and index.is_file():
             is_own = folder == Path(root) / address.STATE_FOLDER
-            return folder, "" if is_own else address.folder_inside(root) or ""
-    return None, ""
+            return store, index, "" if is_own else address.folder_inside(root) or ""
+    return None
+
+
+def _names(folder: Path) -> tuple[str, str]:
+    """What the files are called. Where a team's store was used last, what is kept beside it may be out of date."""
+    try:
+        store, index = (folder / _PLACE_FILE).read_text(encoding="utf-8").split()
+    except (OSError, ValueError):
+        return _STORE_FILE, _INDEX_FILE
+    return store, index

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from clew.errors import StoreReadOnly
 from clew.memory.model import CHANGES, MEMORIES, PURGES
 from clew.memory.purge.blanking import Blanking
 from clew.memory.purge.choose import Chosen, Wanted, choose
@@ -24,6 +25,11 @@ BEYOND_REACH = (
     "exports, and copies or backups that somebody made of Clew's files",
     "transcripts that the host of an agent keeps, and what a model was already told",
 )
+_OF_A_TEAM = (
+    "the copies on other machines, until each looks at the database the next time",
+    "the database's own log, and backups of it, until they are replaced",
+)
+_LEFT_TO_AN_OWNER = "bytes in the database's tables, which nobody can read with SQL, until an owner opens the memory"
 _MOST_NAMED = 100
 
 
@@ -67,9 +73,7 @@ def purge(view: "MemoryView", chosen: Chosen, reason: str) -> Purged:
     mirrored += purge_mirrors(folders, chosen.ids)
     _bring_back(view, chosen)
     _record(view, chosen, reason)
-    store.compact()
-    with store.transaction(actor=view.actor, reason="purge") as transaction:
-        transaction.delete(PURGES, PENDING)
+    beyond = _compacted(view)
     view.units.engine()
     found = left_in(home, folders, chosen.traces)
     return Purged(
@@ -79,8 +83,23 @@ def purge(view: "MemoryView", chosen: Chosen, reason: str) -> Purged:
         also_cleaned=(*mirrored, *cleaned),
         still_held_by=chosen.others,
         left_in=() if chosen.others else found,
-        beyond_reach=BEYOND_REACH,
+        beyond_reach=(*BEYOND_REACH, *beyond),
     )
+
+
+def _compacted(view: "MemoryView") -> tuple[str, ...]:
+    """Leave no byte in the store's files; what is left all the same. In a team's database only an owner can, and the
+    next one who opens the memory does."""
+    home, store = view.service.home, view.service.home.store
+    try:
+        store.compact()
+    except StoreReadOnly:
+        if not home.is_team:
+            raise
+        return (*_OF_A_TEAM, _LEFT_TO_AN_OWNER)
+    with store.transaction(actor=view.actor, reason="purge") as transaction:
+        transaction.delete(PURGES, PENDING)
+    return _OF_A_TEAM if home.is_team else ()
 
 
 def _bring_back(view: "MemoryView", chosen: Chosen) -> None:

@@ -5,12 +5,13 @@ store's events and may be thrown away.
 """
 
 import uuid
+from contextlib import suppress
 from pathlib import Path
 
 from clew.context import SHARED_FOLDER, STORE_PATIENCE_SECONDS, Context
 from clew.derived.file import throw_away
 from clew.derived.place import DerivedPlace
-from clew.errors import StoreError, StoreFull, StoreReadOnly
+from clew.errors import NotFound, StoreBusy, StoreError, StoreFull, StoreReadOnly, StoreUnreachable
 from clew.memory.model import PURGES
 from clew.memory.storage.index import MemoryIndex
 from clew.store.interface import Record, Store
@@ -22,6 +23,8 @@ from clew.workspace.git import api as git
 
 STORE_FILE = "memory.db"
 INDEX_FILE = "memory-index.db"
+PLACE_FILE = "team-memory"
+"""Names the copy of the team's store and the index of it, where the memory is a team's."""
 PENDING = "pending"
 """The record that stands in the store while a purge is under way."""
 _REPOSITORY = "repository"
@@ -46,9 +49,20 @@ class Home:
         """Of its own, beside the project's: worktrees share it, while drafts belong to one of them. Or the team's."""
         self.repository = self._repository()
         """A random id that stays when the repository is moved or renamed."""
-        self._finish_purge()
+        self._finish_purge(index)
         self._elsewhere: DerivedPlace | None = None
         self.index = self._open_index(index)
+        self._tell_hooks(index)
+
+    def _tell_hooks(self, index: str) -> None:
+        """Hooks that run without a server look for the memory themselves, and have no time to read a configuration."""
+        place, copy = self.folder / PLACE_FILE, getattr(self.store, "copy", None)
+        said = "" if copy is None else f"{copy.name}\n{index}\n"
+        with suppress(OSError):
+            if not said:
+                place.unlink(missing_ok=True)
+            elif not place.is_file() or place.read_text(encoding="utf-8") != said:
+                place.write_text(said, encoding="utf-8")
 
     def _open_index(self, index: str) -> MemoryIndex:
         try:
@@ -100,13 +114,19 @@ class Home:
     def _repository(self) -> str:
         return self.store.setting(_REPOSITORY, uuid.uuid4().hex.encode()).decode()
 
-    def _finish_purge(self) -> None:
-        """A purge that was killed may have left bytes of what it took out."""
-        if self.store.get(PURGES, PENDING) is not None:
-            throw_away(self.folder / INDEX_FILE)
+    def _finish_purge(self, index: str) -> None:
+        """A purge that was killed, or one of a team's writer, may have left bytes of what it took out."""
+        if self.store.get(PURGES, PENDING) is None:
+            return
+        throw_away(self.folder / index)
+        try:
             self.store.compact()
             with self.store.transaction(actor="clew", reason="a purge is finished") as transaction:
                 transaction.delete(PURGES, PENDING)
+        except (NotFound, StoreReadOnly, StoreBusy, StoreUnreachable):
+            # Another process was quicker, or it is left to an owner of the team's store.
+            if not self.is_team:
+                raise
 
     @property
     def name(self) -> str:

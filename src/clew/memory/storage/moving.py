@@ -18,7 +18,7 @@ from clew.errors import Conflict, NotFound
 from clew.memory.storage.home import STORE_FILE, places
 from clew.store.sqlite.engine import open_sqlite
 from clew.store.team import SHARED_COLLECTIONS, schema_of
-from clew.store.transfer import Copied, content, copy, everything
+from clew.store.transfer import Copied, content, copy, everything, plan
 from clew.text.database_address import Address
 
 PROJECT_FILE = "project.db"
@@ -107,9 +107,17 @@ def move(source: Opener, target: Opener, report: Callable[[str, int], None]) -> 
     """Copy everything from one place to another, and verify it. The source is only read."""
     with _opened(source, target) as (first, second):
         wanted = _decided if first.is_team or second.is_team else everything
-        project = copy(first.project, second.project, wanted, lambda what, done: report(f"{what} of the project", done))
+        # Both before either is written: in a team's database they may be one store.
+        plans = plan(first.project, second.project, wanted), plan(first.memory, second.memory, _remembered)
+        project = copy(
+            *(first.project, second.project, wanted),
+            lambda what, done: report(f"{what} of the project", done),
+            plans[0],
+        )
         memory = copy(
-            first.memory, second.memory, _remembered, lambda what, done: report(f"{what} of the memory", done)
+            *(first.memory, second.memory, _remembered),
+            lambda what, done: report(f"{what} of the memory", done),
+            plans[1],
         )
         return Moved(first.name, second.name, project, memory)
 

@@ -8,11 +8,10 @@
 Private memories are no part of it: whoever walks the graph has no name.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind
-from clew.graph.region import steps_in, steps_out
-from clew.graph.walk import Direction, Step
+from clew.graph.region import Region
 from clew.memory.model import Link, LinkKind, Memory
 from clew.memory.places import FILE, LINES, SYMBOL
 from clew.memory.storage.library import GRAPH_PREFIX as PREFIX
@@ -22,7 +21,7 @@ _PAGE = 500
 _CITING = (LinkKind.CITES, LinkKind.ABOUT)
 
 
-class RememberedRegion:
+class RememberedRegion(Region):
     def __init__(self, library: Callable[[], Library]) -> None:
         self._library = library
         """Opens the memory when it is first asked."""
@@ -54,19 +53,6 @@ class RememberedRegion:
 
     def iter_incoming_edges(self, id: str) -> Iterator[Edge]:
         return self._edges(id.removeprefix(PREFIX), outward=False)
-
-    def neighbours(
-        self,
-        ids: Sequence[str],
-        kinds: Collection[EdgeKind] | None = None,
-        direction: Direction = "both",
-        limit: int | None = None,
-    ) -> Iterator[Step[Edge]]:
-        for id in ids:
-            if direction != "in":
-                yield from steps_out(id, self.iter_outgoing_edges(id), kinds, limit)
-            if direction != "out":
-                yield from steps_in(id, self.iter_incoming_edges(id), kinds, limit)
 
     def _edges(self, id: str, *, outward: bool) -> Iterator[Edge]:
         library = self._library()

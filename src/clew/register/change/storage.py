@@ -17,12 +17,15 @@ from clew.errors import NotFound
 from clew.formats.register.directory import ENDING, FOLDER, INDEX, MAX_BYTES, read_directory, write_directory
 from clew.formats.register.model import Layout, Register
 from clew.formats.register.single import Renderings, read_single, write_single
+from clew.register.change import kept_history
 from clew.workspace.find import names_in
 from clew.workspace.follow import FileContents
 from clew.workspace.paths import display
 
 SINGLE = ""
 """The name of the only file of a register that is one."""
+HISTORY = kept_history.ENDING
+"""What the copy of a register's history is called among its files."""
 
 Files = Mapping[str, bytes]
 
@@ -76,6 +79,13 @@ class _Contents(FileContents):
         except (FileNotFoundError, NotADirectoryError) as error:
             raise missing(place) from error
 
+    def read_copy(self, place: Path) -> bytes | None:
+        """The copy of a history; None where there is none."""
+        try:
+            return super().read(place)
+        except FileNotFoundError:
+            return None
+
 
 def missing(place: Path) -> NotFound:
     return NotFound(
@@ -105,10 +115,17 @@ class SingleFile:
         sweep(self.place)
 
     def load(self) -> Files:
-        return {SINGLE: self._contents.read(self.place)}
+        files = {SINGLE: self._contents.read(self.place)}
+        copy = self._contents.read_copy(self._history)
+        return files if copy is None else {**files, HISTORY: copy}
+
+    @property
+    def _history(self) -> Path:
+        return self.place.with_name(self.place.name + HISTORY)
 
     def decode(self, files: Files, *, trusted: bool = False) -> Register:
-        return read_single(files[SINGLE], self.place.name, trusted=trusted)
+        register = read_single(files[SINGLE], self.place.name, trusted=trusted)
+        return kept_history.with_copy(register, files.get(HISTORY))
 
     def encode(self, register: Register) -> Files:
         return {SINGLE: write_single(register, self._renderings)}
@@ -116,7 +133,8 @@ class SingleFile:
     def save(self, register: Register) -> Files:
         files = self.encode(register)
         replace_file(self.place, files[SINGLE])
-        return files
+        copy = kept_history.keep(self._history, register)
+        return files if copy is None else {**files, HISTORY: copy}
 
     def keep(self, tag: str) -> Path | None:
         if not self.place.is_file():
@@ -146,6 +164,8 @@ class Folder:
 
     def load(self) -> Files:
         files = {INDEX: self._contents.read(self.place / INDEX)}
+        if (copy := self._contents.read_copy(self._history)) is not None:
+            files[HISTORY] = copy
         folder = self.place / FOLDER
         for name in names_in(folder):
             if name.endswith(ENDING) and not name.startswith("."):
@@ -153,20 +173,28 @@ class Folder:
         return files
 
     def decode(self, files: Files, *, trusted: bool = False) -> Register:
-        return read_directory(files, self.place.name, trusted=trusted)
+        register = read_directory(
+            {path: data for path, data in files.items() if path != HISTORY}, self.place.name, trusted=trusted
+        )
+        return kept_history.with_copy(register, files.get(HISTORY))
+
+    @property
+    def _history(self) -> Path:
+        return self.place / (INDEX + HISTORY)
 
     def encode(self, register: Register) -> Files:
         return write_directory(register)
 
     def save(self, register: Register) -> Files:
         make_folder(self.place)
-        before = self.load() if self.exists() else {}
+        before = {path: data for path, data in (self.load() if self.exists() else {}).items() if path != HISTORY}
         after = self.encode(register)
         # The index comes last: as long as its checksum is the old one, no other program accepts what is half done.
         paths = sorted(before.keys() | after.keys(), key=lambda path: (path == INDEX, path))
         edits = [FileEdit(path, before.get(path), after.get(path)) for path in paths]
         commit_outside(self.place, edits)
-        return after
+        copy = kept_history.keep(self._history, register)
+        return after if copy is None else {**after, HISTORY: copy}
 
     def keep(self, tag: str) -> Path | None:
         files = _raw_files(self.place)

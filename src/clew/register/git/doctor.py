@@ -10,6 +10,8 @@ from clew.register.git.repository import GOOD, Repository
 from clew.register.git.starting import missing_program
 
 MERGE_ATTRIBUTE = "*.req merge=req-merge"
+HISTORY_ATTRIBUTE = "*.req.history merge=union"
+"""Both sides of a merge only add lines to the copy of a history."""
 LINE_ENDS = ("*.req -text eol=lf", "project.req -text eol=lf")
 DRIVER = "merge.req-merge.driver"
 _DRIVER_THAT_LOSES = "renumber --base %O"

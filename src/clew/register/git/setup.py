@@ -12,7 +12,7 @@ from clew.edit.transaction import replace_alone
 from clew.errors import InvalidArgument, OutsideProject
 from clew.register.change.transaction import lock_file
 from clew.register.git import hooks as hooking
-from clew.register.git.doctor import DRIVER, LINE_ENDS, MERGE_ATTRIBUTE
+from clew.register.git.doctor import DRIVER, HISTORY_ATTRIBUTE, LINE_ENDS, MERGE_ATTRIBUTE
 from clew.register.git.repository import Repository
 from clew.register.git.starting import driver_line
 from clew.text.counting import counted
@@ -69,7 +69,7 @@ def _attributes(repository: Repository) -> SetupStep:
     file = repository.attributes_file()
     if file is None:
         return SetupStep(".gitattributes", False, "There is no work tree.")
-    return _with_lines(file, (MERGE_ATTRIBUTE, LINE_ENDS[0]))
+    return _with_lines(file, (MERGE_ATTRIBUTE, LINE_ENDS[0], HISTORY_ATTRIBUTE))
 
 
 def _ignored(repository: Repository, register: Path) -> SetupStep:

@@ -7,15 +7,16 @@ from clew.search.database.meanings import DatabaseMeanings
 from clew.search.database.units import DatabaseUnits
 from clew.search.dense.spaces import Embedders
 from clew.search.engine import Place
+from clew.text.database_address import Address
 
 
-def in_database(url: str, schema: str, space: str, embed: EmbedSettings) -> Place:
+def in_database(address: Address, schema: str, space: str, embed: EmbedSettings) -> Place:
     """The place of an engine in a schema of a database. `space` names the work tree whose files are searched."""
-    database = Database(url, schema, space)
+    database = Database(address, schema, space)
     embedders = Embedders(embed)
     return Place(DatabaseUnits(database), embedders, DatabaseMeanings(database, embedders))
 
 
-def shared_embeddings(url: str, schema: str) -> SharedEmbeddings:
+def shared_embeddings(address: Address, schema: str) -> SharedEmbeddings:
     """The embeddings of a schema, for an engine whose units are in files."""
-    return SharedEmbeddings(Database(url, schema))
+    return SharedEmbeddings(Database(address, schema))

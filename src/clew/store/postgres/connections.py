@@ -24,6 +24,8 @@ from clew.text.database_address import Address
 
 CONNECT_SECONDS = 5
 """How long one attempt to reach the database may take."""
+UNACKNOWLEDGED_MILLISECONDS = 10_000
+"""After which a connection to a host that does not answer any more counts as lost."""
 MOST_CONNECTIONS = 16
 """Of one process; more threads than that wait for each other."""
 _AGAIN_SECONDS = 1.0
@@ -33,6 +35,7 @@ NOW = """to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.
 """The time by the database's clock, in the one spelling of the store."""
 
 Lent = psycopg.Connection[tuple[Any, ...]]
+Answer = psycopg.Cursor[tuple[Any, ...]]
 
 
 class Connection:
@@ -69,11 +72,25 @@ def _placed(query: str) -> bytes:
 
 
 class Connections:
-    def __init__(self, address: Address, schema: str, *, patience: float, principal: str | None = None) -> None:
+    def __init__(
+        self,
+        address: Address,
+        schema: str,
+        *,
+        patience: float,
+        name: str = "clew",
+        settings: Sequence[str] = (),
+        extensions: bool = False,
+    ) -> None:
+        """`settings` are statements that every connection begins with; with `extensions`, what is installed in the
+        database for everybody is known by its plain name."""
         self.address = address
         self.schema = schema
-        self.principal = principal
+        self.principal: str | None = None
         """The database's user, where it signs what it writes."""
+        self._options = options(name)
+        self._settings = (*settings, f"SET lock_timeout = {max(1, int(patience * 1000))}")
+        self._extensions = extensions
         self.may_write = True
         self._patience = patience
         self._process = os.getpid()
@@ -85,7 +102,7 @@ class Connections:
         logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
         self._pool: ConnectionPool[Lent] = ConnectionPool(
             address.url,
-            kwargs=self._options(),
+            kwargs=self._options,
             min_size=0,
             max_size=MOST_CONNECTIONS,
             configure=self._configure,
@@ -93,7 +110,7 @@ class Connections:
             # After an error the next caller looks for itself, and says why.
             reconnect_timeout=1.0,
             num_workers=1,
-            name="clew-store",
+            name=name,
             open=True,
         )
 
@@ -128,10 +145,7 @@ class Connections:
             self._commit(lent)
         finally:
             self._thread.writes = False
-            with suppress(psycopg.Error):
-                if not lent.closed and lent.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
-                    lent.execute("ROLLBACK")
-            self._give_back(lent)
+            self._roll_back(lent)
 
     def _demand_writable(self) -> None:
         if getattr(self._thread, "writes", False):
@@ -143,33 +157,49 @@ class Connections:
             raise read_only(self.address, "it has the role reader only")
 
     def _begun(self, durable: bool) -> tuple[Lent, str]:
-        lent = self._take()
         begin = f"""
             BEGIN{"" if durable else "; SET LOCAL synchronous_commit = off"};
             SELECT pg_advisory_xact_lock({lock_of(self.schema)}); SELECT {NOW}
         """
+        lent, cursor = self._asked(begin)
+        while cursor.nextset():
+            pass
+        (at,) = cursor.fetchone() or ("",)
+        return lent, at
+
+    @contextmanager
+    def lent(self, first: str = "") -> Iterator[tuple[Lent, Answer | None]]:
+        """A connection itself, and the answer to what is asked first. A transaction that is open when the block ends is
+        taken back."""
+        lent, answer = self._asked(first) if first else (self._take(), None)
+        try:
+            with self.translated():
+                yield lent, answer
+        finally:
+            self._roll_back(lent)
+
+    def _asked(self, statement: str) -> tuple[Lent, Answer]:
+        """A connection that has answered its first statement."""
+        lent = self._take()
         try:
             try:
-                cursor = lent.execute(begin)
+                return lent, lent.execute(statement.encode())
             except psycopg.OperationalError as error:
                 if not is_lost(error) or not lent.closed:
                     raise
                 # Nothing has begun yet, so another connection may.
                 lent = self.another(lent)
-                cursor = lent.execute(begin)
-            while cursor.nextset():
-                pass
-            (at,) = cursor.fetchone() or ("",)
+                return lent, lent.execute(statement.encode())
         except BaseException as error:
             self._roll_back(lent)
             if isinstance(error, psycopg.Error):
                 raise fault(error, self.address) from None
             raise
-        return lent, at
 
     def _roll_back(self, lent: Lent) -> None:
         with suppress(psycopg.Error):
-            lent.execute("ROLLBACK")
+            if not lent.closed and lent.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                lent.execute("ROLLBACK")
         self._give_back(lent)
 
     def _commit(self, lent: Lent) -> None:
@@ -219,7 +249,7 @@ class Connections:
             if self._down is not None and time.monotonic() < self._down[0] + _AGAIN_SECONDS:
                 raise unreachable(self.address, self._down[1])
             try:
-                psycopg.connect(self.address.url, **self._options()).close()
+                psycopg.connect(self.address.url, **self._options).close()
             except psycopg.Error as error:
                 cause = self.address.cleaned(" ".join(str(error).split()))
                 self._down = (time.monotonic(), cause)
@@ -232,12 +262,21 @@ class Connections:
         with suppress(PoolClosed, ValueError):
             self._pool.putconn(lent)
 
-    def _options(self) -> dict[str, Any]:
-        return {"autocommit": True, "connect_timeout": CONNECT_SECONDS, "application_name": "clew"}
-
     def _configure(self, lent: Lent) -> None:
-        lent.execute(sql.SQL("SET search_path = {}").format(sql.Identifier(self.schema)))
-        lent.execute(sql.SQL("SET lock_timeout = {}").format(sql.Literal(max(1, int(self._patience * 1000)))))
+        also = sql.SQL(", public") if self._extensions else sql.SQL("")
+        lent.execute(sql.SQL("SET search_path = {}{}").format(sql.Identifier(self.schema), also))
+        for statement in self._settings:
+            lent.execute(statement.encode())
+
+
+def options(name: str) -> dict[str, Any]:
+    """How every connection to a team's database is opened."""
+    return {
+        "autocommit": True,
+        "connect_timeout": CONNECT_SECONDS,
+        "tcp_user_timeout": UNACKNOWLEDGED_MILLISECONDS,
+        "application_name": name,
+    }
 
 
 def lock_of(schema: str) -> int:

@@ -84,6 +84,16 @@ class PostgresStore(SqlStore[Connections]):
         """The database's user, where it signs what it writes."""
         return self._connections.principal
 
+    @property
+    def may_write(self) -> bool:
+        return self._connections.may_write
+
+    def origin(self) -> bytes:
+        """What tells this schema from one of the same name that was made at another time."""
+        with self._connections.reading() as connection:
+            (at,) = connection.execute("SELECT min(at) FROM versions").fetchone()
+        return str(at).encode()
+
     def purged(self, *, after: int) -> tuple[list[tuple[str, str]], int]:
         """What purges changed since a number, as collections and ids, and the number that this leads up to."""
         with self._connections.reading() as connection:

@@ -5,7 +5,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from clew.store.postgres.connections import CONNECT_SECONDS
+from clew.store.postgres.connections import options
 from clew.text.database_address import Address
 
 
@@ -13,9 +13,7 @@ class Listener:
     """A connection of its own that hears of every write to a schema."""
 
     def __init__(self, address: Address, schema: str) -> None:
-        self._connection: psycopg.Connection[tuple[Any, ...]] = psycopg.connect(
-            address.url, autocommit=True, connect_timeout=CONNECT_SECONDS, application_name="clew listener"
-        )
+        self._connection: psycopg.Connection[tuple[Any, ...]] = psycopg.connect(address.url, **options("clew listener"))
         self._connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(schema)))
 
     def wait(self, seconds: float) -> None:

@@ -11,7 +11,7 @@ import psycopg
 from psycopg import sql
 
 from clew.errors import InvalidArgument, Refused
-from clew.store.postgres.connections import CONNECT_SECONDS
+from clew.store.postgres.connections import options
 from clew.store.postgres.faults import translated
 from clew.store.postgres.migrations import Database, migrate
 from clew.text.database_address import Address
@@ -47,7 +47,7 @@ def init(address: Address, schema: str, members: dict[Role, tuple[str, ...]]) ->
     the steps that were taken. Whoever runs it becomes an owner."""
     with (
         translated(address),
-        psycopg.connect(address.url, autocommit=True, connect_timeout=CONNECT_SECONDS) as database,
+        psycopg.connect(address.url, **options("clew")) as database,
     ):
         _demand_users(database, members)
         with database.transaction():

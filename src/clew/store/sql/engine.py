@@ -120,12 +120,19 @@ class SqlStore(Generic[C]):
         jobs.refuse_cancelled(job)
         return job
 
-    def finish_job(self, id: str, *, state: str = "done", message: str = "") -> Job:
+    def renew_job(self, id: str) -> None:
         check_name("id", id)
+        with self._connections.writing(durable=False) as connection, self._connections.translated():
+            jobs.renew(connection, id)
+
+    def finish_job(self, id: str, *, state: str = "done", message: str = "", done: int | None = None) -> Job:
+        check_name("id", id)
+        if done is not None:
+            check_number("done", done)
         jobs.check_state(state, jobs.ENDINGS)
         check_text("message", message)
         with self._connections.writing() as connection, self._connections.translated():
-            return jobs.finish(connection, id, state, message)
+            return jobs.finish(connection, id, state, message, done)
 
     def cancel_job(self, id: str) -> Job:
         check_name("id", id)

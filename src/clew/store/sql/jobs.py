@@ -64,7 +64,19 @@ def refuse_cancelled(job: Job) -> None:
         raise Cancelled(f"The job {job.id} was cancelled.", hint="Stop the work.", data={"job": job.id})
 
 
-def finish(connection: Connection, id: str, state: str, message: str) -> Job:
+def renew(connection: Connection, id: str) -> None:
+    """Only the time and the process: `advance` alone meets a request to cancel."""
+    process = this_process()
+    connection.execute(
+        """
+        UPDATE jobs SET updated_at = ?, host = ?, boot = ?, pid = ?, process_started = ?
+        WHERE id = ? AND state = 'running'
+        """,
+        (connection.moment(), process.host, process.boot, process.pid, process.started, id),
+    )
+
+
+def finish(connection: Connection, id: str, state: str, message: str, done: int | None) -> Job:
     before, _ = _standing(connection, id)
     if before not in ("running", state):
         raise Conflict(
@@ -74,8 +86,11 @@ def finish(connection: Connection, id: str, state: str, message: str) -> Job:
         )
     if before == "running":
         connection.execute(
-            "UPDATE jobs SET state = ?, message = coalesce(nullif(?, ''), message), updated_at = ? WHERE id = ?",
-            (state, message, connection.moment(), id),
+            """
+            UPDATE jobs SET state = ?, message = coalesce(nullif(?, ''), message), done = coalesce(?, done),
+                updated_at = ? WHERE id = ?
+            """,
+            (state, message, done, connection.moment(), id),
         )
     return _find(connection, id)
 

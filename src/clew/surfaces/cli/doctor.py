@@ -128,7 +128,9 @@ def _store_checks(project: Project) -> Iterator[Check]:
 
     memory = places(project.context)[0] / STORE_FILE
     yield _project_store_check(project)
-    if memory.exists():
+    if project.config.store is not None:
+        yield from _team_checks(project)
+    elif memory.exists():
         yield _memory_store_check(memory)
     if project.context.recovered:
         yield Check("interrupted writes", True, " ".join(project.context.recovered))
@@ -137,6 +139,28 @@ def _store_checks(project: Project) -> Iterator[Check]:
             names = ", ".join(f"{file.name} ({file.stat().st_size:,} bytes)" for file in kept)
             hint = f"They are in {store.parent}. Delete them once nothing is missed."
             yield Check("damaged stores", True, f"kept: {names}", hint)
+
+
+def _team_checks(project: Project) -> Iterator[Check]:
+    """What the team shares, and what it remembers where that is the store of a repository around the project."""
+    context = project.context
+    store = context.shared
+    yield _team_check("team", store, context.team_problem)
+    if store is not None and context.inside:
+        try:
+            with closing(context.open_team("")) as whole:
+                yield _team_check("memory", whole, None)
+        except (StoreError, ConfigError) as error:
+            yield Check("memory", False, error.message, error.hint)
+
+
+def _team_check(name: str, store: Store | None, problem: StoreError | None) -> Check:
+    if store is None or problem is not None:
+        said = problem or StoreError("The team's store cannot be used.")
+        return Check(
+            name, False, said.message, said.hint or "Reading goes on from the copy. `clew store status` says more."
+        )
+    return _store_check(name, store)
 
 
 def _memory_store_check(path: Path) -> Check:
@@ -171,4 +195,4 @@ def _store_check(name: str, store: Store) -> Check:
     if facts.get("disk_full"):
         hint = "Free some space. What is in the store can be read, and nothing can be written."
         return Check(name, False, f"The disk of {facts['location']} is full.", hint)
-    return Check(name, True, ", ".join(f"{fact} {value}" for fact, value in facts.items()))
+    return Check(name, True, ", ".join(f"{fact} {value}" for fact, value in facts.items() if value is not None))

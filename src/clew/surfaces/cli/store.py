@@ -128,7 +128,7 @@ def _init_search(address: Address, schema: str, of_search: str) -> None:
     from clew.search.database.tables import grant, has_vectors, make_tables
     from clew.store.postgres.roles import role_name
 
-    with connected(address.url) as connection:
+    with connected(address) as connection:
         if not has_vectors(connection):
             sys.stderr.write("clew: the database has no pgvector, so embeddings are not shared.\n")
             return

@@ -64,7 +64,7 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 STATIC = {"page.css": "text/css", "favicon.svg": "image/svg+xml", "page.js": "text/javascript"} | dict.fromkeys(
-    ("palette.js", "live.js", "filter.js", "review.js", "forms.js"), "text/javascript"
+    ("server.js", "palette.js", "live.js", "filter.js", "review.js", "forms.js"), "text/javascript"
 )
 NAVIGATION = (
     ("today", "/", "Today"),
@@ -203,7 +203,9 @@ class Page:
 
     def _rendered(self, request: Request, view: View, visit: Visit | None = None) -> Response:
         may_read, may_write = self._may_read(request), self._may_write(request)
-        said = unquote(request.cookies.get(_SAID, "")) if may_write else ""
+        # What was said belongs to the page that is opened next, not to one that only loads its content again.
+        is_opened = "x-clew" not in request.headers
+        said = unquote(request.cookies.get(_SAID, "")) if may_write and is_opened else ""
         html = (
             templates()
             .get_template(view.template)
@@ -215,7 +217,8 @@ class Page:
                 form_key=self.admission.form_key(self._cookie(request)) if may_write else "",
                 notes=tuple(visit.notes) if visit is not None else (),
                 said=said,
-                state=self._live.state() if may_read else "",
+                # What answers a form cannot be loaded again from its address, so it follows no changes.
+                state=self._live.state() if may_read and request.method == "GET" else "",
                 version=__version__,
                 **view.data,
             )

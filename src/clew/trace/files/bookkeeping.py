@@ -116,7 +116,7 @@ class Bookkeeping:
             return list(edits)
         rows = listed(self._context, {edit.path: edit.after or b"" for edit in edits})
         after = index_text(rows, self._context.config).encode()
-        return [*edits, FileEdit(path, before, after)] if after != before else list(edits)
+        return [*edits, FileEdit(path, before, after, is_product=True)] if after != before else list(edits)
 
     def _index_path(self) -> str | None:
         """The list of the first folder of requirements that has one."""

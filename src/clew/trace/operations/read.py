@@ -310,6 +310,12 @@ def _lines(shown: RequirementShown) -> Iterator[str]:
     if shown.drafted:
         yield coloured("Drafts that are not saved change it; they are not shown here.", "yellow")
     yield f"{shown.coverage['tested']} of {shown.coverage['total_assertions']} assertions tested"
+    if (inherited := shown.coverage.get("integrated")) is not None:
+        failing = ", with failures" if inherited.has_failures else ""
+        yield (
+            f"of what it integrates, {inherited.implemented_covered} of {inherited.implemented_total} assertions are "
+            + (f"implemented and {inherited.verified_covered} passed{failing}")
+        )
     separator = "-"
     for assertion in shown.assertions:
         separator = assertion.id.removeprefix(shown.id).removesuffix(assertion.label)

@@ -12,6 +12,7 @@ from clew.trace.find.results import AssertionInContext, AssertionText, NodeSumma
 from clew.trace.find.search import Match
 from clew.trace.read.assertions import citations_of
 from clew.trace.read.copies import Copy, copies_of
+from clew.trace.read.integrated import integrated
 from clew.trace.read.results import (
     AssertionDetail,
     Location,
@@ -150,6 +151,7 @@ def requirement_full(
             "implemented_total_covered": metrics.get("implemented", 0),
             "implemented_total_pct": metrics.get("implemented_pct", 0.0),
             "untested_labels": metrics.get("untested_labels", ()),
+            **({"integrated": inherited} if (inherited := integrated(graph, node)) is not None else {}),
         },
         metrics=metrics,
         broken_references=broken,

@@ -37,6 +37,7 @@ from clew.graph.model import BrokenReference, EdgeKind, Node, NodeKind
 from clew.text.controls import pretty_json, printable
 from clew.trace.coverage import is_expected
 from clew.trace.find.scope import hierarchy
+from clew.trace.reports.coverage_rules import coverage_rules
 from clew.trace.reports.finding import Finding, finding_at
 from clew.trace.reports.format_rules import forbidden_references, format_rules
 from clew.trace.reports.suspect import suspects
@@ -289,6 +290,7 @@ SOURCES: tuple[Callable[[Graph, Context], Iterator[Finding]], ...] = (
     uncovered_assertions,
     references_by_role,
     format_rules,
+    coverage_rules,
     forbidden_references,
     term_findings,
     unmatched_results,

@@ -4,7 +4,7 @@
 |---|---|---|
 | `trace.format_rule` | error | a requirement lacks what `[rules.format]` demands |
 | `trace.no_assertions` | as configured | a requirement has no assertions |
-| `trace.forbidden_reference` | error | a citation that templates do not allow |
+| `trace.forbidden_reference` | error | what templates do not allow, or integrating the same repository |
 """
 
 from collections.abc import Iterator
@@ -81,6 +81,8 @@ def forbidden_references(graph: Graph, context: Context) -> Iterator[Finding]:
 
 def _forbidden(node: Node, kind: EdgeKind, cited: Node) -> tuple[str, str] | None:
     own, other = is_template(node), is_template(cited)
+    if kind is EdgeKind.INTEGRATES and node.get_field("associate") == cited.get_field("associate"):
+        return "which is of the same repository", f"Implement or refine {cited.id} instead."
     if kind is EdgeKind.SATISFIES and not other:
         return "which is not marked as a template", f"Write **Template** among the fields of {cited.id}."
     if kind is EdgeKind.REFINES and other and not own:

@@ -19,6 +19,7 @@ from clew.edit.edits import FileEdit
 from clew.edit.targets import is_write_protected
 from clew.edit.transaction import Transaction
 from clew.errors import Conflict, Refused
+from clew.trace.files.index_file import INDEX_FILE, is_generated
 from clew.trace.safety.branches import SafetyBranch, find, keep
 from clew.trace.safety.snapshot import LINK, SUBMODULE, Repository, entries, ignored, repository_of, take
 from clew.workspace.git import api as git
@@ -92,10 +93,16 @@ def _check(repository: Repository, difference: _Difference) -> None:
     if any(part in ("", ".", "..") or part.casefold() == ".git" for part in path.split("/")):
         raise Refused(f"The branch holds '{display(path)}', which is no path of a project.", hint="Use git to look.")
     place = repository.place(path)
-    if is_write_protected(place) or not os.access(_existing_folder(place), os.W_OK):
+    is_protected = is_write_protected(place) and not _is_product(place)
+    if is_protected or not os.access(_existing_folder(place), os.W_OK):
         raise Refused(
             f"'{display(path)}' is write-protected; nothing was restored.", hint="Make it writable, then try again."
         )
+
+
+def _is_product(place: Path) -> bool:
+    """Whether it is the list of requirements that elspais makes, and protects from people."""
+    return place.name == INDEX_FILE and place.is_file() and is_generated(place.read_bytes())
 
 
 def _existing_folder(place: Path) -> Path:
@@ -177,7 +184,7 @@ class _Restoration:
             place.symlink_to(os.fsdecode(content))
             return []
         path = difference.path.removeprefix(self._repository.prefix)
-        return [FileEdit(display(path), before, content)]
+        return [FileEdit(display(path), before, content, is_product=_is_product(place))]
 
     def _set_mode(self, difference: _Difference) -> None:
         """Whether a file can be executed is as it was."""

@@ -23,6 +23,7 @@ from clew.memory.cognition.dreams.recall_check import compare, recall_of
 from clew.memory.cognition.records import COGNITION, INSUFFICIENT, Records
 from clew.memory.curation.expiry import Expiry
 from clew.memory.storage.changes import moment_of
+from clew.store.watched import renewed
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryService, MemoryView
@@ -145,14 +146,16 @@ class Dreams:
             self._give_way(run.job, until)
 
         try:
-            if not run.done:
-                run = self._keep(msgspec.structs.replace(run, before=recall_of(view, give_way)))
-            for step in run.left:
-                self._tell(run, step, report)
-                run = self._carried(view, run, step, options, give_way)
-            run = self._checked(view, run, give_way)
-            removed = Expiry(view).remove(give_way)
-            run = msgspec.structs.replace(run, told={**run.told, "expired": msgspec.to_builtins(removed)})
+            # A step may take long. Whoever looks from another machine must not take the dream for dead, and start one.
+            with renewed(self._service.home.store, run.job):
+                if not run.done:
+                    run = self._keep(msgspec.structs.replace(run, before=recall_of(view, give_way)))
+                for step in run.left:
+                    self._tell(run, step, report)
+                    run = self._carried(view, run, step, options, give_way)
+                run = self._checked(view, run, give_way)
+                removed = Expiry(view).remove(give_way)
+                run = msgspec.structs.replace(run, told={**run.told, "expired": msgspec.to_builtins(removed)})
             ending = "done"
         except Cancelled:
             ending = "cancelled"

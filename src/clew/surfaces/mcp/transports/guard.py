@@ -52,6 +52,8 @@ _MAX_HEADER_COUNT = 100
 _ALWAYS_OPEN = (METADATA_PATH, HEALTH_PATH)
 """For a team's server: what a client reads before it has a token, and what a container's health check asks."""
 _BEARER = "bearer "
+_CHECKED_AT_ONCE = 4
+"""Access tokens of an issuer."""
 _CRASHED = Refusal(500, "internal", "The server failed on this request.", "See the server's log on standard error.")
 
 
@@ -113,6 +115,7 @@ class Guard:
         self._writing = None if writing is None else _digest(writing)
         self._tokens = Tokens()
         self._issuer = None if settings.oauth is None else Issuer(settings.oauth)
+        self._asking = anyio.CapacityLimiter(_CHECKED_AT_ONCE)
         self._clock = clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -163,8 +166,8 @@ class Guard:
             return None
         known = self._tokens.principal(token, datetime.fromtimestamp(self._clock.time(), UTC))
         if known is None and self._issuer is not None:
-            # The issuer's keys may have to be fetched.
-            known = await anyio.to_thread.run_sync(self._issuer.principal, token)
+            # The issuer's keys may have to be fetched. Calls need the other threads: they must not wait for that.
+            known = await anyio.to_thread.run_sync(self._issuer.principal, token, limiter=self._asking)
         return known
 
     def _is_open(self, scope: Scope) -> bool:
@@ -232,6 +235,8 @@ class Guard:
         return scheme.lower() in ("http", "https") and origin_host(origin) is not None and self._knows(host)
 
     def _wrong_token(self, scope: Scope, headers: Headers, principal: Principal | None) -> Refusal | None:
+        if principal is not None and not principal.may_read:
+            return _no_scope(self._settings)
         if principal is not None or self._is_open(scope):
             return None
         if self._settings.team and scope["path"].startswith(_ALWAYS_OPEN):
@@ -240,10 +245,8 @@ class Guard:
             return None
         if self._token is not None and hmac.compare_digest(_credential(headers), self._token):
             return None
-        challenge, oauth = 'Bearer realm="clew"', self._settings.oauth
-        if oauth is not None:
-            challenge += f', resource_metadata="{metadata_address(oauth)}", scope="{READ_SCOPE} {WRITE_SCOPE}"'
-            challenge += ', error="invalid_token"' * bool(_bearer(headers))
+        error = "invalid_token" if _bearer(headers) and self._settings.oauth is not None else ""
+        challenge = _challenge(self._settings, f"{READ_SCOPE} {WRITE_SCOPE}", error)
         what = "of a principal (`clew token add NAME`)" if self._settings.team else "the server was started with"
         return Refusal(
             401,
@@ -303,6 +306,23 @@ class Guard:
             logger.error("%s in %s %s\n%s", type(error).__name__, scope["method"], scope["path"], frames)
             if not started:
                 await _CRASHED.response()(scope, receive, send)
+
+
+def _challenge(settings: HttpSettings, scope: str, error: str) -> str:
+    challenge = 'Bearer realm="clew"'
+    if settings.oauth is not None:
+        challenge += f', resource_metadata="{metadata_address(settings.oauth)}", scope="{scope}"'
+    return challenge + (f', error="{error}"' if error else "")
+
+
+def _no_scope(settings: HttpSettings) -> Refusal:
+    return Refusal(
+        403,
+        "insufficient_scope",
+        f"The access token has neither the scope {READ_SCOPE} nor {WRITE_SCOPE}.",
+        f"Ask the issuer for a token with the scope {READ_SCOPE}, or {WRITE_SCOPE} to change anything as well.",
+        (("WWW-Authenticate", _challenge(settings, READ_SCOPE, "insufficient_scope")),),
+    )
 
 
 @lru_cache(maxsize=256)

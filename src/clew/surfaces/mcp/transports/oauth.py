@@ -7,7 +7,10 @@ itself, and it passes no token on.
 
 # Implements: REQ-d00485
 
+import http.client
 import json
+import logging
+import re
 import threading
 import time
 import urllib.request
@@ -23,12 +26,20 @@ METADATA_PATH = "/.well-known/oauth-protected-resource"
 READ_SCOPE, WRITE_SCOPE = "clew:read", "clew:write"
 _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Only those with public keys: with a shared secret, whoever checks a token could make one."""
+_SUBJECT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+|:=~-]{0,199}")
+"""What becomes an actor. Parts of an actor's name are separated by slashes, so there is none in it."""
 _LEEWAY_SECONDS = 30
 _FETCH_SECONDS = 5.0
 _LARGEST_ANSWER = 1024 * 1024
 _KEYS_SECONDS = 300.0
-_UNKNOWN_KEY_SECONDS = 10.0
-"""After an unknown key the issuer is asked again, but not more often than this."""
+"""How old keys may be before the issuer is asked again."""
+_OLDEST_KEYS_SECONDS = 3600.0
+"""How old they may be where it does not answer."""
+_AGAIN_SECONDS = 10.0
+"""After an unknown key, or an issuer that did not answer, it is asked again, but not more often than this."""
+_LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
+
+log = logging.getLogger(__name__)
 
 
 class OAuthSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,13 +51,25 @@ class OAuthSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def check_oauth(settings: OAuthSettings) -> None:
-    for name, url in (("--oauth-issuer", settings.issuer), ("--oauth-resource", settings.resource)):
-        parts = urlsplit(url)
-        is_local = parts.hostname in ("127.0.0.1", "localhost", "::1")
-        if parts.scheme != "https" and not (parts.scheme == "http" and is_local):
+    named = {"--oauth-issuer": settings.issuer, "--oauth-resource": settings.resource, "--oauth-keys": settings.keys}
+    for name, url in named.items():
+        if url is None:
+            continue
+        if not _is_protected(url):
             raise ConfigError(f"{name} '{url[:200]}' is no https address.", hint="Tokens travel over TLS only.")
-        if parts.query or parts.fragment or not parts.hostname:
+        parts = urlsplit(url)
+        if parts.fragment or (parts.query and name != "--oauth-keys"):
             raise ConfigError(f"{name} '{url[:200]}' has to be an address without query and fragment.")
+
+
+def _is_protected(url: str) -> bool:
+    """Whether nobody on the way can read or change what is fetched there."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        return False
+    return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and host in _LOCAL_HOSTS))
 
 
 def metadata_address(settings: OAuthSettings) -> str:
@@ -65,14 +88,20 @@ def metadata(settings: OAuthSettings) -> dict[str, Any]:
     }
 
 
+class _Keys(msgspec.Struct, frozen=True):
+    by_id: dict[str, Any]
+    fetched: float
+
+
 class Issuer:
-    """Checks tokens. May be asked from any thread; keys are fetched when they are first needed."""
+    """Checks tokens. May be asked from any thread; keys are fetched when they are first needed. Whoever needs a key
+    that is known never waits for one who fetches."""
 
     def __init__(self, settings: OAuthSettings) -> None:
         self._settings = settings
-        self._lock = threading.Lock()
-        self._keys: dict[str, Any] = {}
-        self._fetched = -_KEYS_SECONDS
+        self._fetching = threading.Lock()
+        self._keys = _Keys({}, -_OLDEST_KEYS_SECONDS)
+        self._tried = -_OLDEST_KEYS_SECONDS
 
     def principal(self, token: str) -> Principal | None:
         """Whose token it is; None for one that is not good here."""
@@ -80,8 +109,10 @@ class Issuer:
 
         try:
             head = jwt.get_unverified_header(token)
+            if head.get("alg") not in _ALGORITHMS:
+                return None
             key = self._key(str(head.get("kid", "")))
-            if key is None or head.get("alg") not in _ALGORITHMS:
+            if key is None:
                 return None
             claims = jwt.decode(
                 token,
@@ -92,24 +123,44 @@ class Issuer:
                 leeway=_LEEWAY_SECONDS,
                 options={"require": ["exp", "iss", "aud", "sub"]},
             )
-        except (jwt.PyJWTError, OSError, ValueError):
+        except (jwt.PyJWTError, ValueError, TypeError):
+            # A TypeError: a claim, or the key, is of another kind than it has to be.
             return None
-        scopes = str(claims.get("scope", "")).split()
-        return Principal(str(claims["sub"])[:200], WRITE_SCOPE in scopes)
+        return self._principal(claims)
+
+    def _principal(self, claims: dict[str, Any]) -> Principal | None:
+        # One for several servers could be used here by another one of them.
+        if claims["aud"] not in (self._settings.resource, [self._settings.resource]):
+            return None
+        subject, scope = claims["sub"], claims.get("scope", "")
+        if not isinstance(subject, str) or not _SUBJECT.fullmatch(subject) or not isinstance(scope, str):
+            return None
+        scopes = scope.split()
+        may_write = WRITE_SCOPE in scopes
+        return Principal(subject, may_write, may_read=may_write or READ_SCOPE in scopes)
 
     def _key(self, id: str) -> Any:
-        with self._lock:
-            age = time.monotonic() - self._fetched
-            if age > _KEYS_SECONDS or (id not in self._keys and age > _UNKNOWN_KEY_SECONDS):
-                self._keys = self._fetch_keys()
-                self._fetched = time.monotonic()
-            return self._keys.get(id)
+        if self._is_due(id):
+            with self._fetching:
+                # Another thread may have fetched while this one waited.
+                if self._is_due(id):
+                    self._fetch_keys()
+        keys = self._keys
+        return keys.by_id.get(id) if time.monotonic() - keys.fetched < _OLDEST_KEYS_SECONDS else None
 
-    def _fetch_keys(self) -> dict[str, Any]:
-        import jwt
+    def _is_due(self, id: str) -> bool:
+        keys, now = self._keys, time.monotonic()
+        is_wanted = id not in keys.by_id or now - keys.fetched > _KEYS_SECONDS
+        return is_wanted and now - self._tried > _AGAIN_SECONDS
 
-        found = _fetch(self._settings.keys or self._keys_address())
-        return {key.key_id or "": key.key for key in jwt.PyJWKSet.from_dict(found).keys}
+    def _fetch_keys(self) -> None:
+        """Also an attempt that fails counts: an issuer that is gone is not asked with every request."""
+        try:
+            self._keys = _Keys(_read_keys(self._settings.keys or self._keys_address()), time.monotonic())
+        except _UNANSWERED as error:
+            log.warning("The keys of %s could not be fetched: %s", self._settings.issuer, error)
+        finally:
+            self._tried = time.monotonic()
 
     def _keys_address(self) -> str:
         parts = urlsplit(self._settings.issuer)
@@ -122,7 +173,7 @@ class Issuer:
         for address in dict.fromkeys(candidates):
             try:
                 told = _fetch(address)
-            except (OSError, ValueError):
+            except _UNANSWERED:
                 continue
             # Another issuer's metadata would name another issuer's keys.
             if told.get("issuer") == self._settings.issuer and isinstance(told.get("jwks_uri"), str):
@@ -137,12 +188,26 @@ class _Stays(urllib.request.HTTPRedirectHandler):
         raise OSError("the issuer redirects")
 
 
+_UNANSWERED = (OSError, ValueError, http.client.HTTPException, RecursionError)
+"""What comes of an issuer that is gone, or of an answer that is none."""
+
+
+def _read_keys(address: str) -> dict[str, Any]:
+    import jwt
+
+    try:
+        found = jwt.PyJWKSet.from_dict(_fetch(address)).keys
+    except (jwt.PyJWTError, TypeError, AttributeError, KeyError) as error:
+        raise ValueError(f"'{address[:200]}' gives no set of keys ({error})") from None
+    return {key.key_id or "": key.key for key in found if key.public_key_use in (None, "sig")}
+
+
 def _fetch(address: str) -> dict[str, Any]:
-    if urlsplit(address).scheme not in ("https", "http"):
-        raise OSError(f"'{address[:200]}' is no web address")
+    if not _is_protected(address):
+        raise ValueError(f"'{address[:200]}' is no https address")
     opener = urllib.request.build_opener(_Stays)
     with opener.open(address, timeout=_FETCH_SECONDS) as answer:
         found = json.loads(answer.read(_LARGEST_ANSWER))
     if not isinstance(found, dict):
-        raise TypeError(f"'{address[:200]}' gives no JSON object")
+        raise ValueError(f"'{address[:200]}' gives no JSON object")
     return found

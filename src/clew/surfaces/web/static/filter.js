@@ -1,4 +1,5 @@
 // Filters while somebody types: the server filters, the address follows, and only the results are replaced.
+import { ask } from "./server.js";
 
 let asked = 0;
 
@@ -6,10 +7,7 @@ async function apply(form) {
   const number = ++asked;
   const query = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
   const address = `${form.getAttribute("action")}${[...query].length ? `?${query}` : ""}`;
-  const answer = await fetch(address, { credentials: "same-origin" });
-  const text = await answer.text();
-  if (number !== asked) return;
-  const fresh = new DOMParser().parseFromString(text, "text/html").getElementById("found");
+  const fresh = (await ask(address, () => number === asked))?.getElementById("found");
   if (!fresh) return;
   document.getElementById("found").replaceChildren(...fresh.childNodes);
   history.replaceState(null, "", address);

@@ -1,11 +1,13 @@
 // Keeps an open page in step: the server sends the ids that changed, and the page loads its own address again.
 // A browser has only a few connections for all tabs: one tab holds the stream, and tells the others what it hears.
+import { answers, ask, say } from "./server.js";
 
 const channel = new BroadcastChannel("clew");
 const watched = new Set();
 let leads = false;
 let source = null;
 let waiting = 0;
+let asked = 0;
 
 function isConcerned(ids) {
   const watched = document.body.dataset.watches.split("\t").filter(Boolean);
@@ -21,40 +23,67 @@ function isBusy() {
   return typing || changed || document.querySelector("dialog[open]");
 }
 
-// Replaces the content by what the same address shows now, and keeps place, focus and what is open.
-export async function reload(address = location.href, { keep = true } = {}) {
-  const answer = await fetch(address, { headers: { "X-Clew": "reload" }, credentials: "same-origin" });
-  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+// What has the focus, in words that find it again in another version of the page.
+function nameOf(element) {
+  return [element.tagName, element.getAttribute("href") ?? element.name ?? "", element.textContent].join("\t");
+}
+
+const FOCUSABLE = "a[href], button, summary, input, select, textarea, [tabindex]";
+
+function focusOf(main) {
+  const active = document.activeElement;
+  if (!active || !main.contains(active)) return () => {};
+  const { id } = active;
+  const name = nameOf(active);
+  const place = [...main.querySelectorAll(FOCUSABLE)].filter((each) => nameOf(each) === name).indexOf(active);
+  return () => {
+    const same = () => [...main.querySelectorAll(FOCUSABLE)].filter((each) => nameOf(each) === name);
+    const again = (id && document.getElementById(id)) || same().at(place) || same().at(-1);
+    again?.focus({ preventScroll: true });
+  };
+}
+
+// Replaces the content by another version of it, and keeps the place, the focus, what is open and what was just said.
+function show(fresh) {
   const main = document.querySelector("main");
   const next = fresh.querySelector("main");
-  if (!next) return;
-  const opened = keep ? [...main.querySelectorAll("details")].map((each) => each.open) : [];
-  const focused = document.activeElement?.id;
-  main.replaceChildren(...next.childNodes);
+  const opened = [...main.querySelectorAll("details")].map((each) => each.open);
+  const said = [...main.querySelectorAll(":scope > .said")];
+  const focus = focusOf(main);
+  main.replaceChildren(...said, ...next.childNodes);
   [...main.querySelectorAll("details")].forEach((each, place) => { if (opened[place]) each.open = true; });
   for (const name of ["state", "watches", "view"]) document.body.dataset[name] = fresh.body.dataset[name];
   document.title = fresh.title;
-  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
-  document.dispatchEvent(new CustomEvent("clew:shown"));
+  focus();
 }
 
-function say(text) {
-  document.getElementById("live").textContent = text;
+async function reload(ids) {
+  const number = ++asked;
+  const address = location.href;
+  const fresh = await ask(address, () => number === asked && location.href === address);
+  // While the answer came, somebody began to type, or went on to another filter: later then.
+  if (number === asked && (location.href !== address || isBusy())) return changed(ids);
+  if (!fresh?.querySelector("main")) return;
+  show(fresh);
+  say("");
 }
 
 function changed(ids) {
   if (!isConcerned(ids)) return;
   clearTimeout(waiting);
-  if (isBusy()) {
-    say("Something changed; it is shown when you are done here.");
-    waiting = setTimeout(() => changed(ids), 1000);
-    return;
-  }
-  waiting = setTimeout(() => reload().then(() => say("")), 60);
+  const busy = isBusy();
+  if (busy) say("Something changed; it is shown when you are done here.");
+  waiting = setTimeout(() => (busy ? changed(ids) : reload(ids)), busy ? 1000 : 60);
 }
 
 function files() {
   return document.body.dataset.watches.split("\t").filter((path) => path.includes("/") || path.includes("."));
+}
+
+// Says in all tabs whether the server is there.
+function tell(isThere) {
+  channel.postMessage({ isThere });
+  answers(isThere);
 }
 
 function connect() {
@@ -67,7 +96,9 @@ function connect() {
     channel.postMessage({ ids });
     changed(ids);
   });
+  source.onopen = () => { tell(true); };
   source.onerror = () => {
+    tell(false);
     // Opened anew with the state that is shown now, so that nothing is missed while the server was away.
     source.close();
     setTimeout(connect, 1000);
@@ -86,14 +117,18 @@ export function follow() {
   watch(files());
   channel.onmessage = ({ data }) => {
     if (data.ids) changed(data.ids);
+    if ("isThere" in data) answers(data.isThere);
     if (data.paths) watch(data.paths);
     if (data.asks) channel.postMessage({ paths: files() });
   };
   channel.postMessage({ paths: files() });
-  // Held until the tab is closed or goes elsewhere; then the next one gets it.
-  navigator.locks.request("clew-live", () => new Promise(() => {
+  const lead = () => {
     leads = true;
     connect();
     channel.postMessage({ asks: true });
-  }));
+  };
+  // A browser has locks only where it trusts the connection; over plain HTTP from another machine every tab listens.
+  if (!navigator.locks) lead();
+  // Held until the tab is closed or goes elsewhere; then the next one gets it. A tab that is about to go gets none.
+  else navigator.locks.request("clew-live", () => new Promise(() => { lead(); })).catch(() => {});
 }

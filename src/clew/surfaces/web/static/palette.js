@@ -1,8 +1,10 @@
 // The palette: `/` opens it anywhere, typing searches everything, arrows choose, Enter goes there.
+import { ask } from "./server.js";
 
+const REST_MS = 80;
 const VIEWS = () => [...document.querySelectorAll("nav.main a")].map((link) => ({ name: link.textContent, to: link.getAttribute("href") }));
 
-let dialog, words, found, asked = 0, waiting = 0;
+let dialog, words, found, asked = 0, waiting = 0, hasMoved = false;
 
 function options() {
   return [...found.querySelectorAll("[role=option]")];
@@ -51,27 +53,38 @@ function showViews() {
 async function search() {
   const text = words.value.trim();
   const number = ++asked;
-  if (!text) return;
-  const answer = await fetch(`/search?${new URLSearchParams({ q: text, fragment: "1" })}`, { credentials: "same-origin" });
-  const html = await answer.text();
+  const fresh = text ? await ask(`/search?${new URLSearchParams({ q: text, fragment: "1" })}`, () => number === asked && dialog.open) : null;
   if (number !== asked) return;
-  const fresh = new DOMParser().parseFromString(html, "text/html");
+  found.ariaBusy = "false";
+  if (!fresh) return;
+  const kept = options()[chosen()]?.href;
   found.replaceChildren(...views(text), ...fresh.body.childNodes);
-  choose(0);
+  // Whoever has gone down the list already stays where they are.
+  choose(hasMoved ? Math.max(options().findIndex((each) => each.href === kept), 0) : 0);
+}
+
+// What is typed is searched after a short rest; an answer to what was typed before is not shown any more.
+function typed(rest) {
+  asked += 1;
+  hasMoved = false;
+  found.ariaBusy = "true";
+  showViews();
+  clearTimeout(waiting);
+  waiting = setTimeout(search, rest);
 }
 
 export function show() {
   dialog.showModal();
   words.focus();
   words.select();
-  showViews();
-  search();
+  typed(0);
 }
 
 function pressed(event) {
   const all = options();
   if (event.key === "ArrowDown" || event.key === "ArrowUp") {
     event.preventDefault();
+    hasMoved = true;
     const step = event.key === "ArrowDown" ? 1 : -1;
     choose((chosen() + step + all.length) % Math.max(all.length, 1));
   } else if (event.key === "Enter") {
@@ -93,7 +106,7 @@ export function palette() {
     event.preventDefault();
     show();
   });
-  words.addEventListener("input", () => { showViews(); clearTimeout(waiting); waiting = setTimeout(search, 80); });
+  words.addEventListener("input", () => typed(REST_MS));
   words.addEventListener("keydown", pressed);
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
 }
