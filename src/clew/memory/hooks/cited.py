@@ -5,7 +5,6 @@ nothing is built or ranked. The index is asked only where it is nearly in step w
 longer than a prompt may wait.
 """
 
-import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from datetime import datetime
@@ -19,6 +18,7 @@ from clew.memory.model import MEMORIES, Cite, Memory
 from clew.memory.recall.block import Injected, cited, fitting, framed, is_injectable, line_of
 from clew.memory.scope import Asker
 from clew.memory.storage import citations
+from clew.store.sqlite.glance import glance
 from clew.text.passage_hash import says, stands_in
 
 LONGEST_SAID = 240
@@ -26,8 +26,6 @@ _MOST_BEHIND = 500
 _PATIENCE_SECONDS = 0.3
 _MOST_READ = 40
 _LARGEST_FILE = 1024 * 1024
-_ACCESS = ("mode=ro", "mode=ro&immutable=1")
-"""The second where SQLite cannot make the files it needs beside one, because the folder is protected."""
 
 
 class Index(Protocol):
@@ -42,15 +40,15 @@ class CitedMemories:
     """The files of a memory, open for reading."""
 
     def __init__(self, store: Path, index: Path, asker: Asker) -> None:
-        self._store = _opened(store)
-        self._index = _opened(index)
+        self._store = glance(store, _PATIENCE_SECONDS)
+        self._index = glance(index, _PATIENCE_SECONDS)
         self._asker = asker
         behind = self._behind()
         self._is_useful = behind <= _MOST_BEHIND
         if behind and self._is_useful:
             self._index.close()
             _bring_in_step(store, index)
-            self._index = _opened(index)
+            self._index = glance(index, _PATIENCE_SECONDS)
 
     def close(self) -> None:
         self._index.close()
@@ -84,22 +82,6 @@ class CitedMemories:
         (version,) = self._index.execute("PRAGMA user_version").fetchone()
         known = citations.number(self._index, citations.SEQ) if version == citations.VERSION else 0
         return int(last) - (known if known <= last else 0)
-
-
-def _opened(path: Path) -> sqlite3.Connection:
-    """A file of Clew, for reading. It may come with a cloned project: nothing in its schema may call what was not made
-    for that."""
-    failure: sqlite3.Error | None = None
-    for access in _ACCESS:
-        connection = sqlite3.connect(f"{path.as_uri()}?{access}", uri=True, timeout=_PATIENCE_SECONDS)
-        try:
-            connection.execute("PRAGMA trusted_schema = OFF")
-            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-            return connection
-        except sqlite3.OperationalError as error:
-            connection.close()
-            failure = error
-    raise failure or sqlite3.OperationalError(path.name)
 
 
 def _bring_in_step(store: Path, index: Path) -> None:
