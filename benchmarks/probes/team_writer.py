@@ -1,5 +1,7 @@
-"""One process that writes records, each in a durable transaction: WHERE NUMBER SECONDS. Waits for a line, then tells how
-long each write took, as JSON."""
+"""One process that writes records, each in a durable transaction: WHERE NUMBER SECONDS.
+
+Waits for a line, then tells how long each write took, as JSON.
+"""
 
 import json
 import sys
