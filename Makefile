@@ -58,8 +58,8 @@ bench-page: $(STAMP) ## the page on 100,000 sections and 100,000 memories
 conformance: $(STAMP) ## run the official protocol suite
 	@$(BIN)/python -m tests.conformance
 
-differential: $(STAMP) ## compare with OpenSpec and elspais themselves
-	@$(BIN)/python -m tests.differential
+differential: $(STAMP) ## compare with OpenSpec and elspais themselves; WHERE_REACHABLE=1 leaves out what no registry gives
+	@$(BIN)/python -m tests.differential $(if $(WHERE_REACHABLE),--where-reachable)
 
 exchange: $(STAMP) ## let StrictDoc, sphinx-needs, Doorstop, reqif and LOBSTER read what Clew wrote, and the other way round
 	@$(BIN)/python -m tests.exchange

@@ -67,7 +67,11 @@ CONFIG = """
 [docs]
 folders = [{folders}]
 patterns = ["*.md", "*.rst"]
+
+[kb]
+timeout_seconds = 60
 """
+"""What is found is measured, however slow the machine is."""
 
 
 class RegistryQuestion(msgspec.Struct, frozen=True):

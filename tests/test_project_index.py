@@ -1,12 +1,12 @@
 """The search index of a project: taken away, damaged, replaced and shared, while somebody searches."""
 
-import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.removing import remove
 
 from clew.errors import Cancelled, InvalidCursor
 from clew.graph.model import NodeKind
@@ -97,7 +97,7 @@ def test_a_page_of_files_that_changed_since_is_refused(plain: Path, opened: Open
 def test_an_index_that_is_deleted_under_a_server_is_made_anew(plain: Path, opened: Open) -> None:
     project = opened(plain)
     before = search(project, "tide")["results"]
-    shutil.rmtree(plain / ".clew" / "search")
+    remove(plain / ".clew" / "search")
     carry_out(as_listed(ShowBrief), {}, Call(project, all_tools()))
     again = search(project, "tide")
     assert again["results"] == before
@@ -128,7 +128,7 @@ def test_all_who_search_while_the_index_is_lost_are_answered_from_the_new_one(
         if damage:
             overwrite(folder / "index.db")
         else:
-            shutil.rmtree(folder)
+            remove(folder)
         answers = all_at_once(lambda: search(project, "tide"), 6)
         assert [answer["results"] for answer in answers] == [before["results"]] * 6
         assert [answer["indexed"] for answer in answers] == [before["indexed"]] * 6

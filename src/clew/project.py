@@ -57,7 +57,10 @@ class Project:
         self._code = Once(self._open_code)
         self._opening_register = threading.Lock()
         self._register: RegisterService | None = None
+        self._begins = threading.Lock()
+        """Held while what runs in the background begins: closing waits for that, and nothing begins afterwards."""
         self._starting: threading.Thread | None = None
+        self._is_closed = False
         self._connect()
 
     @classmethod
@@ -294,9 +297,10 @@ class Project:
 
     def build_in_background(self) -> None:
         """Begin building unless that has begun already; returns at once."""
-        if self._starting is None:
-            self._starting = threading.Thread(target=self._start, name="clew-start", daemon=True)
-            self._starting.start()
+        with self._begins:
+            if self._starting is None and not self._is_closed:
+                self._starting = threading.Thread(target=self._start, name="clew-start", daemon=True)
+                self._starting.start()
 
     def _start(self) -> None:
         with suppress(Cancelled):
@@ -335,9 +339,12 @@ class Project:
 
     def close(self) -> None:
         """Stop what runs in the background and let go of the store. Nothing can be asked after that."""
+        with self._begins:
+            self._is_closed = True
+            starting = self._starting
         self.context.stop()
-        if self._starting is not None:
-            self._starting.join()
+        if starting is not None:
+            starting.join()
         read = (self._history.made, self._code.made)
         for opened in (*read, self._memory.made, self._kb.made, self._index.made, self._mutations):
             if opened is not None:

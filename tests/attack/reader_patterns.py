@@ -237,6 +237,37 @@ _CODE = (
     " \\\n", "do\n", "end\n", "begin\n", ":\n", "=> ",
 )  # fmt: skip
 
+_OUTLINE = (
+    *_CODE, "export ", "export\n", "export\n\n", "public\n", "pub(", "pub(a)\n", "type a\n", "type a<b\n", "type a<b>",
+    "type a\n\n", "type a = b\n", "const a=(\n", "const a=(()\n", "const a=<b\n", "const a: b\n", "const a=async\n",
+    "a=(\n()", "a=(b)=>\n", "a%d=(b)=>1\n", "a = function\n", "struct a<\n", "struct a<b>\n", "struct a%d;\n",
+    "macro_rules! a\n", "class A\n", "class A(\n", "class A%d(\n", "class a%d{}", "class A%d {\n", "fun <a>\n",
+    "fun <>",
+    "fun a<b>.\n", "fun a() = (\n", "fun a%d() =\n", "def a[\n", "typealias a\n", "record A<\n", "record A(\n",
+    "record A%d(int b);\n", "int a() =>\n", "int a%d() => 1;\n", "a<b>\n", " a (", "a a ", "public a\n",
+    "@interface A\n",
+    "@end\n", "const a = struct\n", "local a=function\n", "import a\n", "import a, \\\n", "from a import (\n",
+    "from . import a\n", "import {a\n", "import a.b.{c\n", "import 'a'\n", "require('a')\n", "require  \n",
+    "const {a\n",
+    "use a\n", "use a::{", "use a\\{b\n", "mod a;\n", "#include <a", "#include 'a'\n", "source a\n", "package a\n",
+    "<script", "<script>", "<script>a</script ", "</script ", "---\n", "import a\n\n", "@Test fun a() = b\n",
+    "@Test @a\n",
+    "@Test a ", "[Fact] a ", "[Fact]\n", "[Fact][a]\n", "[Fact] int a() =>", "test.a", "test.each(a)", "test(a)\n",
+    'test"a"\n', "it <a", "it 'a'", "describe A.\n", "describe A:\n", "new a(", "operator+", "a::b(", "~a()\n",
+    "where a\n",
+    "throws a\n", "-> a\n", ",\n", ".a\n", "class class ", "class a class {", "impl a for ", "impl<a> {",
+    "func (a) b() {\n",
+)  # fmt: skip
+_OUTLINE_RUNS = (
+    Pattern(" ", between="a\n"), Pattern(" ", "require", "a"), Pattern(" ", "type a", "!"), Pattern("\n", "fun a", "!"),
+    Pattern("\n", "test'a'", "!"), Pattern("a", "it '", "'"), Pattern(" ", "int a", "!"), Pattern(" ", "[Fact]", "!"),
+    Pattern("\n", "class A", "!"), Pattern("\n", "class A", "."), Pattern("<>", "fun ", "!"),
+    Pattern("\n", "a = (", "!"),
+    Pattern("class A(\n", then=")\n"), Pattern("class A {\n", then="}\n"), Pattern("a", "class ", "{"),
+    Pattern(" ", "use a", "!"), Pattern(" ", "import a", "!"), Pattern("\n", "---\n", "--- a"),
+    Pattern(" ", "</script", "!"),
+)  # fmt: skip
+
 _RESULTS = (
     Pattern("<a>", "<testsuite>"), Pattern("<testcase name='a'/>", "<testsuite>", "</testsuite>"),
     Pattern("<testsuite>"), Pattern("<testcase>", "<testsuite>"),
@@ -300,6 +331,7 @@ FORMATS = {
     "openspec": _of(*_OPENSPEC),
     "register": _REGISTER,
     "code": _of(*_CODE),
+    "outline": (*_of(*_OUTLINE), *_OUTLINE_RUNS),
     "results": _RESULTS,
     "reviews": _of(*_REVIEWS),
 }

@@ -91,6 +91,25 @@ def all_readers() -> dict[str, tuple[str, Read]]:
     found["elspais settings"] = ("register", _refusing(read_settings))
     for family in FAMILIES:
         found[f"code {family}"] = ("code", into_graph(tests, f"tests/{_path_of(family)}", b"Verifies: REQ-d00001\n"))
+    found |= _outlines()
+    return found
+
+
+def _outlines() -> dict[str, tuple[str, Read]]:
+    """What tells functions, classes and imports of source files."""
+    from clew.formats.code.components import ENDINGS
+    from clew.formats.code.languages import FAMILIES
+    from clew.formats.code.outline import decoded, outline_of
+    from clew.formats.code.script_config import CONFIGS, read_config
+
+    def of_file(path: str) -> Read:
+        return lambda data: outline_of(decoded(data), path)
+
+    found: dict[str, tuple[str, Read]] = {
+        f"outline {name}": ("outline", of_file(_path_of(name))) for name, family in FAMILIES.items() if family.blocks
+    }
+    found |= {f"outline {ending}": ("outline", of_file(f"a{ending}")) for ending in ENDINGS}
+    found[CONFIGS[0]] = ("register", lambda data: read_config(data, CONFIGS[0]))
     return found
 
 

@@ -31,6 +31,15 @@ ONCE_SLOW = {
     "document rst": (Pattern(".. a::\n   "),),
     "document html": (Pattern("<title>a"),),
     "document notebook": (Pattern(" \n"),),
+    "outline csharp": (Pattern(" ", between="a\n"),),
+    "outline kotlin": (Pattern("class A {\n"),),
+    "outline script": (Pattern("\n", "test'a'", "!"),),
+    "outline go": (Pattern(" ", "type a", "!"),),
+    "outline python": (Pattern("import a, \\\n"),),
+    "outline ruby": (Pattern(" ", "require", "a"), Pattern("a", "it '", "'")),
+    "outline rust": (Pattern("type a\n"),),
+    "outline .mdx": (Pattern("`"),),
+    "outline .vue": (Pattern("<script"), Pattern("<script>")),
     "elspais settings": (Pattern("a. "), Pattern("a.", "x = {"), Pattern("'a'.", "x = 1\n")),
 }
 SIZE = 1_000_000

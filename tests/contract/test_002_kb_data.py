@@ -2,7 +2,6 @@
 
 import logging
 import os
-import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.mcp_client import ToolFailed
+from tests.removing import remove
 
 Make = Callable[..., Any]
 
@@ -141,7 +141,7 @@ def test_a_passage_of_a_document_that_changed_since_says_so(kb: Make) -> None:
 def test_what_was_made_from_the_files_may_be_deleted_at_any_time(kb: Make, lost: str) -> None:
     call = kb()
     before = call("kb.retrieve_evidence", question="what is the default margin?")["quotes"]
-    shutil.rmtree(call.root / ".clew" / lost)
+    remove(call.root / ".clew" / lost)
     after = call("kb.retrieve_evidence", question="what is the default margin?")["quotes"]
     assert [quote["quote"] for quote in after] == [quote["quote"] for quote in before]
     assert call("graph.children", parent_id="doc:docs/harbour.md")["children"]

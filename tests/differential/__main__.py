@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> int:
         sys.stdout.write("Skipped: nothing could be installed to compare Clew with.\n")
         return 0
     os.environ[ALL] = "1"
-    return int(pytest.main([str(HERE), "-q", "-rs"]))
+    return int(pytest.main([str(HERE), "-q", "-rs", "-n", "auto"]))
 
 
 def _is_installed(name: str, is_there: bool, install: Callable[[], None]) -> bool:

@@ -254,10 +254,44 @@ def test_both_answer_every_question_alike_but_for_what_is_listed(root: Path, ope
 
 
 # Verifies: REQ-o00044-D
+@needs_elspais
+def test_both_make_the_same_of_a_folder_by_the_tools_that_write(root: Path, tmp_path: Path, opened: Opened) -> None:
+    own = tmp_path / "own"
+    identity = ("-c", "user.name=Grace", "-c", "user.email=grace@example.org", "-c", "commit.gpgsign=false")
+    for words in (("add", "--all"), (*identity, "commit", "-qm", "start")):
+        subprocess.run(["git", *words], cwd=root, check=True)
+    shutil.copytree(root, own, ignore=shutil.ignore_patterns("own"))
+    with Elspais(root).served() as theirs, McpClient(opened(own), Options(profile="elspais")) as ours:
+        wanted = dict(tools.writes(theirs))
+        found = dict(tools.writes(lambda tool, **arguments: failed(partial(ours, tool, **arguments))))
+    differing = {step: (wanted[step], found[step]) for step in wanted if wanted[step] != found[step]}
+    assert differing.keys() == WRITTEN_OTHERWISE.keys(), differing
+
+
+WRITTEN_OTHERWISE = {
+    "apply_link": "directly above the function that the line belongs to",
+    "REQ-d00001 afterwards": "the template among the parents, the copy among the children",
+}
+"""What becomes of a folder otherwise, and the words of docs/switching/elspais.md that say why."""
+
+
+# Verifies: REQ-o00044-D
+@needs_elspais
+def test_every_tool_of_elspais_is_compared(root: Path) -> None:
+    with Elspais(root).served() as theirs:
+        names = theirs.names()
+    text = Path(tools.__file__).read_text(encoding="utf-8")
+    assert {name for name in names if f'"{name}"' not in text} == NOT_THERE
+
+
+NOT_THERE = {f"mutate_{verb}_declaration" for verb in ("add", "update", "rename", "delete")}
+
+
+# Verifies: REQ-o00044-D
 def test_every_disagreement_names_what_explains_it() -> None:
     page = (DOCS / "switching" / "elspais.md").read_text(encoding="utf-8")
-    for each in of_elspais():
-        assert each.explained in page, each
+    for explained in (*(each.explained for each in of_elspais()), *WRITTEN_OTHERWISE.values()):
+        assert explained in page, explained
 
 
 # Verifies: REQ-d00392-B

@@ -1,7 +1,7 @@
 """What both say to a call of a tool of elspais, in a form that can be compared: what neither means to be the same, such
 as times, versions, absolute paths and scores, is left out."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 Said = Mapping[str, Any]
@@ -135,9 +135,69 @@ CALLS: tuple[tuple[str, dict[str, Any], Compared], ...] = (
     ),
     ("refresh_graph", {}, lambda said: said["success"]),
     ("list_safety_branches", {}, lambda said: said["count"]),
+    ("agent_instructions", {}, lambda said: (said["instructions"], said["count"], bool(said["concurrency_protocol"]))),
+    ("docs", {}, lambda said: {"assertions", "linking", "satisfies", "terms", "concurrency"} <= {*said["topics"]}),
+    ("docs", {"topic": "terms"}, lambda said: (said["topic"], bool(said["content"]))),
+    ("faq", {}, lambda said: "linking" in {each["topic"] for each in said["entries"]}),
     ("get_mutation_log", {}, lambda said: said["total"]),
 )
 """Questions, with what is compared of the answers."""
+
+Call = Callable[..., Any]
+
+
+def writes(call: Call) -> Iterator[tuple[str, object]]:
+    """What becomes of a folder that the tools which write are called on, one after another."""
+
+    def version(id: str) -> str:
+        said = call("get_versions", node_ids=[id])
+        return str(said.get("versions", said).get(id, ""))
+
+    def tip() -> str:
+        return str(call("get_mutation_log", limit=1)["current_tip"] or "")
+
+    def retitle(title: str) -> Any:
+        return call("mutate_update_title", node_id="REQ-d00001", new_title=title, if_version=version("REQ-d00001"))
+
+    other = "file:REQ:spec/bells.md"
+    retitle("Fingers")
+    yield "undo_last_mutation", mutation(call("undo_last_mutation", if_mutation_id=tip()))
+    first = retitle("Fingers")["mutation"]["id"]
+    retitle("Pointers")
+    said = call("undo_to_mutation", mutation_id=first, if_tip_mutation_id=tip())
+    yield "undo_to_mutation", (said["success"], said["mutations_undone"])
+    section = {"node_id": "REQ-p00001:section:0", "if_version": version("REQ-p00001"), "confirm": True}
+    yield "mutate_delete_remainder", mutation(call("mutate_delete_remainder", **section))
+    moving = {"node_id": "REQ-d00002", "target_file_id": other, "if_version": version("REQ-d00002")}
+    files = {"if_source_file_version": version(FILE), "if_target_version": version(other)}
+    yield "mutate_move_node_to_file", mutation(call("mutate_move_node_to_file", **moving, **files))
+    said = call("save_mutations", if_tip_mutation_id=tip(), save_branch=True, message="Bells")
+    yield "save_mutations", (said["success"], said["saved_count"], said["conflicts"], said["errors"], said["skipped"])
+    yield "list_safety_branches", call("list_safety_branches")["count"]
+    kind = {"req_id": "REQ-d00001", "target_id": "REQ-o00001", "new_type": "REFINES"}
+    yield "change_reference_type", call("change_reference_type", **kind, if_version=version("REQ-d00001"))["success"]
+    said = call("move_requirement", req_id="REQ-o00001", target_file="spec/bells.md", if_version=version("REQ-o00001"))
+    yield "move_requirement", (said["success"], said["source_empty"], said["dry_run"])
+    link = {"file_path": "tests/test_clock.py", "line": 1, "requirement_id": "REQ-d00001-B"}
+    wrong = call("apply_link", **link, if_version="wrong")
+    yield "apply_link with another version", fault(wrong)
+    said = call("apply_link", **link, if_version=version("file:REQ:tests/test_clock.py"))
+    yield "apply_link", {name: said[name] for name in ("success", "comment", "line", "requirement_id")}
+    renaming = {"file_id": other, "new_relative_path": "spec/chimes.md", "if_version": version(other)}
+    yield "mutate_rename_file", call("mutate_rename_file", **renaming)["success"]
+    call("save_mutations", if_tip_mutation_id=tip(), message="Chimes")
+    for id in ("REQ-p00001", "REQ-o00001", "REQ-d00001", "REQ-d00002"):
+        yield f"{id} afterwards", (requirement(call("get_requirement", req_id=id)), _place(call, id))
+    yield (
+        "restore_from_safety_branch",
+        fault(call("restore_from_safety_branch", branch_name="x", if_tip_mutation_id="")),
+    )
+
+
+def _place(call: Call, id: str) -> str:
+    """The file that holds a requirement; elspais may give an absolute path."""
+    return str(call("get_requirement", req_id=id)["source"]["path"]).rpartition("spec/")[2]
+
 
 CHANGES: tuple[tuple[str, str, dict[str, Any], Compared], ...] = (
     ("mutate_update_title", "REQ-d00001", {"node_id": "REQ-d00001", "new_title": "Long hands"}, mutation),

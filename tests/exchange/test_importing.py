@@ -7,6 +7,10 @@ from typing import Any
 import pytest
 from tests.exchange.conftest import REGISTER, Clew, files_of
 
+from clew.operation.call import Call, perform
+from clew.project import Project
+from clew.trace.operations.mutations import UpdateTitle
+
 ITEMS: list[dict[str, Any]] = [
     {
         "id": "SYS-1",
@@ -131,6 +135,56 @@ def test_a_change_in_the_source_is_taken_over_unless_the_requirement_changed_her
     assert "with two bright digits" in text
 
 
+# Verifies: REQ-d00600-H
+@pytest.mark.parametrize("edited", [False, True], ids=["renamed", "renamed and edited"])
+def test_a_requirement_that_was_renamed_here_is_not_imported_again(
+    clew: Clew, empty: Path, source: Path, tmp_path: Path, edited: bool
+) -> None:
+    imported(clew, empty, "jsonl", str(source))
+    spec = empty / "spec" / "clock.md"
+    text = spec.read_text().replace("REQ-p00008", "REQ-p00042").replace("REQ-p00007", "REQ-p00043")
+    spec.write_text(text.replace("late without", "often late without") if edited else text)
+    renamed = spec.read_text()
+    # What was kept of it is still its own.
+    assert edited or exported(clew, empty, tmp_path / "out.jsonl")["REQ-p00042"]["attributes"]["status"] == "open"
+    again = imported(clew, empty, "jsonl", str(source))
+    assert (again["added"], again["changed"], again["conflicts"], again["unchanged"]) == ([], [], [], 2)
+    assert spec.read_text() == renamed
+    assert {each["id"]: each["as"] for each in again["mapped"]} == {"SYS-1": "REQ-p00042", "REQ-p00007": "REQ-p00043"}
+    # The source goes on: what was not edited here follows under its new id, what was edited is a conflict.
+    source.write_text(lines([{**ITEMS[0], "text": "The clock shall keep the time."}, *ITEMS[1:]]))
+    later = imported(clew, empty, "jsonl", str(source))
+    assert [each["as"] for each in later["changed"]] == ([] if edited else ["REQ-p00042"])
+    assert [each["id"] for each in later["conflicts"]] == (["SYS-1"] if edited else [])
+    assert ("The clock shall keep the time.\n" in spec.read_text()) != edited
+
+
+# Verifies: REQ-d00601-F
+def test_an_export_has_the_ids_of_an_import_where_they_are_asked_for(
+    clew: Clew, empty: Path, source: Path, tmp_path: Path
+) -> None:
+    imported(clew, empty, "jsonl", str(source))
+    out = tmp_path / "out" / "clock.jsonl"
+    out.parent.mkdir()
+    done = clew(empty, "export", "jsonl", "--ids-of", "clock.jsonl", "--output", str(out))
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in out.read_text().splitlines()]
+    items = {each["item"]["id"]: each["item"] for each in found if "item" in each}
+    assert items.keys() == {"SYS-1", "REQ-p00007", "H-1"}
+    assert [each["label"] for each in items["SYS-1"]["criteria"]] == ["a"]
+    assert {"kind": "implements", "target": "SYS-1", "labels": ["a"]} in items["REQ-p00007"]["relations"]
+    assert items["REQ-p00007"]["parent"] == "SYS-1"
+    before = files_of(empty)
+    again = imported(clew, empty, "jsonl", str(out))
+    assert (again["added"], again["changed"], again["conflicts"]) == ([], [], [])
+    assert files_of(empty).keys() == before.keys()
+    assert (empty / "spec" / "clock.md").read_bytes() == before["spec/clock.md"]
+    unknown = clew(empty, "export", "jsonl", "--ids-of", "clocks.jsonl")
+    assert unknown.returncode == 2
+    assert "No import is called 'clocks.jsonl'." in unknown.stderr
+    assert "clock.jsonl" in unknown.stderr
+
+
 # Verifies: REQ-d00600-F
 def test_an_item_that_breaks_a_rule_of_the_register_is_reported_and_the_others_come_in(
     clew: Clew, empty: Path, tmp_path: Path
@@ -215,12 +269,19 @@ def test_json_lines_hold_the_whole_graph_and_change_nothing_where_they_come_from
     found = [json.loads(line) for line in file.read_text().splitlines()]
     assert found[0]["clew"]["version"] == 1
     kinds = {each["node"]["kind"] for each in found if "node" in each}
-    assert {"code", "test", "result", "document", "section", "spec"} <= kinds
+    assert {"code", "test", "result", "document", "section", "spec", "journey"} <= kinds
     assert any("edge" in each for each in found)
     before = files_of(demo)
     report = imported(clew, demo, "jsonl", str(file))
     assert (report["added"], report["changed"], report["memories_added"]) == ([], [], 0)
     assert files_of(demo) == before
+    project = Project.open(demo)
+    try:
+        perform(UpdateTitle(node_id="REQ-d00006", new_title="Drafted"), Call(project, ()))
+    finally:
+        project.close()
+    assert "Not part of it: 1 unsaved draft." in clew(demo, "export", "jsonl", "-o", str(file)).stderr
+    assert "Drafted" not in file.read_text()
 
 
 def test_a_changed_export_changes_each_format_where_the_requirement_is(clew: Clew, demo: Path, tmp_path: Path) -> None:

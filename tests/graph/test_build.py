@@ -1,7 +1,6 @@
 """Incremental building: only what changed is read, and the result is that of a fresh build."""
 
 import os
-import shutil
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.removing import remove
 
 from clew.errors import Cancelled
 from clew.graph.model import NodeKind
@@ -253,7 +253,7 @@ def test_the_same_reference_twice_on_one_line_is_one_and_the_file_can_be_edited(
 def test_a_store_that_vanishes_costs_the_cache_and_nothing_else(root: Path, opened: Open) -> None:
     project = opened(root)
     project.refresh()
-    shutil.rmtree(root / ".clew")
+    remove(root / ".clew")
     (root / "spec" / "1.md").write_text(block("REQ-d00001", "After all"), encoding="utf-8")
     project.ensure_graph()
     assert project.trace.requirement("REQ-d00001").title == "After all"

@@ -80,6 +80,20 @@ def test_a_file_without_a_secret_in_it_starts_no_server(home: Path, project: Pat
         make_token()
 
 
+# Verifies: REQ-d00266-E
+@pytest.mark.parametrize("options", [(), ("--read-only",)])
+def test_a_server_makes_the_token_at_its_first_start_if_it_may_write(
+    home: Path, project: Path, options: tuple[str, ...]
+) -> None:
+    serve = [sys.executable, "-m", "clew", "serve", str(project), "--transport", "http", "--port", "0", *options]
+    with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL) as server:
+        assert server.stdout is not None
+        said = next(line for line in server.stdout if line.startswith("Tools that write"))
+        server.terminate()
+    assert (own_token() is None) == bool(options)
+    assert (str(token_path()) in said) == (not options)
+
+
 # Verifies: REQ-d00266-B
 def test_of_two_who_make_the_token_at_once_both_use_the_first(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write, made = replacing.write_private, []

@@ -1,13 +1,13 @@
 """Whatever happens to what is kept, it can be found and mended."""
 
 import os
-import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.removing import remove
 
 from clew.edit.locking import locked
 from clew.errors import StoreCorrupt, StoreReadOnly
@@ -40,15 +40,15 @@ def spoil(project: Project, statement: str) -> None:
     [
         "DELETE FROM documents WHERE path = 'docs/one.md'",
         "DELETE FROM sections WHERE id = 'doc:docs/one.md#part'",
-        "DELETE FROM section_texts",
+        "DELETE FROM blocks",
         "DELETE FROM labels",
         "DELETE FROM entities WHERE kind = 'flag'",
         "DELETE FROM mentions",
         "DELETE FROM steps",
         "DELETE FROM cites",
         "DELETE FROM links",
-        "UPDATE section_texts SET text = 'other'",
-        "UPDATE sections SET data = '{}'",
+        "UPDATE blocks SET packed = x'00'",
+        "UPDATE sections SET block = 7",
         "UPDATE sections SET parent = -1",
         "UPDATE documents SET data = replace(data, 'Ann', 'Bo')",
         "UPDATE documents SET data = 'no JSON'",
@@ -145,7 +145,7 @@ def test_a_store_that_is_deleted_or_made_anew_while_it_is_open_is_opened_again(m
     project, other = make(FILES), make()
     project.kb.index()
     before = snapshot(project)
-    shutil.rmtree(project.config.root / ".clew/kb")
+    remove(project.config.root / ".clew/kb")
     assert project.kb.status().documents == 0
     assert project.kb.index().added == 3
     assert snapshot(project) == before
@@ -162,7 +162,7 @@ def test_a_search_index_that_another_process_made_anew_is_opened_again(make: Mak
     before = snapshot(project)
     other.index.rebuild()
     assert project.kb.finder.find("GAMMA_HOME").sections[0].section.id == "doc:docs/two.md#deep"
-    shutil.rmtree(project.config.root / ".clew/search")
+    remove(project.config.root / ".clew/search")
     assert project.kb.index().indexed_again == 3
     assert snapshot(project) == before
 

@@ -249,6 +249,7 @@ def test_lines_are_added_to_files_of_git_in_the_form_of_those_that_are_there(tmp
     assert set_up(tmp_path, hooks=False).ok
     assert (tmp_path / ".gitattributes").read_bytes() == (
         b"*.png binary\r\n*.caf\xe9 text\r\n*.req merge=req-merge\r\n*.req -text eol=lf\r\n"
+        b"*.req.history merge=union\r\n"
     )
 
 

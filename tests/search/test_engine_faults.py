@@ -1,6 +1,7 @@
 """What goes wrong around the engine, and what it must not cost."""
 
 from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import pytest
@@ -201,7 +202,8 @@ def test_a_search_that_succeeds_again_ends_the_damage(
 def test_the_space_of_what_was_deleted_is_given_back(engines: Engines, word_counts: Any) -> None:
     engine = engines(word_counts.settings())
     engine.units.put(rules("apples on trees"))
-    many = [Unit(id=f"m{number}", part="rule", title="", body=f"{number} " * 5_000) for number in range(150)]
+    noise = Random(1)  # what cannot be packed
+    many = [Unit(id=f"m{number}", part="rule", title="", body=noise.randbytes(40_000).hex()) for number in range(150)]
     engine.units.put(many)
     engine.units.delete(unit.id for unit in many)
     file = engine.folder / "index.db"

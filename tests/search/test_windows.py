@@ -186,6 +186,19 @@ def test_a_question_of_names_asks_more_of_its_answer_than_one_of_everyday_words(
     assert window_evidence(named, [full])[0].may_answer
 
 
+# Verifies: REQ-d00403-F
+def test_a_document_that_is_only_shown_answers_nothing() -> None:
+    asked = WeightedQuestion("", {"bake": 3.0, "bread": 3.0})
+    said = "The oven bakes bread before six."
+    assert window_evidence(asked, [Passage(f"An example:\n\n```text\n{said}\n```\n", "", 1.0)])[0].may_answer
+    shown = Passage(f"An example:\n\n```markdown\n{said}\n```\n", "", 1.0)
+    (quote,) = window_evidence(asked, [shown])
+    assert not quote.may_answer
+    assert said in shown.text[quote.start : quote.end]
+    outside = Passage(f"{shown.text}\n{said}\n", "", 1.0)
+    assert any(each.may_answer for each in window_evidence(asked, [outside]))
+
+
 # Verifies: REQ-d00403-B
 def test_shared_words_alone_do_not_answer_what_is_far_in_meaning() -> None:
     asked = WeightedQuestion("Why is the sky blue?", {"sky": 3.0, "blue": 2.0})

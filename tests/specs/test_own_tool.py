@@ -13,7 +13,7 @@ from clew.surfaces.cli.main import main
 SPEC = "# Lamp\n\n## Purpose\n\nTell people about light, at length and in plain words, so that they see.\n\n"
 SPEC += "## Requirements\n\n### Requirement: Shine\n\nIt SHALL shine.\n"
 SETTINGS = """# ours
-schema: team-driven
+schema: spec-driven
 context: |
   We write Rust.
 
@@ -81,7 +81,7 @@ def test_what_spec_oxide_only_warns_of_is_archived_in_its_folder(
 # Verifies: REQ-d00544-C
 def test_settings_are_read_as_openspec_reads_them() -> None:
     read = read_settings(SETTINGS.encode())
-    assert read.schema == "team-driven"
+    assert read.schema == "spec-driven"
     assert read.context == "We write Rust.\n\n  - indented\nDone."
     assert read.rules == {"proposal": ("It's short",), "tasks": ('Say "why"', "one that goes on below", "folded text")}
     assert read.problems == ()

@@ -132,6 +132,8 @@ protected_branches = ["main"]
 allow_orphans = true
 [rules.coverage.status_words]
 implements = "built"
+[scopes.board]
+level = ["prd"]
 """
     plant({}, files={"spec/all.md": SPEC, ".elspais.toml": settings})
     capsys.readouterr()
@@ -139,6 +141,7 @@ implements = "built"
     shown = capsys.readouterr().out
     for rule in ("rules.protected_branches", "rules.hierarchy.allow_orphans", "rules.coverage.status_words"):
         assert f"`{rule}` is a rule that Clew does not obey" in shown
+    assert "scopes" not in shown
 
 
 # Verifies: REQ-d00391-C

@@ -277,6 +277,8 @@ def test_nobody_waits_for_hundreds_of_texts_to_be_read_for_meaning(plant: Plant)
 
     assert (page.considered, page.with_meaning) == (210, False)
     assert "are being read for meaning in the background" in page.notes[0]
+    # A command ends with its answer: nothing goes on behind it, and it says who would wait.
+    assert "--wait reads them first" in project.links.suggest("tests", ends=True).notes[0]
     # Whoever waits gets the answer by meaning, and the next one has it at once.
     assert project.links.suggest(patient=True).with_meaning
     assert project.links.suggest().with_meaning

@@ -88,6 +88,23 @@ def test_confidence_is_told_to_be_uncalibrated_until_a_few_suggestions_were_deci
     assert all(left[pair] < before[pair] for pair in left)
 
 
+# Verifies: REQ-d00410-B
+def test_decisions_of_processes_that_suggested_nothing_themselves_calibrate_too(plant: Plant, tmp_path: Path) -> None:
+    titles = {f"d{number:05}": f"{topic} are kept" for number, topic in enumerate(TOPICS, start=1)}
+    code = "\n\n".join(f"def keep_{topic}():\n    'Keeps the {topic}.'\n" for topic in TOPICS)
+    files = {"clew.toml": '[embedder]\nkind = "none"\n', "src/k.py": code}
+    plant(dict.fromkeys(titles, ()), titles=titles, files=files).close()
+    for number in range(5):
+        deciding = Project.open(tmp_path)
+        deciding.ensure_graph()
+        deciding.links.apply("src/k.py", 1 + 4 * number, f"REQ-d{number + 1:05}", decision="reject")
+        deciding.close()
+    project = Project.open(tmp_path)
+    project.ensure_graph()
+    assert project.links.suggest().calibrated
+    project.close()
+
+
 # Verifies: REQ-d00055-G
 def test_an_id_in_a_docstring_says_more_than_all_words(plant: Plant) -> None:
     code = '''def ring_the_bell():

@@ -64,7 +64,7 @@ ON_THE_DEMO = {
     "Activity": (
         Q("What do agents do now?", "/activity", ("0 calls to this server", "Calls of agents")),
         Q("What waits to be saved?", "/activity", ("0 drafts to save",)),
-        Q("What was written last?", "/activity", ("Written last", "memory: store")),
+        Q("What was written last?", "/activity", ("Written last", "memory: store Tide tables are in harbour time")),
     ),
 }  # fmt: skip
 
@@ -113,6 +113,7 @@ WITHOUT_SPECS = {
     "Activity": (
         Q("What do agents do now?", "/activity", ("No agent has called this server yet",)),
         Q("What waits to be saved?", "/activity", ("0 drafts to save",)),
-        Q("What was written last?", "/activity", ("memory: store, leaves burn at noon",)),
+        Q("What was written last?", "/activity",
+          ("memory: store Roses are watered in the evening, never at noon. leaves burn at noon",)),
     ),
 }  # fmt: skip

@@ -50,6 +50,8 @@ def form_of(html: str, action: str) -> dict[str, str]:
 # Verifies: REQ-d00421-A
 def test_an_edit_is_a_draft_then_a_difference_then_a_file_and_can_be_undone(page: Visitor, folder: Path) -> None:
     before = (folder / SPEC).read_bytes()
+    # Where nothing was drafted or saved, nothing is offered to be undone.
+    assert "Undo" not in main_of(page.get("/activity/drafts")) + main_of(page.get("/activity"))
     version = hidden(page.get("/r/REQ-d00006"), "version")
     edit = {"version": version, "title": "The plan in plain words", "assertion-C": "The plan SHALL be 72 columns wide."}
     drafted = page.post("/do/requirement/REQ-d00006", edit)
@@ -72,10 +74,12 @@ def test_an_edit_is_a_draft_then_a_difference_then_a_file_and_can_be_undone(page
     # But for the hash, which follows the text, no other byte changed.
     assert re.sub(marker, rb"\1", after) == re.sub(marker, rb"\1", expected)
 
-    page.post("/do/undo", {})
+    assert "Undo the last save It was: update assertion REQ-d00006-C" in main_of(saved)
+    assert "Undo the save before, too It was: update title REQ-d00006" in main_of(page.post("/do/undo", {}))
     again = page.post("/do/undo", {})
-    page.post("/do/save", form_of(again, "/do/save"))
+    done = page.post("/do/save", form_of(again, "/do/save"))
     assert (folder / SPEC).read_bytes() == before
+    assert "Undo the last" not in main_of(done)
 
 
 # Verifies: REQ-d00421-A

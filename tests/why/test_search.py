@@ -66,6 +66,19 @@ def test_many_that_are_called_so_leave_room_for_every_kind(client: McpClient, pr
     assert {each["kind"] for each in found} >= {"code", "document", "memory"}
 
 
+# Verifies: REQ-d00366-B
+def test_a_strange_or_very_long_name_of_a_file_keeps_no_other_file_from_being_found(
+    client: McpClient, project: Path
+) -> None:
+    deep = project.joinpath("src", *(["d" * 100] * 6))
+    deep.mkdir(parents=True)
+    for folder, name in ((project / "src", "a\x1b[31m.py"), (deep, "b.py"), (project / "src", "z.py")):
+        (folder / name).write_text("def weigh_anchor_slowly():\n    return 1\n")
+    found = client("search_everything", query="anchor weighed slowly", kind=["code"])
+    assert len(found["results"]) == 3
+    assert not any("behind" in note for note in found.get("notes", ()))
+
+
 # Verifies: REQ-d00366-C
 def test_private_memories_of_others_take_no_part(client: McpClient) -> None:
     about = {"rationale": "only mine to know", "metadata": {"visibility": "private"}}

@@ -135,6 +135,11 @@ class Export(
         str, Meta(min_length=1, description="Where to write; - is standard output"), Option("-o", metavar="FILE")
     ] = "-"
     columns: Columns = None
+    ids_of: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=200)] | None,
+        Meta(description="Write the ids that the items of this import came with"),
+        Option(metavar="IMPORT"),
+    ] = None
 
     def run(self, call: Call) -> results.Exported:
         if self.output == "-" and WRITTEN[self.format].is_binary:
@@ -142,7 +147,7 @@ class Export(
                 f"A file of the format {self.format} is no text.", hint="Name a file with --output FILE."
             )
         columns = read_mapping(Path(self.columns)) if self.columns is not None else None
-        return ExchangeService(call).written(WRITTEN[self.format], columns)
+        return ExchangeService(call).written(WRITTEN[self.format], columns, self.ids_of)
 
     def document(self, result: results.Exported) -> bytes:
         return result.content

@@ -6,6 +6,7 @@
 | says what it said at the last import | stays, whatever was done to it here since |
 | changed in the source, and not here | is changed here |
 | changed in the source and here | stays; it is reported as a conflict |
+| was renamed here | is found under its new id |
 | is gone from the project | is added again |
 | has no place in the project's format | is kept in the record of the import, and reported |
 """
@@ -19,6 +20,7 @@ from clew.exchange import results
 from clew.exchange.imports_file import ImportRecord, Kept, left_over, whole
 from clew.exchange.model import Exchange, Item, Relation, checked, refuse_circles, version_of
 from clew.exchange.places.place import Place, Placing
+from clew.exchange.renames import find_renamed, followed, with_ids
 from clew.text.hashing import content_hash
 
 _MOST_EXAMPLES = 3
@@ -55,6 +57,9 @@ def plan_import(
     it. `exists` says whether the project has something of an id that is not imported."""
     items = [_as_wished(item, wishes) for item in checked(exchange).items]
     here = [place.items() for place in places]
+    every = {id: item for known in here for id, item in known.items()}
+    renamed = find_renamed(every, records, wishes.name, {item.id: item.title for item in items})
+    records = followed(records, renamed, wishes.name)
     shares: list[list[Item]] = [[] for _ in places]
     for item in items:
         record = records.get((wishes.name, item.id))
@@ -65,7 +70,7 @@ def plan_import(
     plans: list[tuple[Place, Plan]] = []
     for place, known, share in zip(places, here, shares, strict=True):
         if share:
-            plan = _Planner(share, place, known, records, wishes, exists, ids).plan()
+            plan = _Planner(share, place, known, records, wishes, exists, ids, renamed).plan()
             ids |= plan.ids
             plans.append((place, plan))
     return plans
@@ -88,8 +93,10 @@ class _Planner:
         wishes: Wishes,
         exists: Callable[[str], bool],
         elsewhere: Mapping[str, str],
+        renamed: Mapping[str, str],
     ) -> None:
-        """`elsewhere` are the ids that items of the same import have in other places."""
+        """`elsewhere` are the ids that items of the same import have in other places, `renamed` the present ids by
+        those of the last import."""
         self._items = items
         self._place = place
         self._wishes = wishes
@@ -97,6 +104,7 @@ class _Planner:
         self._records = {id: record for (source, id), record in records.items() if source == wishes.name}
         self._here = here
         self._elsewhere = dict(elsewhere)
+        self._former = {now: before for before, now in renamed.items()}
         self._ids: dict[str, str] = {}
         self._labels: dict[str, dict[str, str]] = {}
         self._kept: dict[str, list[str]] = {}
@@ -216,11 +224,12 @@ class _Planner:
 
     def _decided(self, item: Item, wanted: Item) -> tuple[str, ImportRecord | None]:
         record = self._records.get(item.id)
-        hash = content_hash(f"{version_of(item)} {version_of(wanted)}".encode(), 8)
+        hash = _hash(item, wanted)
         here = self._here.get(wanted.id)
-        if here is not None and record is not None and record.as_ == wanted.id and record.hash == hash:
-            self._note_kept(item, record.kept)
-            return "keep", record
+        known = record if here is not None and record is not None and record.as_ == wanted.id else None
+        if known is not None and known.hash == hash:
+            self._note_kept(item, known.kept)
+            return "keep", known
         placed = self._place.placed(Placing(wanted, self._wishes.name))
         kept = left_over(item, wanted, placed)
         made = ImportRecord(
@@ -235,17 +244,22 @@ class _Planner:
         if here is None:
             self._note_kept(item, kept)
             return "add", made
+        if known is not None and known.hash == _hash(item, with_ids(wanted, self._former)):
+            # The source says what it said; only ids changed here.
+            self._note_kept(item, kept)
+            return "keep", made
         now = version_of(here)
         if now == made.written:
             self._note_kept(item, kept)
             # What was exported from here and says nothing new needs no record.
             is_own = record is None and item.id == wanted.id and kept == Kept()
             return "keep", None if is_own else made
-        if now in (item.version, record.written if record is not None else None):
+        before = {now, version_of(with_ids(here, self._former))}
+        if before & {item.version, record.written if record is not None else None}:
             self._note_kept(item, kept)
             return "change", made
-        before = record or ImportRecord(source=self._wishes.name, id=item.id, as_=wanted.id, hash="", written="")
-        return "conflict", before
+        empty = ImportRecord(source=self._wishes.name, id=item.id, as_=wanted.id, hash="", written="")
+        return "conflict", record or empty
 
     def _as_before(self, item: Item) -> ImportRecord:
         """Of an item that does not come in now: what it became before stays known, so that it is found again."""
@@ -279,6 +293,11 @@ class _Planner:
     def _reported(self) -> Iterable[results.Unplaced]:
         for what, ids in sorted(self._kept.items()):
             yield results.Unplaced(what, len(ids), tuple(ids[:_MOST_EXAMPLES]))
+
+
+def _hash(item: Item, wanted: Item) -> str:
+    """Names what the source says, and what that is in the ids of the project."""
+    return content_hash(f"{version_of(item)} {version_of(wanted)}".encode(), 8)
 
 
 def _said(item: Item) -> Item:

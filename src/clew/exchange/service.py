@@ -9,13 +9,17 @@ from clew.context import Context
 from clew.edit.edits import FileEdit
 from clew.edit.targets import read_if_there
 from clew.edit.transaction import Purpose, Transaction
+from clew.errors import InvalidArgument
 from clew.exchange import results
 from clew.exchange.imports_file import NAME, ImportRecord, read_records, render_records, restored
 from clew.exchange.model import Exchange, Item, version_of
 from clew.exchange.places.choice import choose_places, places_of
 from clew.exchange.places.place import Place
 from clew.exchange.plan import Plan, Wishes, plan_import
+from clew.exchange.renames import find_renamed, followed, under_original_ids, with_ids
 from clew.graph.model import Node, NodeKind
+from clew.text.counting import counted
+from clew.text.shortening import shortened
 
 if TYPE_CHECKING:
     from clew.exchange.columns import Mapped
@@ -107,9 +111,9 @@ class ExchangeService:
 
     # Out
 
-    def written(self, form: "Format", columns: "Mapped | None" = None) -> results.Exported:
-        """The project as a file of a format."""
-        exchange = self.give_out(memories=form.has_everything)
+    def written(self, form: "Format", columns: "Mapped | None" = None, ids_of: str | None = None) -> results.Exported:
+        """The project as a file of a format; with the ids that the import `ids_of` came with."""
+        exchange = self.give_out(memories=form.has_everything, ids_of=ids_of)
         rest = list(self.rest()) if form.has_everything else []
         content = form.write(exchange, self._project.config.name, rest=rest, columns=columns)
         report = results.ExportReport(
@@ -118,16 +122,30 @@ class ExchangeService:
             relations=sum(len(item.relations) for item in exchange.items),
             memories=sum(line.startswith('{"memory"') for line in exchange.memories),
             nodes=sum("node" in each for each in rest),
+            notes=self._not_exported(),
         )
         return results.Exported(report, content)
 
-    def give_out(self, *, memories: bool = False) -> Exchange:
+    def _not_exported(self) -> tuple[str, ...]:
+        """An export is what the files say, like every answer of the command line."""
+        count = self._project.unsaved().count
+        return (f"Not part of it: {counted(count, 'unsaved draft')}.",) if count else ()
+
+    def give_out(self, *, memories: bool = False, ids_of: str | None = None) -> Exchange:
         """The requirements of the project, each with what was kept of it when it was imported."""
         self._project.ensure_graph(self._call.progress)
         records = read_records(read_if_there(self._context.root / NAME))
         with self._context.lock.reading():
             found = {id: item for place in places_of(self._call) for id, item in place.items().items()}
-        items = tuple(_exported(found, records.values()))
+        former: dict[str, str] = {}
+        for name in {source for source, _ in records}:
+            renamed = find_renamed(found, records, name)
+            former |= {now: before for before, now in renamed.items()}
+            records = followed(records, renamed, name)
+        items = tuple(_exported(found, records.values(), former))
+        if ids_of is not None:
+            _demand_import(records, ids_of)
+            items = tuple(under_original_ids(items, records.values(), ids_of))
         lines = self._project.memory.export_lines(self._call) if memories else ()
         return Exchange(items=items, memories=lines)
 
@@ -190,7 +208,17 @@ def _reported(
     )
 
 
-def _exported(found: Mapping[str, Item], records: Iterable[ImportRecord]) -> Iterator[Item]:
+def _demand_import(records: Mapping[tuple[str, str], ImportRecord], name: str) -> None:
+    names = sorted({source for source, _ in records})
+    if name not in names:
+        raise InvalidArgument(
+            f"No import is called '{shortened(name)}'.",
+            hint=f"There are: {', '.join(names)}." if names else "Nothing was imported into this project.",
+        )
+
+
+def _exported(found: Mapping[str, Item], records: Iterable[ImportRecord], former: Mapping[str, str]) -> Iterator[Item]:
+    """Each item with what was kept of it. `former` are the ids of imported items that were renamed here."""
     ids: dict[str, dict[str, str]] = {}
     kept: dict[str, ImportRecord] = {}
     alone: list[ImportRecord] = []
@@ -203,7 +231,8 @@ def _exported(found: Mapping[str, Item], records: Iterable[ImportRecord]) -> Ite
     for id, item in found.items():
         version = version_of(item)
         if (own := kept.get(id)) is not None:
-            item = restored(item, own.kept, ids[own.source], untouched=version == own.written)
+            untouched = own.written in (version, version_of(with_ids(item, former)))
+            item = restored(item, own.kept, ids[own.source], untouched=untouched)
         yield msgspec.structs.replace(item, version=version)
     for record in alone:
         empty = Item(id=record.id)

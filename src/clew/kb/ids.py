@@ -32,6 +32,12 @@ def entity_id(kind: str, normal: str) -> str:
     return _bounded(f"{ENTITY}{kind}:{normal}")
 
 
+def shortened_entity(kind: str, normal: str) -> str | None:
+    """The id of an entity where that is not its kind and its whole name."""
+    id = entity_id(kind, normal)
+    return None if id == f"{ENTITY}{kind}:{normal}" else id
+
+
 def file_id(path: str) -> str:
     return f"{FILE}{path}"
 

@@ -13,12 +13,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from clew.cache import Cache
 from clew.kb import ids
 from clew.kb.boundary import EVERYTHING, Boundary
+from clew.kb.entities.model import EntityKind
+from clew.kb.ingest.blocks import Block, block_in
 from clew.kb.ingest.records import DocumentRecord, EntityRecord, SectionRecord
 from clew.store.sqlite.connections import Connection
 
-_SECTION = msgspec.json.Decoder(SectionRecord).decode
 _DOCUMENT = msgspec.json.Decoder(DocumentRecord).decode
 _JSON = msgspec.json.Encoder().encode
 _ENDINGS = (".md", ".rst", ".html", ".ipynb", ".txt", ".markdown", ".mdx", ".htm")
@@ -26,10 +28,20 @@ _INDEXES = ("index", "README", "readme")
 
 _ENTITY = """
     SELECT entities.id, kind, normal,
-        (SELECT name FROM mentions WHERE entity = entities.number ORDER BY count DESC, name LIMIT 1),
+        (SELECT coalesce(name, normal) AS written FROM mentions
+            WHERE entity = entities.number ORDER BY count DESC, written LIMIT 1),
         (SELECT sum(count) FROM mentions WHERE entity = entities.number)
     FROM entities
 """
+
+
+_SECTION = """
+    SELECT sections.id, documents.path, place, sections.parent, sections.document, block
+    FROM documents JOIN sections ON sections.document = documents.number
+"""
+
+Blocks = Cache[tuple[int, int], Block]
+"""Blocks that were read, by the numbers of their document and their own."""
 
 
 class MentionOf(NamedTuple):
@@ -55,8 +67,9 @@ class LinkOf(NamedTuple):
 class Reading:
     """One state of the library, as far as it lies inside a boundary."""
 
-    def __init__(self, connection: Connection, boundary: Boundary = EVERYTHING) -> None:
+    def __init__(self, connection: Connection, boundary: Boundary = EVERYTHING, blocks: Blocks | None = None) -> None:
         self._connection = connection
+        self._blocks = blocks
         self._view = BoundedTables(boundary)
 
     def rows(self, sql: str, *parameters: Any) -> list[Any]:
@@ -110,17 +123,42 @@ class Reading:
         return None if row is None else _DOCUMENT(row[0])
 
     def section(self, id: str) -> SectionRecord | None:
-        row = self._row("SELECT data FROM sections WHERE id = ?", id)
-        return None if row is None else _SECTION(row[0])
+        row = self._row(f"{_SECTION} WHERE sections.id = ?", id)
+        return None if row is None else self._record(*row)
 
     def sections_of(self, path: str) -> list[SectionRecord]:
-        sql = "SELECT data FROM sections WHERE document = (SELECT number FROM documents WHERE path = ?) ORDER BY place"
-        return [_SECTION(data) for (data,) in self.rows(sql, path)]
+        return [self._record(*row) for row in self.rows(f"{_SECTION} WHERE documents.path = ? ORDER BY place", path)]
 
     def section_at(self, path: str, place: int) -> SectionRecord | None:
-        own = "document = (SELECT number FROM documents WHERE path = ?)"
-        row = self._row(f"SELECT data FROM sections WHERE {own} AND place = ?", path, place)  # noqa: S608
-        return None if row is None else _SECTION(row[0])
+        row = self._row(f"{_SECTION} WHERE documents.path = ? AND place = ?", path, place)
+        return None if row is None else self._record(*row)
+
+    def sections_with_tags(self, wanted: Sequence[str]) -> list[tuple[SectionRecord, str]]:
+        """Those of some sections that are there, each with the tag of its document."""
+        sql = """
+            SELECT documents.tag, sections.id, documents.path, place, sections.parent, sections.document, block
+            FROM json_each(?) AS wanted CROSS JOIN sections ON sections.id = wanted.value
+            CROSS JOIN documents ON documents.number = sections.document
+        """
+        return [(self._record(*row), tag) for tag, *row in self.rows(sql, in_json(wanted))]
+
+    def _record(self, id: str, path: str, place: int, parent: int, document: int, block: int) -> SectionRecord:
+        return self._block(document, block).record(id, path, place, parent)
+
+    def _block(self, document: int, block: int) -> Block:
+        """A block that a question to the tables led to. A document that changes gets another number."""
+        kept = self._blocks.get((document, block)) if self._blocks is not None else None
+        if kept is not None:
+            return kept
+        row = self._connection.execute(
+            "SELECT packed FROM blocks WHERE document = ? AND block = ?", (document, block)
+        ).fetchone()
+        if row is None:
+            raise msgspec.DecodeError(f"Block {block} of document {document} is missing.")
+        found = block_in(row[0])
+        if self._blocks is not None:
+            self._blocks.put((document, block), found)
+        return found
 
     def id_at(self, path: str, place: int | None) -> str:
         """The id of the section at a place of a document; of the document itself where nothing stands there."""
@@ -132,9 +170,8 @@ class Reading:
         return [id for (id,) in self.rows("SELECT id FROM sections ORDER BY document, place")]
 
     def text(self, id: str) -> str | None:
-        sql = "SELECT text FROM section_texts WHERE number = (SELECT number FROM sections WHERE id = ?)"
-        row = self._row(sql, id)
-        return None if row is None else str(row[0])
+        row = self._row("SELECT document, block, place FROM sections WHERE id = ?", id)
+        return None if row is None else self._block(row[0], row[1]).text(row[2])
 
     def current_id(self, id: str) -> str | None:
         """The id itself where something has it, else the id of what took its place."""
@@ -162,8 +199,10 @@ class Reading:
         return [EntityRecord(row[0], row[1], row[3], row[2], row[4]) for row in self.rows(f"{_ENTITY} ORDER BY id")]
 
     def entities_named(self, normal: str, kind: str | None = None) -> list[str]:
-        rows = self.rows("SELECT id, kind FROM entities WHERE normal = ? ORDER BY id", normal)
-        return [id for id, own in rows if kind is None or own == kind]
+        kinds = [kind] if kind is not None else [each.value for each in EntityKind]
+        wanted = in_json([ids.entity_id(each, normal) for each in kinds])
+        sql = "SELECT entities.id FROM json_each(?) AS wanted CROSS JOIN entities ON entities.id = wanted.value"
+        return sorted(id for (id,) in self.rows(sql, wanted))
 
     def mentioned_in(self, section: str) -> list[MentionOf]:
         sql = """
@@ -283,7 +322,7 @@ _MENTIONED = "EXISTS (SELECT 1 FROM mentions WHERE mentions.entity = own.{column
 _VIEWS = {
     "sections": _OF_DOCUMENT,
     "labels": _OF_DOCUMENT,
-    "section_texts": _OF_SECTION.format(column="number"),
+    "blocks": _OF_DOCUMENT,
     "mentions": _OF_SECTION.format(column="section"),
     "cites": _OF_SECTION.format(column="section"),
     "links": _OF_SECTION.format(column="section"),

@@ -185,7 +185,8 @@ The same register always gives the same text. Over MCP long texts come in pages;
 
 SAFETY = """
 Hazards, safety functions and safety requirements of a register are kept, checked (REQ-V-0025 to REQ-V-0034) and
-exported. Levels are derived from the risk graph, never entered. Clew does not edit the safety case.
+exported; `clew req safety` shows them. Levels are derived from the risk graph, never entered. Clew does not edit the
+safety case.
 """
 
 SECTIONS = {

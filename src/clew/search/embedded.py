@@ -10,10 +10,11 @@ from clew.search.index import UnitIndex
 from clew.search.lexical import full_text
 from clew.search.lexical import tables as lexical_tables
 from clew.search.lexical.expression import Expression
+from clew.search.lexical.packing import Row
 from clew.search.lexical.plan import Plan
 from clew.search.lexical.ranking import Bm25Settings, Streams
 from clew.search.lexical.search import Effort, LexicalSearch
-from clew.search.lexical.tables import Row, Totals
+from clew.search.lexical.tables import Totals
 from clew.search.rank.mentions import MAX_BEARERS
 from clew.search.reading import Fact, Spelt
 from clew.search.units import Condition, Unit
@@ -154,8 +155,7 @@ class EmbeddedReading:
         return {number: Fact(*fact) for number, *fact in rows}
 
     def bodies(self, numbers: Sequence[int]) -> dict[int, str]:
-        statement = "SELECT number, body FROM json_each(?) CROSS JOIN unit_bodies ON number = value"
-        return dict(self.connection.execute(statement, (_json(numbers),)).fetchall())
+        return lexical_tables.bodies(self.connection, numbers)
 
     def sample(self, condition: Condition, count: int) -> list[int]:
         # The condition is Clew's own text; every value is a parameter.

@@ -7,16 +7,18 @@ Everything in the file can be made again from what the units were made of, so a 
 cut into words in another way, is replaced by an empty one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
-from clew.derived.file import PATIENCE_SECONDS, DerivedFile, Schema
+from clew.derived.file import PATIENCE_SECONDS, DerivedFile
 from clew.errors import InvalidArgument
+from clew.search.index_tables import SCHEMA
 from clew.search.lexical import tables as lexical_tables
+from clew.search.lexical.packing import unpacked_text
 from clew.search.rank.mentions import title_key
 from clew.search.units import MAX_ID_CHARACTERS, Condition, Unit, moment
 from clew.store.sqlite.connections import Connection
@@ -30,7 +32,6 @@ WRITES_NOTED = 256
 """Whoever knows the units as they were so many writes ago looks only at what changed since."""
 _WORTH_TIDYING = 1_000
 """Pages, of 4 KB."""
-_DATA = msgspec.msgpack.Decoder(Unit)
 
 
 class Written(msgspec.Struct, frozen=True):
@@ -92,6 +93,9 @@ class UnitIndex(DerivedFile):
             (free,) = connection.execute("PRAGMA freelist_count").fetchone()
             if free < _WORTH_TIDYING or free * 2 < pages:
                 return False
+        with self.writing() as connection:
+            sweep(connection)
+        with self.unbound() as connection:
             connection.execute("VACUUM")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return True
@@ -161,9 +165,12 @@ def allowed(connection: Connection, condition: Condition, among: Sequence[int]) 
 
 def units_of(connection: Connection, numbers: Iterable[int]) -> dict[int, Unit]:
     """Units by number; those that are gone are left out."""
-    find = "SELECT data, body FROM unit_bodies WHERE number = ?"
-    rows = ((number, connection.execute(find, (number,)).fetchone()) for number in dict.fromkeys(numbers))
-    return {number: msgspec.structs.replace(_DATA.decode(row[0]), body=row[1]) for number, row in rows if row}
+    wanted = tuple(dict.fromkeys(numbers))
+    # Asked one by one, as long texts are: whoever wants many asks for a part of them at a time.
+    rows = [row for number in wanted if (row := connection.execute(_UNIT, (number,)).fetchone()) is not None]
+    rests = {row[0]: _REST.decode(row[1]) for row in rows}
+    names = _tag_names(connection, {tag for rest in rests.values() for tag in rest.tags})
+    return {number: _unit(rests[number], names, *row) for number, _, *row in rows}
 
 
 def ids_of(connection: Connection, numbers: Iterable[int]) -> dict[int, str]:
@@ -186,6 +193,45 @@ def numbers_of(connection: Connection, ids: Iterable[str]) -> dict[str, int]:
 
 
 # How units get in and out
+
+
+class _Rest(msgspec.Struct, frozen=True, array_like=True):
+    """What the columns do not say of a unit."""
+
+    tags: tuple[int, ...]
+    """In their order."""
+    links: tuple[str, ...]
+    """Empty for its own id."""
+    time: str | None
+    """As it was given, where that differs from the form in which times are compared."""
+
+
+_REST = msgspec.msgpack.Decoder(_Rest)
+_UNIT = """
+    SELECT number, rest, terms, packed, id, part, title, time, document, path, status, session, agent, place, speaker,
+        role, quoted FROM units JOIN unit_texts ON unit = number WHERE number = ?
+    """
+_PLAIN = ("document", "path", "status", "session", "agent", "place", "speaker", "role")
+
+
+def _unit(rest: _Rest, names: Mapping[int, str], terms: int, packed: bytes, *columns: Any) -> Unit:
+    id, part, title, time, *plain, quoted = columns
+    return Unit(
+        id=id,
+        part=part,
+        title=title,
+        body=unpacked_text(terms, packed),
+        tags=tuple(names[tag] for tag in rest.tags),
+        time=rest.time or time,
+        links=tuple(link or id for link in rest.links),
+        quoted=bool(quoted),
+        **dict(zip(_PLAIN, plain, strict=True)),
+    )
+
+
+def _tag_names(connection: Connection, tags: Iterable[int]) -> dict[int, str]:
+    wanted = msgspec.json.encode(sorted(tags)).decode()
+    return dict(connection.execute("SELECT tag, name FROM json_each(?) CROSS JOIN tag_names ON tag = value", (wanted,)))
 
 
 class _New(NamedTuple):
@@ -223,20 +269,19 @@ def _insert(connection: Connection, new: _New) -> int:
     columns = (
         *(unit.id, unit.part, unit.title, unit.document, unit.path, unit.status, unit.session, unit.agent),
         *(moment(unit.time), new.content_hash, new.text_hash, len(unit.title) + len(unit.body)),
-        *(unit.place, unit.speaker, unit.role, unit.quoted),
+        *(unit.place, unit.speaker, unit.role, unit.quoted, _rest(connection, unit)),
     )
     inserted = connection.execute(
         """
         INSERT INTO units (
             id, part, title, document, path, status, session, agent, time, content_hash, text_hash, characters,
-            place, speaker, role, quoted
-        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            place, speaker, role, quoted, rest
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """,
         columns,
     )
     number = inserted.lastrowid
     assert number is not None  # noqa: S101
-    connection.execute("INSERT INTO unit_bodies VALUES (?, ?, ?)", (number, unit.body, encoded(unit)))
     _tag(connection, number, unit)
     if key := title_key(unit.title):
         connection.execute("INSERT OR IGNORE INTO unit_titles VALUES (?, ?)", (key, number))
@@ -249,27 +294,48 @@ def _update(connection: Connection, number: int, new: _New) -> None:
     connection.execute(
         """
         UPDATE units SET part = ?, document = ?, path = ?, status = ?, session = ?, agent = ?, time = ?,
-            place = ?, speaker = ?, role = ?, content_hash = ? WHERE number = ?
+            place = ?, speaker = ?, role = ?, rest = ?, content_hash = ? WHERE number = ?
         """,
         (
             *(unit.part, unit.document, unit.path, unit.status, unit.session, unit.agent, moment(unit.time)),
-            *(unit.place, unit.speaker, unit.role, new.content_hash, number),
+            *(unit.place, unit.speaker, unit.role, _rest(connection, unit), new.content_hash, number),
         ),
     )
-    connection.execute("UPDATE unit_bodies SET data = ? WHERE number = ?", (encoded(unit), number))
-    connection.execute("DELETE FROM unit_tags WHERE number = ?", (number,))
+    connection.execute("DELETE FROM tagged WHERE number = ?", (number,))
     _tag(connection, number, unit)
 
 
+def _rest(connection: Connection, unit: Unit) -> bytes:
+    rows = [(tag,) for tag in unit.tags]
+    connection.executemany("INSERT OR IGNORE INTO tag_names (name) VALUES (?)", rows)
+    find = "SELECT tag FROM tag_names WHERE name = ?"
+    tags = tuple(connection.execute(find, row).fetchone()[0] for row in rows)
+    links = tuple("" if link == unit.id else link for link in unit.links)
+    time = None if unit.time == moment(unit.time) else unit.time
+    return msgspec.msgpack.encode(_Rest(tags, links, time))
+
+
 def _tag(connection: Connection, number: int, unit: Unit) -> None:
-    connection.executemany("INSERT OR IGNORE INTO unit_tags VALUES (?, ?)", [(number, tag) for tag in unit.tags])
+    connection.executemany(
+        "INSERT OR IGNORE INTO tagged SELECT ?, tag FROM tag_names WHERE name = ?", [(number, tag) for tag in unit.tags]
+    )
 
 
 def _remove(connection: Connection, numbers: list[int]) -> None:
     lexical_tables.remove(connection, numbers)
-    rows = [(number,) for number in numbers]
-    for table in ("units", "unit_bodies", "unit_tags", "unit_titles"):
-        connection.executemany(f"DELETE FROM {table} WHERE number = ?", rows)  # noqa: S608
+    titles = (
+        (connection.execute("SELECT title FROM units WHERE number = ?", (each,)).fetchone(), each) for each in numbers
+    )
+    keys = [(title_key(row[0]), number) for row, number in titles if row is not None]
+    connection.executemany("DELETE FROM unit_titles WHERE key = ? AND number = ?", keys)
+    for table in ("units", "tagged"):
+        connection.executemany(f"DELETE FROM {table} WHERE number = ?", [(number,) for number in numbers])  # noqa: S608
+
+
+def sweep(connection: Connection) -> None:
+    """Take out what was kept for units that are gone."""
+    lexical_tables.sweep(connection)
+    connection.execute("DELETE FROM tag_names WHERE tag NOT IN (SELECT tag FROM tagged)")
 
 
 def _known(connection: Connection, ids: Iterable[str]) -> dict[str, Known]:
@@ -292,10 +358,6 @@ def _count(connection: Connection, written: Written, numbers: Sequence[int]) -> 
 
 def _counts(written: Written) -> tuple[int, int, int, int]:
     return written.added, written.changed, written.unchanged, written.removed
-
-
-def encoded(unit: Unit) -> bytes:
-    return msgspec.msgpack.encode(msgspec.structs.replace(unit, body=""))
 
 
 def checked(unit: Unit) -> Unit:
@@ -325,163 +387,3 @@ def _storable(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _storable(inner) for name, inner in value.items()}
     return [_storable(inner) for inner in value] if isinstance(value, list | tuple) else value
-
-
-LAYOUT = 5
-"""Changes when a table does."""
-
-_IN_ORDER = (
-    "CREATE INDEX units_by_session ON units (session, place) WHERE session IS NOT NULL",
-    "CREATE INDEX units_by_document ON units (document, place) WHERE document IS NOT NULL",
-)
-_FIGURES = (
-    # What changed lately, and how many there are: counting a hundred thousand units after each write takes too long.
-    """
-    CREATE TABLE unit_changes (version INTEGER NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (version, number))
-    WITHOUT ROWID
-    """,
-    "CREATE TABLE unit_parts (part TEXT PRIMARY KEY, units INTEGER NOT NULL) WITHOUT ROWID",
-    """
-    CREATE TRIGGER unit_came AFTER INSERT ON units BEGIN
-        INSERT INTO unit_parts VALUES (new.part, 1) ON CONFLICT (part) DO UPDATE SET units = units + 1;
-    END
-    """,
-    """
-    CREATE TRIGGER unit_went AFTER DELETE ON units BEGIN
-        UPDATE unit_parts SET units = units - 1 WHERE part = old.part;
-    END
-    """,
-    """
-    CREATE TRIGGER unit_moved AFTER UPDATE OF part ON units WHEN new.part <> old.part BEGIN
-        UPDATE unit_parts SET units = units - 1 WHERE part = old.part;
-        INSERT INTO unit_parts VALUES (new.part, 1) ON CONFLICT (part) DO UPDATE SET units = units + 1;
-    END
-    """,
-)
-_UNITS = (
-    "CREATE TABLE index_state (version INTEGER NOT NULL, series TEXT NOT NULL)",
-    "INSERT INTO index_state VALUES (0, lower(hex(randomblob(8))))",
-    # A number stands for one text for ever: a unit whose text changes gets a new one, and none is used again. So a
-    # vector, which is kept under the number, is either that of the text or of no unit at all.
-    """
-    CREATE TABLE units (
-        number INTEGER PRIMARY KEY AUTOINCREMENT,
-        id TEXT NOT NULL UNIQUE,
-        part TEXT NOT NULL,
-        title TEXT NOT NULL,
-        document TEXT,
-        path TEXT,
-        status TEXT,
-        session TEXT,
-        agent TEXT,
-        time TEXT,
-        content_hash TEXT NOT NULL,
-        text_hash TEXT NOT NULL,
-        characters INTEGER NOT NULL,
-        place INTEGER,
-        speaker TEXT,
-        role TEXT,
-        quoted INTEGER NOT NULL
-    )
-    """,
-    "CREATE INDEX units_by_part ON units (part)",
-    "CREATE INDEX units_by_path ON units (path) WHERE path IS NOT NULL",
-    *_IN_ORDER,
-    "CREATE INDEX units_by_text ON units (text_hash)",
-    # Apart from `units`, so that a condition on those reads short rows.
-    "CREATE TABLE unit_bodies (number INTEGER PRIMARY KEY, body TEXT NOT NULL, data BLOB NOT NULL)",
-    "CREATE TABLE unit_tags (number INTEGER NOT NULL, tag TEXT NOT NULL, PRIMARY KEY (number, tag)) WITHOUT ROWID",
-    "CREATE INDEX unit_tags_by_tag ON unit_tags (tag)",
-    "CREATE TABLE unit_titles (key TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (key, number)) WITHOUT ROWID",
-    "CREATE INDEX unit_titles_by_number ON unit_titles (number)",
-)
-_EMBEDDINGS = (
-    # What an embedder made of the text of a unit: one vector, or several one after another. A row never changes, and
-    # its number is never used again: whoever knows all rows up to one reads only those after it. A row outlives its
-    # unit for a while: the same text may come again. `windows` has the vectors of the windows of a unit that is quoted;
-    # NULL until they are made.
-    """
-    CREATE TABLE embeddings (
-        row INTEGER PRIMARY KEY AUTOINCREMENT,
-        embedder TEXT NOT NULL,
-        number INTEGER NOT NULL,
-        text_hash TEXT NOT NULL,
-        vectors BLOB NOT NULL,
-        windows BLOB
-    )
-    """,
-    "CREATE UNIQUE INDEX embeddings_by_number ON embeddings (embedder, number)",
-    "CREATE INDEX embeddings_by_text ON embeddings (embedder, text_hash)",
-    # `folded` is the last row that the mapped file of the embedder's vectors holds.
-    """
-    CREATE TABLE embedders (
-        name TEXT PRIMARY KEY,
-        dimensions INTEGER NOT NULL,
-        settings TEXT NOT NULL,
-        complete INTEGER NOT NULL,
-        folded INTEGER NOT NULL DEFAULT 0
-    )
-    """,
-)
-
-
-def _upgrade(connection: Connection) -> bool:
-    """Keep units and embeddings of the layouts before this one."""
-    (made,) = connection.execute("PRAGMA user_version").fetchone()
-    if made != 4 * 100 + lexical_tables.ANALYSIS and not _with_places(connection, made):
-        return False
-    if "windows" not in {row[1] for row in connection.execute("PRAGMA table_info(embeddings)")}:
-        connection.execute("ALTER TABLE embeddings ADD COLUMN windows BLOB")
-    if "quoted" not in {row[1] for row in connection.execute("PRAGMA table_info(units)")}:
-        connection.execute("ALTER TABLE units ADD COLUMN quoted INTEGER NOT NULL DEFAULT 0")
-    return True
-
-
-def _with_places(connection: Connection, made: int) -> bool:
-    """From the layout without places and speakers to the one after it."""
-    if made != 3 * 100 + lexical_tables.ANALYSIS and not _with_own_embeddings(connection):
-        return False
-    for column in ("place INTEGER", "speaker TEXT", "role TEXT"):
-        connection.execute(f"ALTER TABLE units ADD COLUMN {column}")
-    for index in ("units_by_session", "units_by_document"):
-        connection.execute(f"DROP INDEX {index}")
-    for statement in (*_IN_ORDER, *_FIGURES):
-        connection.execute(statement)
-    connection.execute("INSERT INTO unit_parts SELECT part, count(*) FROM units GROUP BY part")
-    return True
-
-
-def _with_own_embeddings(connection: Connection) -> bool:
-    """From the layout that held embeddings by their text only to the one after it."""
-    columns = {row[1] for row in connection.execute("PRAGMA table_info(index_state)")}
-    if "layout" not in columns:
-        return False
-    made = connection.execute("SELECT layout, analysis FROM index_state").fetchone()
-    if made != (2, lexical_tables.ANALYSIS):
-        return False
-    for table in ("embeddings", "embedders"):
-        connection.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
-    for statement in _EMBEDDINGS:
-        connection.execute(statement)
-    connection.execute("INSERT INTO embedders SELECT name, dimensions, settings, complete, 0 FROM old_embedders")
-    connection.execute(
-        """
-        INSERT INTO embeddings (embedder, number, text_hash, vectors)
-        SELECT old.embedder, units.number, old.text_hash, old.vectors
-        FROM old_embeddings AS old JOIN units ON units.text_hash = old.text_hash
-        """
-    )
-    for table in ("embeddings", "embedders"):
-        connection.execute(f"DROP TABLE old_{table}")
-    for column in ("layout", "analysis"):
-        connection.execute(f"ALTER TABLE index_state DROP COLUMN {column}")
-    return True
-
-
-SCHEMA = Schema(
-    name="The search index",
-    version=LAYOUT * 100 + lexical_tables.ANALYSIS,
-    statements=(*_UNITS, *_FIGURES, *_EMBEDDINGS, *lexical_tables.SCHEMA),
-    remedy="it is made anew",
-    upgrade=_upgrade,
-)

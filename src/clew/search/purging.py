@@ -7,7 +7,8 @@ import msgspec
 
 from clew.derived.file import throw_away
 from clew.search.engine import INDEX_FILE
-from clew.search.index import UnitIndex
+from clew.search.index import UnitIndex, sweep
+from clew.search.lexical.packing import unpacked_text
 from clew.workspace.find import paths_named
 
 
@@ -20,16 +21,21 @@ def purge_units(folder: Path, parts: Collection[str], ids: Collection[str], hold
     try:
         with index.reading() as connection:
             rows = connection.execute(
-                "SELECT units.id, units.title, body FROM units JOIN unit_bodies USING (number)"
+                "SELECT id, title, terms, packed FROM units JOIN unit_texts ON unit = number"
                 " WHERE part IN (SELECT value FROM json_each(?))",
                 (msgspec.json.encode(sorted(parts)).decode(),),
             )
             wanted = frozenset(ids)
-            found = [id for id, title, body in rows if id in wanted or holds(f"{title}\n{body}")]
+            found = [
+                id
+                for id, title, terms, packed in rows
+                if id in wanted or holds(f"{title}\n{unpacked_text(terms, packed)}")
+            ]
         removed = index.delete(found).removed
         with index.writing(durable=True) as connection:
             # What is kept for a text that may come again is taken out as well.
             connection.execute("DELETE FROM embeddings WHERE number NOT IN (SELECT number FROM units)")
+            sweep(connection)
             # A word that was taken out stays in the full-text index until its parts are merged.
             connection.execute("INSERT INTO lexical (lexical) VALUES ('optimize')")
         # Copies of the table, which are made again from it.

@@ -10,7 +10,8 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from clew.search.lexical.expression import Expression
-from clew.search.lexical.tables import Row, Totals
+from clew.search.lexical.packing import Row
+from clew.search.lexical.tables import Totals
 from clew.search.units import Condition, Unit
 
 if TYPE_CHECKING:

@@ -20,6 +20,15 @@ WORDS_ONLY = frozenset({"code"})
 """Parts that are found by their words alone: names of functions say what they mean, and there are very many."""
 
 
+def unit_id(part: str, id: str) -> str:
+    """The id of a unit. Headings and paths may be longer, and names of files stranger, than the index allows ids to
+    be; such a one is told by its hash."""
+    whole = f"{part}:{id}"
+    if len(whole) <= MAX_ID_CHARACTERS and whole.isprintable():
+        return whole
+    return f"{part}:{content_hash(id.encode('utf-8', 'surrogateescape'))}"
+
+
 class Unit(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     """Unique in the index."""

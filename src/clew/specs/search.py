@@ -18,10 +18,9 @@ from clew.formats.openspec.references import requirement_id, scenario_id
 from clew.search.engine import SearchEngine
 from clew.search.question import Question, RankedUnit
 from clew.search.quote.evidence import preview
-from clew.search.units import MAX_ID_CHARACTERS, Filters, Scope, Unit
+from clew.search.units import Filters, Scope, Unit, unit_id
 from clew.specs.library import Library, SpecEntry, similar_names
 from clew.specs.results import IndexBuilt, SpecHit, SpecHits
-from clew.text.hashing import content_hash
 from clew.text.shortening import shortened
 
 _MANIFEST = "spec_index"
@@ -278,11 +277,11 @@ def spec_units(entry: SpecEntry) -> Iterator[Unit]:
 
 def unit_ids(outline: SpecOutline) -> Iterator[str]:
     """The ids of the units of a spec, without looking into it."""
-    yield _unit_id(PURPOSE, outline.id)
+    yield unit_id(PURPOSE, outline.id)
     for requirement in outline.requirements:
-        yield _unit_id(REQUIREMENT, requirement_id(outline.id, requirement.slug))
+        yield unit_id(REQUIREMENT, requirement_id(outline.id, requirement.slug))
         for scenario in requirement.scenarios:
-            yield _unit_id(SCENARIO, scenario_id(outline.id, requirement.slug, scenario.slug))
+            yield unit_id(SCENARIO, scenario_id(outline.id, requirement.slug, scenario.slug))
 
 
 def delta_units(change_id: str, delta: Delta, path: str) -> Iterator[Unit]:
@@ -290,7 +289,7 @@ def delta_units(change_id: str, delta: Delta, path: str) -> Iterator[Unit]:
     for requirement in (*delta.modified, *delta.added):
         id = requirement_id(delta.spec_id, requirement.slug)
         yield Unit(
-            id=_unit_id(CHANGE, f"{change_id}:{id}"),
+            id=unit_id(CHANGE, f"{change_id}:{id}"),
             part=CHANGE,
             title=requirement.name[:LONGEST_TITLE],
             body=_whole(requirement)[:LONGEST_BODY],
@@ -307,7 +306,7 @@ class _About(msgspec.Struct, frozen=True):
     def unit(self, part: str, id: str, title: str, body: str, *, fingerprint: str | None = None) -> Unit:
         spec_id = self.entry.outline.id
         return Unit(
-            id=_unit_id(part, id),
+            id=unit_id(part, id),
             part=part,
             title=title[:LONGEST_TITLE],
             body=body[:LONGEST_BODY],
@@ -317,14 +316,6 @@ class _About(msgspec.Struct, frozen=True):
             status=fingerprint,
             links=(id,),
         )
-
-
-def _unit_id(part: str, id: str) -> str:
-    """Headings may be longer, and names of folders stranger, than the index allows ids to be."""
-    whole = f"{part}:{id}"
-    if len(whole) <= MAX_ID_CHARACTERS and whole.isprintable():
-        return whole
-    return f"{part}:{content_hash(id.encode('utf-8', 'surrogateescape'))}"
 
 
 def _prefix_tags(spec_id: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from clew.derived.code_file import CodeFile, FiledSymbol
-from clew.search.units import Unit
+from clew.search.units import Unit, unit_id
 
 if TYPE_CHECKING:
     from clew.search.engine import SearchEngine
@@ -35,7 +35,7 @@ def _units(file: CodeFile) -> Iterator[Unit]:
     for path, symbols in by_path.items():
         body = "\n\n".join(f"{' '.join(words_of(each.qualname))}: {each.head}" for each in symbols)
         yield Unit(
-            id=_PREFIX + path,
+            id=unit_id(PART, path),
             part=PART,
             title=f"{path} {' '.join(words_of(path))}",
             body=body[:_LONGEST_BODY],

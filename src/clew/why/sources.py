@@ -3,7 +3,7 @@
 # Implements: REQ-d00423
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -72,29 +72,43 @@ def source_tree(project: "Project") -> SourceTree:
     """All source files, and other files that cite a requirement. Hold the graph's lock."""
     notes = project.code.ensure(SECONDS)
     file = project.code.file
-    graph, counts = project.graph, file.symbol_counts()
+    counts = file.symbol_counts()
     sizes = {each.path: each.size for each in file.files()}
-    citing = _citing_by_file(graph)
+    citing = _citing(project.graph)
     figures = (
-        _figures(graph, path, sizes.get(path, 0), counts.get(path, 0), citing.get(path, ()))
+        _figures(path, sizes.get(path, 0), counts.get(path, 0), citing.get(path, _CITES_NOTHING))
         for path in sorted(sizes.keys() | citing.keys())
     )
     return SourceTree(tuple(figures), notes)
 
 
-def _citing_by_file(graph: Graph) -> dict[str, list[Node]]:
-    def compute(graph: Graph) -> dict[str, list[Node]]:
+class _Citing(NamedTuple):
+    """What a file's places and tests cite, as counts."""
+
+    places: int
+    requirements: int
+    tests: int
+    failing: int
+
+
+_CITES_NOTHING = _Citing(0, 0, 0, 0)
+
+
+def _citing(graph: Graph) -> dict[str, _Citing]:
+    """By file, counted once for each state of the graph: a large project has tens of thousands of places."""
+
+    def compute(graph: Graph) -> dict[str, _Citing]:
         found: dict[str, list[Node]] = {}
         for kind in _PLACES:
             for node in graph.memory.nodes_by_kind(kind):
                 if node.source is not None:
                     found.setdefault(node.source.path, []).append(node)
-        return found
+        return {path: _counted(graph, nodes) for path, nodes in found.items()}
 
     return graph.derived("citing_places_by_file", compute)
 
 
-def _figures(graph: Graph, path: str, size: int, symbols: int, nodes: Iterable[Node]) -> SourceFigures:
+def _counted(graph: Graph, nodes: Iterable[Node]) -> _Citing:
     places: set[str] = set()
     targets: set[str] = set()
     tests = failing = 0
@@ -106,7 +120,13 @@ def _figures(graph: Graph, path: str, size: int, symbols: int, nodes: Iterable[N
         if node.kind is NodeKind.TEST:
             tests += 1
             failing += graph.evidence.verdict(node.id) == "failed"
-    return SourceFigures(path, size, max(symbols, len(places)), len(places), len(targets), tests, failing)
+    return _Citing(len(places), len(targets), tests, failing)
+
+
+def _figures(path: str, size: int, symbols: int, cites: _Citing) -> SourceFigures:
+    return SourceFigures(
+        path, size, max(symbols, cites.places), cites.places, cites.requirements, cites.tests, cites.failing
+    )
 
 
 def source_text(project: "Project", path: str) -> SourceText:

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.web.browser.conftest import OpenTab
-from tests.web.conftest import remember
-from tests.web.serving import Site
+from tests.web.conftest import make_demo, remember
+from tests.web.serving import Site, served
 
 
 def tab_to(page: Any, wanted: str) -> None:
@@ -68,7 +68,8 @@ def test_an_edit_goes_from_draft_to_file_and_back_by_keyboard(fresh: Site, folde
     page.wait_for_selector("button:has-text('Save to the files')")
     tab_to(page, "Save to the files")
     page.keyboard.press("Enter")
-    page.wait_for_selector("button:has-text('Undo the last save')")
+    page.wait_for_selector("main:has-text('Nothing waits to be saved.')")
+    assert page.get_by_role("button", name="Undo").count() == 0
     assert spec.read_bytes() == before
 
 
@@ -119,6 +120,80 @@ def test_memories_that_contradict_each_other_are_decided_by_keyboard(fresh: Site
     assert "contradict" in decide("u")
 
 
+# Verifies: REQ-o00060-D, REQ-d00422-B
+def test_a_suspect_link_is_decided_by_keyboard(tmp_path: Path, open_tab: OpenTab) -> None:
+    make_demo(tmp_path / "fairwater")
+    with served(tmp_path / "fairwater") as site, open_tab(site) as tab:
+        # What is shown once is known; when its text changes, the links to it are suspect.
+        tab.show("/r/REQ-d00001")
+        spec = tmp_path / "fairwater" / "spec" / "dev-tides.md"
+        spec.write_text(spec.read_text().replace("SHALL refuse times that", "SHALL reject all times that"))
+        page = tab.show("/activity/review")
+        first = page.locator("#item-0 h2").inner_text()
+        assert "suspect link" in first
+
+        def decide(key: str) -> list[str]:
+            with page.expect_navigation():
+                page.keyboard.press(key)
+            return [str(text) for text in page.locator(".review > li > h2").all_inner_texts()]
+
+        assert first not in decide("a")
+        assert first in decide("u")
+
+
+# Verifies: REQ-o00060-D, REQ-d00421-C, REQ-d00421-E
+def test_a_hash_is_accepted_and_a_change_is_archived_by_keyboard(fresh: Site, folder: Path, open_tab: OpenTab) -> None:
+    page = open_tab(fresh).show("/r/REQ-o00003")
+    spec = folder / "spec" / "ops-harbour.md"
+    before = spec.read_bytes()
+
+    def press(button: str) -> None:
+        tab_to(page, button)
+        with page.expect_navigation():
+            page.keyboard.press("Enter")
+
+    def confirm() -> None:
+        with page.expect_navigation():
+            page.keyboard.press("Enter")
+
+    press("Show what accepting writes")
+    assert spec.read_bytes() == before
+    confirm()
+    assert spec.read_bytes() != before
+    page.goto(f"{fresh.base}/activity")
+    press("Undo")
+    confirm()
+    assert spec.read_bytes() == before
+
+    page.goto(f"{fresh.base}/changes/add-neap-warning")
+    tab_to(page, "although tasks are open")
+    page.keyboard.press("Space")
+    press("Apply and archive")
+    assert "was applied and archived" in page.locator("p.said").inner_text()
+    assert "Short windows are marked" in (folder / "openspec/specs/passage-windows/spec.md").read_text()
+
+
+# Verifies: REQ-o00060-D, REQ-d00421-B
+def test_a_conflict_is_decided_by_keyboard(fresh: Site, folder: Path, open_tab: OpenTab) -> None:
+    page = open_tab(fresh).show("/r/REQ-d00006")
+    tab_to(page, "Edit")
+    page.keyboard.press("Enter")
+    tab_to(page, "Title")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("Mine")
+    spec = folder / "spec" / "dev-surface.md"
+    theirs = spec.read_text().replace("# REQ-d00006: The plan in words", "# REQ-d00006: Theirs")
+    spec.write_text(theirs)
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    assert page.locator(".sides").first.inner_text().split() == ["There", "now", "Theirs", "Yours", "Mine"]
+    tab_to(page, "Draft mine over it")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    assert "# REQ-d00006: Mine" in page.locator(".diff").inner_text()
+    assert spec.read_text() == theirs
+
+
 # Verifies: REQ-o00060-D, REQ-d00421-C, REQ-d00421-D
 def test_register_tasks_and_memories_are_changed_by_keyboard(fresh: Site, folder: Path, open_tab: OpenTab) -> None:
     page = open_tab(fresh).show("/r/REQ-0001")
@@ -152,7 +227,8 @@ def test_register_tasks_and_memories_are_changed_by_keyboard(fresh: Site, folder
     page.goto(f"{fresh.base}/memory")
     for step in (
         ("Remember something", "What", "The bar dries.", "Show what is remembered"),
-        ("Correct it", "What it should say", "The bar never dries.", "Show the difference"),
+        ("Correct it", "What it should say", "The bar seldom dries.", "Show the difference"),
+        ("Replace it by another", "What holds now", "The bar never dries.", "Show the difference"),
         ("Forget it", "Why", "It is deep enough.", "Show what is forgotten"),
     ):
         write(*step)

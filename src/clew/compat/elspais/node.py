@@ -19,12 +19,14 @@ from clew.trace.read.copies import Copy, find_copy
 from clew.trace.read.integrated import integrated
 from clew.trace.read.resolve import Resolver
 from clew.trace.read.serialize import copy_full, version_of
+from clew.workspace.files import read_bytes
 
 if TYPE_CHECKING:
     from clew.project import Project
 
 _AUTHORED = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
 _TOLD_ELSEWHERE = frozenset({"body", "steps", "labels", "retired_labels", "expected", "hash_now", "text"})
+_CITING = (NodeKind.CODE, NodeKind.TEST)
 STEP = "/"
 
 
@@ -242,8 +244,12 @@ class NodeView:
         )
 
     def file_version(self, path: str) -> str:
-        """Changes with the path of a file and with what stands in it, not with the texts."""
+        """Of a file of code or tests that of its bytes, as apply_link demands it. Of any other it changes with its path
+        and with what stands in it, not with the texts."""
         from clew.text.hashing import content_hash
 
-        ids = [each.id for each in self._graph.nodes_in_file(path)]
-        return content_hash(msgspec.json.encode((path, ids)), size=8)
+        nodes = list(self._graph.nodes_in_file(path))
+        if nodes and all(each.kind in _CITING for each in nodes):
+            config = self._project.config
+            return content_hash(read_bytes(config.root, path, limit=config.max_file_bytes))
+        return content_hash(msgspec.json.encode((path, [each.id for each in nodes])), size=8)

@@ -23,8 +23,8 @@ _USED = re.compile(
     r"^[ \t]*use\s+(?:function\s+|const\s+)?\\?([\w\\]+)(?:\\\{([^{}]*)\})?(?:\s+as\s+\w+)?\s*;", re.MULTILINE
 )
 _MODULE = re.compile(r"^[ \t]*(?:pub(?:\([^()]*\))?\s+)?mod\s+(\w+)\s*;", re.MULTILINE)
-_USE = re.compile(r"^[ \t]*(?:pub(?:\([^()]*\))?\s+)?use\s+([^;]{1,4000});", re.MULTILINE)
-_REQUIRED = re.compile(r"^[ \t]*(require_relative|require)\s*\(?\s*(\"+)", re.MULTILINE)
+_USE = re.compile(r"^[ \t]*(?:pub(?:\([^()]*\))?\s+)?use\s++([^;]{1,4000}+);", re.MULTILINE)
+_REQUIRED = re.compile(r"^[ \t]*(require_relative|require)\s*+(?:\(\s*+)?+(\"++)", re.MULTILINE)
 _SOURCED = re.compile(r"^[ \t]*(?:source|\.)[ \t]+([\w./-]+)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 _MOST_NAMES = 200

@@ -56,10 +56,14 @@ def imports_of(text: str, masked: str, family: str, path: str) -> list[Import]:
 
 def _python(text: str, masked: str, path: str) -> Iterator[Import]:
     lines = LineNumbers(text)
+    end = 0
     for match in _PYTHON.finditer(masked):
         start = match.start()
+        if start < end:
+            continue
+        end = _end(masked, start)
         try:
-            (statement,) = ast.parse(text[start : _end(masked, start)].strip()).body
+            (statement,) = ast.parse(text[start:end].strip()).body
         except (SyntaxError, ValueError, RecursionError):
             continue
         line = lines.at(start)

@@ -17,6 +17,7 @@ from clew.formats.code.languages import FAMILIES, Family, family_for
 
 OUTLINE_VERSION = 4
 _LONGEST_HEAD = 200
+_LONGEST_ROW = 2_000
 _OWNED = re.compile(r"(\w+)(?:<[^<>()]*>)?::(~?\w+|operator\s*[^\s\w()]{1,3})\s*\(")
 _RECEIVER = re.compile(r"func\s*\(\s*(?:\w+\s+)?\*?\s*(\w+)(?:\[[^\]]*\])?\s*\)\s*\w+\s*[(\[]")
 
@@ -67,7 +68,8 @@ def outline_of(text: str, path: str) -> Outline:
 
 
 def _symbols(found: list[Definition], text: str) -> list[Symbol]:
-    rows = text.split("\n") if found else []
+    # A file of one line may define thousands of functions in it.
+    rows = [row[:_LONGEST_ROW].strip() for row in text.split("\n")] if found else []
     taken: set[str] = set()
     symbols: list[Symbol] = []
     for each in found:
@@ -99,9 +101,9 @@ def _owner(head: str, found: Definition) -> str:
 def _head(rows: list[str], found: Definition) -> str:
     """The line that holds the name, below decorators."""
     for row in rows[found.line - 1 : min(found.end_line, found.line + 20)]:
-        if found.names[-1] in row and not row.lstrip().startswith("@"):
-            return row.strip()[:_LONGEST_HEAD]
-    return rows[found.line - 1].strip()[:_LONGEST_HEAD] if found.line <= len(rows) else ""
+        if found.names[-1] in row and not row.startswith("@"):
+            return row[:_LONGEST_HEAD]
+    return rows[found.line - 1][:_LONGEST_HEAD] if found.line <= len(rows) else ""
 
 
 def symbols_at(symbols: tuple[Symbol, ...], first: int, last: int) -> list[Symbol]:

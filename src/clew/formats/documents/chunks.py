@@ -89,9 +89,14 @@ def _chunk(text: str, section: int, ordinal: int, pieces: Sequence[_Piece]) -> C
         line=pieces[0].line,
         end_line=pieces[-1].end_line,
         tokens=estimate_tokens(text[start:end]),
-        version=content_hash(text[start:end].encode("utf-8", "surrogatepass")),
+        version=version_of(text[start:end]),
         kinds=tuple(dict.fromkeys(piece.kind for piece in pieces)),
     )
+
+
+def version_of(text: str) -> str:
+    """Names a text."""
+    return content_hash(text.encode("utf-8", "surrogatepass"))
 
 
 def _packed(text: str, section: Section, sizes: ChunkSizes) -> list[list[_Piece]]:

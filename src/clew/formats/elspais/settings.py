@@ -268,7 +268,7 @@ def read_settings(data: bytes, local: bytes | None = None) -> tuple[ElspaisSetti
 
 
 _UNUSED = """
-    cli_ttl stats project.color project.type output federation
+    cli_ttl stats scopes project.color project.type output federation
     changelog.id_source changelog.date_format changelog.author_id_format changelog.allowed_author_ids
     associated core sponsors graph references traceability hooks index
     id-patterns.associated.position id-patterns.associated.format id-patterns.associated.separator

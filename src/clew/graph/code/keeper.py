@@ -92,8 +92,10 @@ class CodeKeeper:
 
     def close(self) -> None:
         self._closed = True
-        if self._thread is not None:
-            self._thread.join()
+        with self._opening:
+            thread = self._thread
+        if thread is not None:
+            thread.join()
         if self._file is not None:
             self._file.close()
 

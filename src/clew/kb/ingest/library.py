@@ -14,13 +14,15 @@ from typing import NamedTuple
 
 import msgspec
 
+from clew.cache import Cache
 from clew.derived.file import PATIENCE_SECONDS, DerivedFile
 from clew.errors import Conflict, StoreCorrupt
 from clew.kb import ids
 from clew.kb.boundary import EVERYTHING, Boundary
+from clew.kb.ingest.blocks import Block, blocks_of
 from clew.kb.ingest.library_file import SCHEMA, Rows, remove_strays, rows_of, strays
 from clew.kb.ingest.records import DocumentRecord, Prepared
-from clew.kb.queries import Reading
+from clew.kb.queries import Blocks, Reading
 from clew.store.sqlite.connections import Connection
 from clew.store.sqlite.faults import damaged
 from clew.text.keywords import keywords
@@ -109,8 +111,9 @@ def _share(one: frozenset[str], other: frozenset[str]) -> float:
 
 MADE_ANEW = "The store of documents was damaged; it is made anew from the files."
 
+KEPT_CHARACTERS = 4_000_000
 _ENCODE = msgspec.json.Encoder().encode
-_OF_SECTIONS = ("section_texts", "number"), ("mentions", "section"), ("cites", "section"), ("links", "section")
+_OF_SECTIONS = ("mentions", "section"), ("cites", "section"), ("links", "section")
 
 
 class KnownDocument(NamedTuple):
@@ -134,6 +137,7 @@ class Library:
         self.path = path
         self._opened = DerivedFile(path, SCHEMA, patience=patience)
         self.notes = self._opened.notes
+        self._blocks: tuple[object, Blocks] = (None, Cache(0))
 
     @property
     def opening(self) -> object:
@@ -162,7 +166,15 @@ class Library:
             # The state is that of the first look, not of the beginning.
             connection.execute("SELECT 1 FROM documents LIMIT 1").fetchone()
             with _sound(self.path):
-                yield Reading(connection, boundary)
+                yield Reading(connection, boundary, self._blocks_kept())
+
+    def _blocks_kept(self) -> Blocks:
+        """Blocks of the file that is open: its numbers of documents are never used again."""
+        opening, kept = self._blocks
+        if opening is not self._opened.opening:
+            kept = Cache(KEPT_CHARACTERS, size_of=_characters)
+            self._blocks = (self._opened.opening, kept)
+        return kept
 
     def _writing(self) -> AbstractContextManager[Connection]:
         return self._file.writing()
@@ -288,6 +300,10 @@ def _unhindered(path: str) -> Iterator[None]:
         ) from error
 
 
+def _characters(block: Block) -> int:
+    return len(block.texts)
+
+
 def _pieces(reading: Reading, path: str) -> list[Piece]:
     return [
         Piece(section.id, section.title, section.ordinal, section.version, reading.text(section.id) or "")
@@ -304,15 +320,17 @@ def insert_document(connection: Connection, prepared: Prepared, reader: str) -> 
         (*_columns(document), reader, _ENCODE(document)),
     ).lastrowid
     numbers = []
-    for section, text in zip(prepared.sections, prepared.texts, strict=True):
-        row = (section.id, number, section.place, section.parent, section.version, _ENCODE(section))
-        inserted = connection.execute(
-            "INSERT INTO sections (id, document, place, parent, version, data) VALUES (?, ?, ?, ?, ?, ?)", row
-        ).lastrowid
-        connection.execute("INSERT INTO section_texts VALUES (?, ?)", (inserted, text))
-        numbers.append(inserted)
+    for block, (places, packed) in enumerate(blocks_of(prepared.sections, prepared.texts)):
+        connection.execute("INSERT INTO blocks VALUES (?, ?, ?)", (number, block, packed))
+        for section in prepared.sections[places.start : places.stop]:
+            inserted = connection.execute(
+                "INSERT INTO sections (id, document, place, parent, block) VALUES (?, ?, ?, ?, ?)",
+                (section.id, number, section.place, section.parent, block),
+            )
+            numbers.append(inserted.lastrowid)
     connection.executemany(
-        "INSERT INTO labels VALUES (?, ?, ?)", [(number, label, place) for label, place in prepared.labels.items()]
+        "INSERT INTO labels (document, place, label) VALUES (?, ?, ?)",
+        [(number, place, label) for label, place in prepared.labels.items()],
     )
     _insert_entities(connection, prepared, numbers)
     connection.executemany(
@@ -332,13 +350,20 @@ def _columns(document: DocumentRecord) -> tuple[object, ...]:
 
 
 def _insert_entities(connection: Connection, prepared: Prepared, numbers: list[int | None]) -> None:
-    known = {row.entity: (row.entity, row.kind, row.normal) for row in prepared.mentions}
-    connection.executemany("INSERT OR IGNORE INTO entities (id, kind, normal) VALUES (?, ?, ?)", list(known.values()))
+    known = {
+        row.entity: (row.kind, row.normal, ids.shortened_entity(row.kind, row.normal)) for row in prepared.mentions
+    }
+    connection.executemany(
+        "INSERT OR IGNORE INTO entities (kind, normal, shortened) VALUES (?, ?, ?)", list(known.values())
+    )
     find = "SELECT number FROM entities WHERE id = ?"
     entities = {id: connection.execute(find, (id,)).fetchone()[0] for id in known}
     connection.executemany(
         "INSERT INTO mentions VALUES (?, ?, ?, ?)",
-        [(numbers[row.place], entities[row.entity], row.name, row.count) for row in prepared.mentions],
+        [
+            (numbers[row.place], entities[row.entity], row.name if row.name != row.normal else None, row.count)
+            for row in prepared.mentions
+        ],
     )
     connection.executemany(
         "INSERT INTO steps VALUES (?, ?, ?)",
@@ -354,7 +379,7 @@ def _remove(connection: Connection, path: str) -> None:
     touched = connection.execute(f"SELECT DISTINCT entity FROM mentions WHERE section IN ({own})", row).fetchall()  # noqa: S608
     for table, column in _OF_SECTIONS:
         connection.execute(f"DELETE FROM {table} WHERE {column} IN ({own})", row)  # noqa: S608
-    for table in ("labels", "sections"):
+    for table in ("labels", "sections", "blocks"):
         connection.execute(f"DELETE FROM {table} WHERE document = ?", row)  # noqa: S608
     connection.execute("DELETE FROM documents WHERE number = ?", row)
     # An entity is there as long as something mentions it.

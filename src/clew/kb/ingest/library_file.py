@@ -9,7 +9,7 @@ from typing import Any
 from clew.derived.file import Schema
 from clew.store.sqlite.connections import Connection
 
-LAYOUT = 3
+LAYOUT = 4
 """Changes when a table does."""
 
 _TABLES = (
@@ -38,30 +38,35 @@ _TABLES = (
         document INTEGER NOT NULL,
         place INTEGER NOT NULL,
         parent INTEGER NOT NULL,
-        version TEXT NOT NULL,
-        data BLOB NOT NULL,
+        block INTEGER NOT NULL,
         UNIQUE (document, place)
     )
     """,
     "CREATE INDEX sections_by_parent ON sections (document, parent, place)",
-    # Apart from `sections`, so that a walk reads short rows.
-    "CREATE TABLE section_texts (number INTEGER PRIMARY KEY, text TEXT NOT NULL)",
+    # What the sections say (`blocks`), apart from `sections`, so that a walk reads short rows.
     """
-    CREATE TABLE labels (
-        document INTEGER NOT NULL, label TEXT NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (document, label)
-    ) WITHOUT ROWID
-    """,
-    "CREATE INDEX labels_by_name ON labels (label)",
-    "CREATE INDEX labels_by_place ON labels (document, place)",
-    """
-    CREATE TABLE entities (
-        number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, normal TEXT NOT NULL
+    CREATE TABLE blocks (
+        document INTEGER NOT NULL, block INTEGER NOT NULL, packed BLOB NOT NULL, PRIMARY KEY (document, block)
     )
     """,
-    "CREATE INDEX entities_by_name ON entities (normal)",
+    """
+    CREATE TABLE labels (
+        document INTEGER NOT NULL, place INTEGER NOT NULL, label TEXT NOT NULL, PRIMARY KEY (document, place, label)
+    ) WITHOUT ROWID
+    """,
+    "CREATE UNIQUE INDEX labels_by_name ON labels (label, document)",
+    # An id says kind and name once more, unless the name is too long for one: only then it is kept beside them.
+    """
+    CREATE TABLE entities (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, normal TEXT NOT NULL, shortened TEXT,
+        id TEXT NOT NULL GENERATED ALWAYS AS (coalesce(shortened, 'entity:' || kind || ':' || normal)) VIRTUAL
+    )
+    """,
+    "CREATE UNIQUE INDEX entities_by_id ON entities (id)",
+    # Without a name it is written as the entity's normal one.
     """
     CREATE TABLE mentions (
-        section INTEGER NOT NULL, entity INTEGER NOT NULL, name TEXT NOT NULL, count INTEGER NOT NULL,
+        section INTEGER NOT NULL, entity INTEGER NOT NULL, name TEXT, count INTEGER NOT NULL,
         PRIMARY KEY (section, entity)
     ) WITHOUT ROWID
     """,
@@ -109,10 +114,8 @@ _ROWS = (
             THEN json_remove(CAST(data AS TEXT), '$.size', '$.mtime_ns', '$.updated_at') END
     FROM documents WHERE number = ?
     """,
-    """
-    SELECT id, place, parent, version, data, text FROM sections LEFT JOIN section_texts USING (number)
-    WHERE document = ? ORDER BY place
-    """,
+    "SELECT id, place, parent, block FROM sections WHERE document = ? ORDER BY place",
+    "SELECT block, packed FROM blocks WHERE document = ? ORDER BY block",
     "SELECT label, place FROM labels WHERE document = ? ORDER BY label",
     """
     SELECT place, entities.id, kind, normal, name, count FROM sections
@@ -139,7 +142,7 @@ _ROWS = (
 _STRAYS = {
     "sections": "document NOT IN (SELECT number FROM documents)",
     "labels": "document NOT IN (SELECT number FROM documents)",
-    "section_texts": "number NOT IN (SELECT number FROM sections)",
+    "blocks": "document NOT IN (SELECT number FROM documents)",
     "mentions": "section NOT IN (SELECT number FROM sections)",
     "cites": "section NOT IN (SELECT number FROM sections)",
     "links": "section NOT IN (SELECT number FROM sections)",

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import msgspec
 from msgspec import UNSET
 
 from clew.errors import InvalidArgument
@@ -11,7 +10,6 @@ from clew.graph.graph import Graph
 from clew.graph.model import NodeKind
 from clew.kb import ids
 from clew.kb.entities.model import EntityKind
-from clew.kb.ingest.records import SectionRecord
 from clew.kb.queries import Reading, in_json
 from clew.kb.walk import batches
 from clew.kb.walk.cross_references import CrossReferences
@@ -21,7 +19,6 @@ from clew.text.shortening import shortened
 SNIPPET_CHARACTERS = 200
 MOST_TITLE_CHARACTERS = 200
 
-_SECTION = msgspec.json.Decoder(SectionRecord).decode
 
 DOCUMENT, SECTION, FILE = "Document", "Chunk", "File"
 ENTITY_LABELS = {
@@ -121,7 +118,7 @@ def _stored(reading: Reading, wanted: Sequence[str]) -> set[str]:
 def shown(reading: Reading, graph: Graph, wanted: Sequence[str]) -> dict[str, NodeView]:
     """What can be shown of nodes that are there."""
     found: dict[str, NodeView] = {}
-    for section, tag in _sections(reading, [id for id in wanted if id.startswith(ids.DOCUMENT)]):
+    for section, tag in reading.sections_with_tags([id for id in wanted if id.startswith(ids.DOCUMENT)]):
         title = section.title[:MOST_TITLE_CHARACTERS]
         found[section.id] = NodeView(section.id, SECTION, title, section.level, section.tokens, tag, section.anchor)
     rest = [id for id in wanted if id not in found]
@@ -140,23 +137,8 @@ def shown(reading: Reading, graph: Graph, wanted: Sequence[str]) -> dict[str, No
 
 def snippets(reading: Reading, wanted: Sequence[str]) -> dict[str, str]:
     """The first characters of sections."""
-    sql = """
-        SELECT sections.id, substr(section_texts.text, 1, ?)
-        FROM json_each(?) AS wanted CROSS JOIN sections ON sections.id = wanted.value
-        CROSS JOIN section_texts ON section_texts.number = sections.number
-    """
-    return dict(reading.rows(sql, SNIPPET_CHARACTERS, in_json(wanted)))
-
-
-def _sections(reading: Reading, wanted: Sequence[str]) -> list[tuple[SectionRecord, str]]:
-    if not wanted:
-        return []
-    sql = """
-        SELECT sections.data, documents.tag
-        FROM json_each(?) AS wanted CROSS JOIN sections ON sections.id = wanted.value
-        CROSS JOIN documents ON documents.number = sections.document
-    """
-    return [(_SECTION(data), tag) for data, tag in reading.rows(sql, in_json(wanted))]
+    texts = ((id, reading.text(id)) for id in wanted)
+    return {id: text[:SNIPPET_CHARACTERS] for id, text in texts if text is not None}
 
 
 def _documents(reading: Reading, wanted: Sequence[str]) -> list[tuple[str, str, str]]:
@@ -175,9 +157,9 @@ def _entities(reading: Reading, wanted: Sequence[str]) -> list[tuple[str, str, s
     # How the first sections that mention it write its name; to ask all of them takes long where there are many.
     sql = """
         SELECT entities.id, entities.kind, coalesce((
-            SELECT name FROM (
+            SELECT coalesce(name, entities.normal) AS written FROM (
                 SELECT section, name, count FROM main.mentions WHERE entity = entities.number ORDER BY section LIMIT 50
-            ) AS first CROSS JOIN sections ON sections.number = first.section ORDER BY first.count DESC, name LIMIT 1
+            ) AS first CROSS JOIN sections ON sections.number = first.section ORDER BY first.count DESC, written LIMIT 1
         ), entities.normal)
         FROM json_each(?) AS wanted CROSS JOIN main.entities AS entities ON entities.id = wanted.value
     """

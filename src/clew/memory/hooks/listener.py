@@ -69,8 +69,8 @@ class HookListener:
 
     def _start(self, target: Callable[[], None], name: str) -> None:
         thread = threading.Thread(target=target, name=name, daemon=True)
-        self._threads.append(thread)
         thread.start()
+        self._threads.append(thread)
 
     def _run(self) -> None:
         folder = self._root / address.STATE_FOLDER

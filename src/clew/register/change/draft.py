@@ -62,6 +62,7 @@ def current_author(
     return Author(timestamp(time.time_ns()), next(filter(None, names), "unknown"), kind, channel)
 
 
+SAFETY_PREFIXES = ("HAZ-", "SF-", "SR-")
 REMOVED = "removed"
 """How the history of a register begins to tell that a requirement is gone."""
 
@@ -150,6 +151,10 @@ def find(
                 f"There is no {what} {id} any more: {entry.actor} removed it on {entry.at[:10]}{told}.",
                 hint="git has the register as it was before; its id is never given again.",
             )
+    if id.upper().startswith(SAFETY_PREFIXES):
+        raise NotFound(
+            f"{shortened(id)} is an id of the safety case.", hint=f"`clew req safety {shortened(id)}` shows it."
+        )
     near = nearest(id, requirements)
     suggestion = f"Did you mean {near} ('{requirements[near].title}')? " if near else ""
     raise NotFound(

@@ -7,6 +7,8 @@ import msgspec
 from clew.operation.as_commands import as_commands
 from clew.register import help as help_pages
 from clew.register import results
+from clew.register.reports.safety_case import SafetyReport
+from clew.text.controls import pretty_json
 from clew.text.counting import counted
 from clew.text.terminal import coloured, table
 
@@ -91,4 +93,19 @@ def brief_text(found: results.Brief) -> str:
             more = f" and {found.more[name]} more" if name in found.more else ""
             lines.append(f"{label}: {', '.join(ids)}{more}")
     lines.append(f"gate: {found.hook_mode or 'no hook'}; last change: {found.last_spec_change or 'not committed'}")
+    return "\n".join(lines)
+
+
+def safety(found: SafetyReport) -> str:
+    """The safety case, a line for each artefact, or one of them as the file has it."""
+    if found.artefact is not None:
+        return pretty_json(found.artefact)
+    if not found.artefacts:
+        return "The register has no safety case."
+    lines = []
+    for each in found.artefacts:
+        word = {"safety_function": "mitigates", "safety_requirement": "realizes"}.get(each.kind, "")
+        cites = f"  {word} {', '.join(each.cites)}" if each.cites else ""
+        by = f"  by {', '.join(each.cited_by)}" if each.cited_by else ""
+        lines.append(f"{each.id}  {each.status}  {each.level or 'not assessed'}  {each.title}{cites}{by}")
     return "\n".join(lines)

@@ -14,8 +14,9 @@ import msgspec
 from clew.cache import Cache
 from clew.search.database.tables import SHARED
 from clew.search.lexical.expression import AllOf, Beginning, Either, Expression, Phrase, Without, is_held
+from clew.search.lexical.packing import Row
 from clew.search.lexical.plan import Item, Plan
-from clew.search.lexical.tables import Row, Totals, forms_of
+from clew.search.lexical.tables import Totals, forms_of
 from clew.search.rank.mentions import MAX_BEARERS
 from clew.search.reading import Fact, Spelt
 from clew.search.units import Condition, Unit
@@ -357,6 +358,11 @@ class DatabaseReading:
             WHERE EXISTS (SELECT 1 FROM unit_titles WHERE key = value COLLATE "C" AND space = ANY(%s))
             """  # noqa: S608
         return dict(self.rows(find, (*values, list(keys), self.spaces)))
+
+
+def encoded(unit: Unit) -> bytes:
+    """A unit as it is kept beside its text."""
+    return msgspec.msgpack.encode(msgspec.structs.replace(unit, body=""))
 
 
 def decoded(data: bytes, body: str) -> Unit:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clew.cache import Cache
 from clew.search.database.connecting import Database
-from clew.search.database.reading import STATE, DatabaseReading, Terms, decoded
+from clew.search.database.reading import STATE, DatabaseReading, Terms, decoded, encoded
 from clew.search.database.tables import SHARED
-from clew.search.index import Known, Written, checked, encoded
+from clew.search.index import Known, Written, checked
 from clew.search.lexical import tables as lexical_tables
-from clew.search.lexical.tables import Row
+from clew.search.lexical.packing import Row
 from clew.search.rank.mentions import title_key
 from clew.search.units import Unit, moment
 

@@ -86,7 +86,7 @@ def _ranked(
     # All units in one row: each row that is fetched waits for Python's lock, which other searches want as well.
     statement = f"""
         SELECT json_group_array(unit) FROM (
-            SELECT lexical.rowid AS unit, bm25(lexical, ?, 1.0, 1.0) AS badness FROM lexical {join}
+            SELECT lexical.rowid AS unit, bm25(lexical, 1.0, ?, 1.0) AS badness FROM lexical {join}
             WHERE lexical MATCH ? {condition} ORDER BY badness, unit LIMIT ?
         )
         """  # noqa: S608

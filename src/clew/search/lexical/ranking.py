@@ -18,8 +18,9 @@ import msgspec
 from clew.cache import Cache
 from clew.errors import InvalidArgument
 from clew.search.lexical.expression import Phrase
+from clew.search.lexical.packing import Row
 from clew.search.lexical.plan import Item, rarity
-from clew.search.lexical.tables import Row, Totals, length
+from clew.search.lexical.tables import Totals, length
 from clew.search.rank.recipes import Feedback
 from clew.text.keywords import STOP_TERMS
 

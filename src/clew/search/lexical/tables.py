@@ -1,9 +1,9 @@
 """The tables of the lexical index, and how units get into them and out again.
 
 FTS5 is given terms that are already cut and stemmed, separated by spaces; its own tokenizer only splits at the spaces.
-The same terms are kept beside it as plain text (`lexical_streams`): FTS5 needs them to take a unit out again, and the
-ranking counts in them. `lexical_terms` says in how many units a term occurs, `lexical_words` which spellings lead to a
-term. All functions work in the transaction of their caller.
+The same terms are kept beside it, packed with the text they were made of (`unit_texts`): FTS5 needs them to take a unit
+out again, and the ranking counts in them. `lexical_terms` says in how many units a term occurs, `lexical_words` which
+spellings lead to a term. All functions work in the transaction of their caller.
 """
 
 import json
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
+from clew.search.lexical.packing import Row, packed, unpacked_terms, unpacked_text
 from clew.search.units import Condition
 from clew.text.stem import stem
 from clew.text.words import split
@@ -21,24 +22,18 @@ ANALYSIS = 1
 """Changes when text is cut or stemmed in another way, so that an index made the old way can be made anew."""
 
 SCHEMA = (
-    """
-    CREATE TABLE lexical_streams (
-        unit INTEGER PRIMARY KEY,
-        title TEXT NOT NULL,
-        body TEXT NOT NULL,
-        compounds TEXT NOT NULL
-    )
-    """,
+    # The only place that has the text of a unit; see `packing`.
+    "CREATE TABLE unit_texts (unit INTEGER PRIMARY KEY, terms INTEGER NOT NULL, packed BLOB NOT NULL)",
     # Terms hold ASCII letters and digits, these four signs, and anything beyond ASCII, which this tokenizer never cuts.
     # Without a table of lengths, FTS5 ranks matches four times faster; lengths count when candidates are ranked.
+    # FTS5 notes the column with each match, except for the first: that is the one with the most.
     """
     CREATE VIRTUAL TABLE lexical USING fts5(
-        title, body, compounds, content='', columnsize=0, tokenize="ascii tokenchars '-.+#'"
+        body, title, compounds, content='', columnsize=0, tokenize="ascii tokenchars '-.+#'"
     )
     """,
     "CREATE TABLE lexical_terms (term TEXT PRIMARY KEY, units INTEGER NOT NULL) WITHOUT ROWID",
     "CREATE TABLE lexical_words (word TEXT PRIMARY KEY, term TEXT NOT NULL) WITHOUT ROWID",
-    "CREATE INDEX lexical_words_by_term ON lexical_words (term)",
     "CREATE TABLE lexical_totals (units INTEGER NOT NULL, words INTEGER NOT NULL)",
     "INSERT INTO lexical_totals VALUES (0, 0)",
 )
@@ -47,16 +42,8 @@ Item = TypeVar("Item")
 
 _BATCH = 500
 _LONGEST_ENDING, _COMMON_LETTERS = 3, 5
+_SAME_LETTERS = 2
 _DELETE = "INSERT INTO lexical (lexical, rowid, title, body, compounds) VALUES ('delete', ?, ?, ?, ?)"
-
-
-class Row(NamedTuple):
-    """What is kept of a unit. Each stream starts and ends with a space, so that ` term ` can be counted in it."""
-
-    unit: int
-    title: str
-    body: str
-    compounds: str
 
 
 class Totals(NamedTuple):
@@ -71,7 +58,9 @@ def put(connection: sqlite3.Connection, units: Iterable[tuple[int, str, str]]) -
         remove(connection, latest)
         spellings: dict[str, str] = {}
         rows = [row_of(unit, title, body, spellings) for unit, (title, body) in latest.items()]
-        connection.executemany("INSERT INTO lexical_streams VALUES (?, ?, ?, ?)", rows)
+        connection.executemany(
+            "INSERT INTO unit_texts VALUES (?, ?, ?)", [(row.unit, *packed(row, latest[row.unit][1])) for row in rows]
+        )
         connection.executemany("INSERT INTO lexical (rowid, title, body, compounds) VALUES (?, ?, ?, ?)", rows)
         connection.executemany(
             "INSERT INTO lexical_terms VALUES (?, ?) ON CONFLICT DO UPDATE SET units = units + excluded.units",
@@ -88,29 +77,45 @@ def remove(connection: sqlite3.Connection, units: Iterable[int]) -> None:
         if not rows:
             continue
         connection.executemany(_DELETE, rows)
-        connection.executemany("DELETE FROM lexical_streams WHERE unit = ?", [(row.unit,) for row in rows])
+        connection.executemany("DELETE FROM unit_texts WHERE unit = ?", [(row.unit,) for row in rows])
         counts = units_per_term(rows)
         connection.executemany(
             "UPDATE lexical_terms SET units = units - ? WHERE term = ?", [(n, term) for term, n in counts.items()]
         )
-        gone = [(term,) for term in counts]
-        connection.executemany("DELETE FROM lexical_terms WHERE term = ? AND units <= 0", gone)
-        connection.executemany(
-            "DELETE FROM lexical_words WHERE term = ?1 AND NOT EXISTS (SELECT 1 FROM lexical_terms WHERE term = ?1)",
-            gone,
-        )
+        _forget(connection, counts)
         _count(connection, rows, -1)
 
 
+def _forget(connection: sqlite3.Connection, terms: Iterable[str]) -> None:
+    """Take out those of the terms that no unit holds any more, and their spellings. Those begin as the term does, with
+    few exceptions: an index by terms would be as large as their table."""
+    find = "SELECT term FROM json_each(?) CROSS JOIN lexical_terms ON term = value WHERE units <= 0"
+    gone = connection.execute(find, (json.dumps(list(terms)),)).fetchall()
+    connection.executemany("DELETE FROM lexical_terms WHERE term = ?", gone)
+    connection.executemany(
+        "DELETE FROM lexical_words WHERE word >= ?1 AND word < ?1 || char(1114111) AND term = ?2",
+        [(term[:_SAME_LETTERS], term) for (term,) in gone],
+    )
+
+
+def sweep(connection: sqlite3.Connection) -> None:
+    """Take out every spelling of terms that no unit holds any more."""
+    connection.execute("DELETE FROM lexical_words WHERE term NOT IN (SELECT term FROM lexical_terms)")
+
+
 def streams(connection: sqlite3.Connection, units: Iterable[int]) -> list[Row]:
-    """What is kept of these units, for those that are there."""
+    """The terms of these units, for those that are there."""
     # One statement for all of them: asking for each takes several times as long.
-    find = """
-        SELECT unit, title, body, compounds FROM json_each(?) AS asked
-        CROSS JOIN lexical_streams ON lexical_streams.unit = asked.value
-        """
+    find = "SELECT unit, terms, packed FROM json_each(?) AS asked CROSS JOIN unit_texts ON unit = asked.value"
     rows = connection.execute(find, (json.dumps(list(dict.fromkeys(units))),))
-    return [Row._make(row) for row in rows]
+    return [unpacked_terms(*row) for row in rows]
+
+
+def bodies(connection: sqlite3.Connection, units: Iterable[int]) -> dict[int, str]:
+    """The texts of these units, for those that are there."""
+    find = "SELECT unit, terms, packed FROM json_each(?) AS asked CROSS JOIN unit_texts ON unit = asked.value"
+    rows = connection.execute(find, (json.dumps(list(dict.fromkeys(units))),))
+    return {unit: unpacked_text(terms, data) for unit, terms, data in rows}
 
 
 def totals(connection: sqlite3.Connection) -> Totals:

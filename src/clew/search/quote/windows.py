@@ -18,7 +18,8 @@ change what is found (`make bench-kb`).
 
 How likely a window is to answer (`Quote.score`) follows from what it is worth without the first of these, by two curves
 that were fitted to the questions for tuning, those that nothing answers included. More is asked of the answer to a
-question that consists of names (`names.naming`): in documentation that has the answer, the names stand beside it.
+question that consists of names (`names.naming`): in documentation that has the answer, the names stand beside it. Words
+that stand only in a document that the text shows (`samples`) make nothing likely.
 
 The same word counts in full, one like it in part. Words are the same when their stems are. How much others are alike,
 from 0 to 1, is what the vectors of words say; without those no other word counts.
@@ -34,6 +35,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from clew.search.quote.evidence import Limits, Quote, checked, fitting_end, window
+from clew.search.quote.samples import samples, without
 from clew.text.sentences import Kind, is_heading, sentences
 from clew.text.stem import stem
 from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
@@ -177,6 +179,8 @@ class _Cut(msgspec.Struct, frozen=True):
     start: int
     end: int
     words: list[str]
+    own: list[str] | None = None
+    """Without those of documents that it shows; None where it shows none."""
 
 
 class _Window(msgspec.Struct, frozen=True):
@@ -200,8 +204,9 @@ def window_evidence(
     limits = checked(limits or Limits())
     above = [_words(passage.headings) for passage in passages]
     cuts = [
-        _Cut(number, start, end, _words(passage.text[start:end]))
+        _Cut(number, start, end, _words(passage.text[start:end]), _own_words(passage.text, start, end, shown))
         for number, passage in enumerate(passages)
+        for shown in (samples(passage.text),)
         for start, end in windows(passage.text, limits)
         if not is_heading(passage.text[start:end])
     ]
@@ -222,6 +227,11 @@ def _words(text: str) -> list[str]:
     """The words of a text, and its identifiers whole."""
     words, compounds = split(text)
     return words + compounds
+
+
+def _own_words(text: str, start: int, end: int, shown: list[tuple[int, int]]) -> list[str] | None:
+    """The words of a window without those of documents that the text shows; None where it shows none."""
+    return _words(without(shown, text, start, end)) if shown else None
 
 
 class _Portion(NamedTuple):
@@ -290,12 +300,24 @@ def _weighed(
     near = meant(cut)
     by_words = near is None or not asked.is_calibrated
     meaning = _MEANT * (near or 0.0)
-    curve, told = (BY_WORDS, said) if by_words else (BY_MEANING, said + meaning)
+    vouched = said if cut.own is None else said - _shown(cut.words, cut.own, headings, overlaps)
+    curve, told = (BY_WORDS, vouched) if by_words else (BY_MEANING, vouched + meaning)
     says_something = together.same > 0 or together.alike >= _LEAST_ALIKE or (near or 0.0) >= _LEAST_NEAR
     worth = _OF_PASSAGE * passage.share + said + meaning
     is_near = by_words or (near or 0.0) >= LEAST_NEAR
     may_answer = is_near and curve.may_answer(told, asked.naming)
     return _Window(cut, curve.at(told, asked.naming), may_answer, says_something, worth)
+
+
+def _shown(words: list[str], own: list[str], headings: "NDArray[np.float32]", overlaps: WordOverlap) -> float:
+    """How much of what a window says of the question stands only in documents that it shows. It may be the best place
+    there is, but nothing vouches for it."""
+    import numpy as np
+
+    whole, rest = overlaps.best(words), overlaps.best(own)
+    alone = overlaps.share(whole).alike - overlaps.share(rest).alike
+    together = overlaps.share(np.maximum(whole, headings)).alike - overlaps.share(np.maximum(rest, headings)).alike
+    return _ALONE * alone + _WITH_HEADINGS * together
 
 
 def _continued(before: _Window, window: _Window) -> _Window:

@@ -4,17 +4,18 @@ import argparse
 import logging
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clew.errors import ConfigError
+from clew.errors import ConfigError, StoreError
 from clew.memory.hooks.listener import HookListener
 from clew.operation.listing import all_tools
 from clew.operation.names import NameStyle
 from clew.operation.switches import name_style
 from clew.operation.toolsets import Listing, choose
 from clew.project import Project
-from clew.setup.token import TOKEN_VARIABLE, own_token, token_path
+from clew.setup.token import TOKEN_VARIABLE, make_token, own_token, token_path
 from clew.surfaces.cli.tools import add_choice, choice_of
 
 if TYPE_CHECKING:
@@ -90,8 +91,8 @@ def _serve(args: argparse.Namespace, project: Project, listing: Listing) -> int:
     from clew.surfaces.mcp.transports.http import serve_http
     from clew.surfaces.web.page import Page
 
-    settings = _settings(args, listing)
     read_only = args.read_only or project.config.server.read_only
+    settings = _settings(args, listing, read_only=read_only)
     # The page is for one person: its forms know no principals.
     page = None if settings.team else Page(project, listing.callable, settings, read_only=read_only)
 
@@ -105,7 +106,7 @@ def _serve(args: argparse.Namespace, project: Project, listing: Listing) -> int:
     return 0
 
 
-def _settings(args: argparse.Namespace, listing: Listing) -> "HttpSettings":
+def _settings(args: argparse.Namespace, listing: Listing, *, read_only: bool) -> "HttpSettings":
     from clew.surfaces.mcp.transports.settings import HttpSettings
 
     token = _token(args)
@@ -114,7 +115,7 @@ def _settings(args: argparse.Namespace, listing: Listing) -> "HttpSettings":
         host=args.host,
         port=args.port,
         token=token,
-        write_token=own_token() if token is None and not _is_team(args, token) else None,
+        write_token=_write_token(read_only) if token is None and not _is_team(args, token) else None,
         team=_is_team(args, token),
         oauth=oauth,
         allowed_hosts=tuple(args.allow_host),
@@ -122,6 +123,15 @@ def _settings(args: argparse.Namespace, listing: Listing) -> "HttpSettings":
         sse=args.transport == "sse",
         heartbeat_events=listing.heartbeat,
     )
+
+
+def _write_token(read_only: bool) -> str | None:
+    """The user's own, made at the first start: a client that is given it later need not wait for another start."""
+    if not read_only:
+        # Where it cannot be written, reads are served all the same.
+        with suppress(StoreError):
+            make_token()
+    return own_token()
 
 
 def _is_team(args: argparse.Namespace, token: str | None) -> bool:

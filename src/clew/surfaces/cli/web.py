@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from clew.setup.token import TOKEN_VARIABLE, make_token
+from clew.setup.token import TOKEN_VARIABLE
 from clew.surfaces.cli import serve
 
 EXAMPLE = """clew web --open                               # show this project in a browser
@@ -26,8 +26,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """What `clew serve --transport http` does, on this machine only, with a token that outlives the server."""
-    if args.token_file is None and not args.read_only:
-        make_token()
     parser = argparse.ArgumentParser()
     serve.configure(parser)
     served = parser.parse_args([str(args.folder), "--transport", "http", "--port", str(args.port)])

@@ -266,6 +266,15 @@ class MutationService:
         """The files that saving would change."""
         return self._pending.paths()
 
+    def last_saved(self) -> MutationEntry | None:
+        """The saved mutation that undoing takes back next, once nothing is pending; None where there is none."""
+        try:
+            saved = self._reverts.newest(each.draft for each in self._pending.in_force())
+        except StoreError as error:
+            log.warning("What was saved cannot be read: %s", error)
+            return None
+        return saved.draft.entry() if saved is not None else None
+
     def log(self, *, offset: int = 0, limit: int = 50) -> LogPage:
         """The pending mutations, newest first."""
         return self._pending.page(offset, limit)

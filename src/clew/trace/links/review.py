@@ -26,6 +26,8 @@ def review(
     limit: int,
     shown: "Callable[[Suggestion], str]",
     progress: "Progress | None" = None,
+    *,
+    patient: bool = False,
 ) -> "Reviewed":
     """Show what is suggested, one after the other, until there is no more or somebody ends it. A test or piece of code
     that got a link is not asked about again."""
@@ -33,7 +35,7 @@ def review(
 
     done: Counter[str] = Counter()
     with links.reading():
-        page = links.suggest(path, limit=limit, patient=True, progress=progress)
+        page = links.suggest(path, limit=limit, patient=patient, progress=progress)
     waiting = list(page.suggestions)
     if sys.stderr.isatty():
         # The bar that showed progress.

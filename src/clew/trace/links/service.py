@@ -147,11 +147,12 @@ class LinkService:
         limit: int = 20,
         patient: bool = False,
         tests_only: bool = False,
+        ends: bool = False,
         progress: Progress | None = None,
     ) -> SuggestionPage:
         """Links that are probably missing. The graph must not change meanwhile: call it under the reading lock."""
         return self._suggester.get().suggest(
-            path, offset=offset, limit=limit, patient=patient, tests_only=tests_only, progress=progress
+            path, offset=offset, limit=limit, patient=patient, tests_only=tests_only, ends=ends, progress=progress
         )
 
     def has_unlinked_tests(self) -> bool:
@@ -225,9 +226,15 @@ class LinkService:
         )
 
     def _logit(self, unit: LinkUnit | None, requirement: Node) -> float | None:
-        """What spoke for a link when this process suggested it."""
-        suggester = self._suggester.made
-        return suggester.logit_of(unit, requirement) if unit is not None and suggester is not None else None
+        """What speaks for a link: as this process suggested it, else as it would."""
+        if unit is None:
+            return None
+        suggester = self._suggester.get()
+        known = suggester.logit_of(unit, requirement)
+        if known is None:
+            suggester.suggest(unit.path, limit=1, ends=True)
+            known = suggester.logit_of(unit, requirement)
+        return known
 
     def _remember(self, unit: LinkUnit | None, link: PlannedLink, actor: str, logit: float | None) -> None:
         if unit is None:

@@ -173,12 +173,13 @@ class LinkSuggester:
         limit: int = 20,
         patient: bool = False,
         tests_only: bool = False,
+        ends: bool = False,
         progress: Progress | None = None,
     ) -> SuggestionPage:
         """Links for what cites nothing in a file, below a folder or in the whole project, the most likely first.
 
         Where many texts have to be read for meaning first, only a `patient` caller waits for it; for others this call
-        reads some of them, compares by words alone and says so.
+        compares by words alone, says so, and has the texts read behind it, unless the process `ends` with the answer.
         """
         with self._lock:
             found, considered, prepared = self._found(
@@ -188,7 +189,8 @@ class LinkSuggester:
             likely = [each for each in found if calibration.confidence(each.logit) >= LEAST_CONFIDENCE]
             kept = [each for each in likely if not is_rejected(rejected, each.unit, each.requirement)]
             page = tuple(in_words(self._graph, each, prepared, calibration) for each in kept[offset : offset + limit])
-            self._preparation.read_on()
+            if not ends:
+                self._preparation.read_on()
         return SuggestionPage(
             suggestions=page,
             count=len(page),
@@ -197,7 +199,7 @@ class LinkSuggester:
             rejected=len(likely) - len(kept),
             with_meaning=prepared.candidates.with_meaning,
             calibrated=calibration.is_calibrated,
-            notes=(*prepared.notes, *_uncalibrated(calibration)),
+            notes=(*prepared.notes, *_unread(prepared.unread, ends=ends), *_uncalibrated(calibration)),
             truncated=offset + limit < len(kept),
         )
 
@@ -274,6 +276,15 @@ class LinkSuggester:
         """The requirements that comments of a unit name, each as it is written there."""
         meant = {word: self._named(word) for word in unit.mentioned}
         return {node.id: word for word, node in meant.items() if node is not None}
+
+
+def _unread(units: int, *, ends: bool) -> tuple[str, ...]:
+    if not units:
+        return ()
+    said = f"Compared by words alone so far: {units:,} tests and pieces of code"
+    if ends:
+        return (f"{said} are not yet read for meaning. --wait reads them first; a server does so in the background.",)
+    return (f"{said} are being read for meaning in the background. Ask again later.",)
 
 
 def _uncalibrated(calibration: Calibration) -> tuple[str, ...]:

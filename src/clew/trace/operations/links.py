@@ -93,11 +93,12 @@ class ListSuggestions(
     verb="links suggest",
     toolset=Toolset.TRACE,
     summary="list links that are probably missing, the most likely first",
-    epilog="clew links suggest --tests\nclew links suggest src --limit 10",
+    epilog="clew links suggest --tests\nclew links suggest src --limit 10 --wait",
 ):
-    """The suggestions in one list, made with all the time that takes."""
+    """The suggestions in one list, by words at once, and by meaning as far as that is known."""
 
     tests: Annotated[bool, Option(about="only tests; what code may implement is not looked for")] = False
+    wait: Annotated[bool, Option(about="read everything for meaning first, which takes minutes the first time")] = False
     limit: Annotated[int, Option(metavar="N", about="suggestions at most")] = 20
     cursor: Annotated[PageCursor, Option(hidden=True)] = None
 
@@ -105,7 +106,12 @@ class ListSuggestions(
         if not 1 <= self.limit <= 10_000:
             raise InvalidArgument(f"--limit is {self.limit}, not from 1 to 10,000.", hint="Leave it out for 20.")
         return call.project.links.suggest(
-            self.file_path, limit=self.limit, patient=True, tests_only=self.tests, progress=call.progress
+            self.file_path,
+            limit=self.limit,
+            patient=self.wait,
+            tests_only=self.tests,
+            ends=True,
+            progress=call.progress,
         )
 
     def data(self, result: SuggestionPage) -> Any:
@@ -146,12 +152,13 @@ class ReviewLinks(
         ),
     ] = None
     limit: Annotated[int, Option(metavar="N", about="suggestions at most")] = 100
+    wait: Annotated[bool, Option(about="read everything for meaning first, which takes minutes the first time")] = False
 
     def run(self, call: Call) -> Reviewed:
         from clew.trace.links.review import review
 
         call.project.ensure_graph(call.progress)
-        return review(call.project.links, self.file_path, self.limit, _suggestion, call.progress)
+        return review(call.project.links, self.file_path, self.limit, _suggestion, call.progress, patient=self.wait)
 
     def render(self, result: Reviewed) -> str:
         return (

@@ -75,10 +75,11 @@ def _is_source_of(root: Path) -> Callable[[str], bool]:
 def main_symbol(project: "Project", path: str) -> "Symbol | None":
     """The longest function or class of a file: what is worth asking about."""
     from clew.formats.code.outline import decoded, outline_of
+    from clew.graph.code.keeper import LARGEST_FILE
     from clew.workspace.files import read_bytes
 
     try:
-        data = read_bytes(project.config.root, path, limit=project.config.max_file_bytes)
+        data = read_bytes(project.config.root, path, limit=min(project.config.max_file_bytes, LARGEST_FILE))
     except ClewError:
         return None
     symbols = [each for each in outline_of(decoded(data), path).symbols if not each.is_test]

@@ -186,7 +186,7 @@ _GROUPS = frozenset({"describe", "fdescribe", "xdescribe", "group", "suite", "co
 _WORDS = f"{'|'.join(sorted(_GROUPS))}|test|it|fit|xit|specify|scenario|testWidgets|blocTest|test_that"
 _CALL = re.compile(
     rf"(?<![\w.$])(?:Deno\.|QUnit\.)?({_WORDS})\b((?:\.\w+)*)\s*(?:<[^<>()\n]*>\s*)?"
-    rf"(?:\(\s*(\"+)|\"+(?:\n{INSIDE}*)*\s*\(\s*(\"+)|\()"
+    rf"(?:\(\s*+(\"++)|\"++(?:\n{INSIDE}*+)*+\s*+\(\s*+(\"++)|\()"
 )
 """The name directly after the parenthesis, the name after a table of values in a string, or values first."""
 _WITH_CALLS = frozenset({"script", "dart", "groovy", "kotlin", "swift", "r"})
@@ -200,8 +200,8 @@ _EXPRESSIONS = {
         re.MULTILINE,
     ),
     "csharp": re.compile(
-        r"\[(?:Fact|Theory|Test|TestCase|TestMethod)\b[^\]\n]*\]\s*(?:\[[^\]\n]*\]\s*){0,8}[\w<>?, \t]{0,200}?"
-        r"\b(\w+)\s*(\()[^()\n]*\)\s*=>[^;{}]*;"
+        r"\[(?:Fact|Theory|Test|TestCase|TestMethod)\b[^\]\n]*+\]\s*+(?:\[[^\]\n]*+\]\s*+){0,8}+[\w<>?, \t]{0,200}?"
+        r"\b(\w++)\s*+(\()[^()\n]*+\)\s*+=>[^;{}]{0,4000}+;"
     ),
 }
 """By family: a test that is one expression."""

@@ -13,7 +13,7 @@ _HEAD = re.compile(
 _CLASS_WORDS = frozenset({"class", "module", "defmodule"})
 _TEST_BLOCK = re.compile(
     r"(?:RSpec\.)?[fx]?(describe|context|feature|suite|it|specify|scenario|example|should|test)\b"
-    r"[ \t(]*(?:(\"+|[A-Z][\w:.]*)[^\n]*?(?:\bdo\b|\{|\bfunction\b|:\s*\Z)|do\b|\{)"
+    r"[ \t(]*+(?:(\"++|[A-Z]\w*+(?:[:.]++\w++)*+)[^\n]*?(?:\bdo\b|\{|\bfunction\b|:\s*+\Z)|do\b|\{)"
 )
 """A test or group of tests as RSpec, ExUnit, busted and others write it: `it "rings" do`."""
 _GROUPS = frozenset({"describe", "context", "feature", "suite"})

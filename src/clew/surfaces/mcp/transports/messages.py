@@ -172,7 +172,7 @@ def _kind(value: Any) -> str:
         case float():
             return "a number with a fraction"
         case int():
-            return "a number of more than 64 bits"
+            return "a number" if is_usable(value) else "a number of more than 64 bits"
         case str():
             return "a string" if len(value) <= _LONGEST_ID else "too long a string"
         case list():

@@ -51,6 +51,9 @@ def show_sources(visit: Visit) -> View:
             "folder": folder,
             "above": _above(folder),
             "entries": entries,
+            # A column without a figure says nothing.
+            "has_folders": any(each.is_folder for each in entries),
+            "has_tests": any(each.tests for each in entries),
             "total": total,
             "map": treemap([each for each in entries if each.size]),
             "gaps": sorted(

@@ -183,13 +183,19 @@ class Reverts:
 
     def next(self, pending: Iterable[DraftRecord]) -> SavedMutation:
         """The newest saved mutation that no draft and no saved mutation took back."""
+        if (saved := self.newest(pending)) is None:
+            raise NotFound("There is no mutation to undo.", hint="get_mutation_log shows what is pending.")
+        return saved
+
+    def newest(self, pending: Iterable[DraftRecord]) -> SavedMutation | None:
+        """The same, or None where there is none."""
         reverted = {draft.arguments["mutation_id"] for draft in pending if draft.operation == REVERT}
         for saved in self._drafts.saved():
             if saved.draft.operation == REVERT:
                 reverted.add(saved.draft.arguments["mutation_id"])
             elif saved.draft.id not in reverted:
                 return saved
-        raise NotFound("There is no mutation to undo.", hint="get_mutation_log shows what is pending.")
+        return None
 
     def change(self, mutation_id: str) -> Change:
         """The change that takes a saved mutation back. FileChanged where a file is no longer as it left it."""

@@ -58,6 +58,8 @@ class LinksByPlace:
     def __init__(self, graph: Graph, paths: Iterable[str], without: Collection[str] = ()) -> None:
         """`paths` are the files of the project; the links of the nodes in `without` are taken for unknown."""
         self._files = FilesByName(paths)
+        self._imported_by: dict[tuple[str, str], dict[str, str]] = {}
+        """What files import that were asked about, by path and version: each has several units."""
         self._by_file: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._by_folder: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._by_function: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -122,11 +124,16 @@ class LinksByPlace:
 
     def _imported(self, file: SourceFile) -> dict[str, str]:
         """The files with links that a file imports, or that it is named after, which says more."""
+        known = self._imported_by.get((file.path, file.version))
+        if known is not None:
+            return known
         found = dict.fromkeys(self._files.counterparts(file.path), "named after")
         for name in file.imports:
             for path in self._files.meant(name):
                 found.setdefault(path, "imports")
-        return {path: how for path, how in found.items() if path != file.path and path in self._by_file}
+        found = {path: how for path, how in found.items() if path != file.path and path in self._by_file}
+        self._imported_by[file.path, file.version] = found
+        return found
 
     def _of_folder(self, path: str, in_file: Counter[str]) -> Iterator[tuple[str, float, str]]:
         most, total = self._folders.get(_folder(path), ((), 0))

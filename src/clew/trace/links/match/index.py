@@ -25,7 +25,8 @@ _DENSE_FROM = 0.02
 """Terms that more than this share of the candidates holds are kept as rows of a matrix: there are few of them, and
 multiplying is much faster than following long postings one by one."""
 _DENSE_CELLS = 8_000_000
-_TEXTS_AT_ONCE = 256
+_CELLS_AT_ONCE = 1_000_000
+"""Of the scores that are worked out together: few large products wait less for each other's threads than many."""
 _SATURATION, _LENGTH_SHARE = 1.2, 0.75
 """Of BM25, as everybody has them."""
 
@@ -59,8 +60,9 @@ class Postings:
     def products(self, texts: Sequence[Counts]) -> "Matrix":
         """One row for each text, one column for each candidate."""
         found = np.zeros((len(texts), self._size), np.float32)
-        for start in range(0, len(texts), _TEXTS_AT_ONCE):
-            block = texts[start : start + _TEXTS_AT_ONCE]
+        at_once = max(1, _CELLS_AT_ONCE // max(1, self._size))
+        for start in range(0, len(texts), at_once):
+            block = texts[start : start + at_once]
             found[start : start + len(block)] = self._block(block)
         return found
 
@@ -101,18 +103,19 @@ class TermIndex:
     def __init__(self, candidates: Sequence[Counts], others: Sequence[Counts]) -> None:
         """`others` are the texts of the other side: they take part in saying how rare a term is."""
         self._texts = len(candidates) + len(others)
-        self._holding = Counter(term for counts in (*candidates, *others) for term in counts)
-        self._rarities: dict[str, float] = {}
+        holding = Counter(term for counts in (*candidates, *others) for term in counts)
+        self._rarities = {term: self._rarity(held) for term, held in holding.items()}
+        self._unknown = self._rarity(0)
         self._candidates = candidates
         self._postings = Postings([self._weighted(counts) for counts in candidates])
         self._documents: Postings | None = None
         """The candidates as documents of BM25, once they were asked as such."""
 
     def rarity(self, term: str) -> float:
-        known = self._rarities.get(term)
-        if known is None:
-            known = self._rarities[term] = log((self._texts + 1) / (self._holding[term] + 0.5))
-        return known
+        return self._rarities.get(term, self._unknown)
+
+    def _rarity(self, holding: int) -> float:
+        return log((self._texts + 1) / (holding + 0.5))
 
     def cosines(self, texts: Sequence[Counts]) -> "Matrix":
         """One row for each text, one column for each candidate."""
@@ -133,8 +136,9 @@ class TermIndex:
 
     def _bm25_weights(self, counts: Counts, mean_length: float) -> dict[str, float]:
         share = 1 - _LENGTH_SHARE + _LENGTH_SHARE * sum(counts.values()) / max(mean_length, 1e-9)
+        rarity, unknown = self._rarities.get, self._unknown
         return {
-            term: self.rarity(term) * count * (_SATURATION + 1) / (count + _SATURATION * share)
+            term: rarity(term, unknown) * count * (_SATURATION + 1) / (count + _SATURATION * share)
             for term, count in counts.items()
         }
 
@@ -151,7 +155,8 @@ class TermIndex:
 
     def _weighted(self, counts: Counts) -> dict[str, float]:
         """Weights of length 1; a term that occurs nearly everywhere has none."""
-        weights = {term: sqrt(count) * self.rarity(term) for term, count in counts.items()}
+        rarity, unknown = self._rarities.get, self._unknown
+        weights = {term: sqrt(count) * rarity(term, unknown) for term, count in counts.items()}
         weights = {term: weight for term, weight in weights.items() if weight > 0}
         length = sqrt(sum(weight * weight for weight in weights.values()))
         return {term: weight / length for term, weight in weights.items()}

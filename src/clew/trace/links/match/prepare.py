@@ -36,6 +36,8 @@ class Prepared(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]
     settled: bool
     """Whether asking again would give the same; otherwise more texts will have been read for meaning by then."""
+    unread: int = 0
+    """Tests and pieces of code that somebody would have to read for meaning first."""
 
 
 class _Readiness(msgspec.Struct, frozen=True):
@@ -44,6 +46,7 @@ class _Readiness(msgspec.Struct, frozen=True):
     vectors: Vectors | None
     notes: tuple[str, ...] = ()
     settled: bool = True
+    unread: int = 0
 
 
 class Preparation:
@@ -86,6 +89,7 @@ class Preparation:
             background=self._background,
             notes=ready.notes,
             settled=ready.settled,
+            unread=ready.unread,
         )
 
     def read_on(self) -> None:
@@ -152,11 +156,7 @@ class Preparation:
         except (ClewError, ImportError) as error:
             return _Readiness(None, (f"Compared by words alone: {error}",), settled=False)
         self._waiting = vectors, lambda: vectors.missing(self._encoded(asked))
-        note = (
-            f"Compared by words alone so far: {len(asked):,} tests and pieces of code are being read for meaning in "
-            "the background. Ask again later, or run `clew links suggest`, which waits for it."
-        )
-        return _Readiness(None, (note,), settled=False)
+        return _Readiness(None, settled=False, unread=len(asked))
 
     def _read_later(self, vectors: Vectors, texts: Callable[[], Sequence[str]]) -> None:
         """Read texts for meaning behind the answers; what is read is kept, so that it does not matter when it ends."""

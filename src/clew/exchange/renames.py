@@ -1,0 +1,93 @@
+"""Imported requirements that somebody renamed here since: the next import and the next export find them again.
+
+A record names the id that an item got. Where the project has no such id any more, the requirement is looked for among
+those that came from no import: the one of the same title, or one that says, but for its id, what was written. Where
+there is none, or where it could be either of two, the requirement is gone, and the next import adds the item again.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+
+import msgspec
+
+from clew.exchange.imports_file import ImportRecord
+from clew.exchange.model import Item, Relation, version_of
+
+Records = Mapping[tuple[str, str], ImportRecord]
+
+_MOST_COMPARED = 100_000
+"""Pairs of a lost requirement and one that it could be; comparing more would take longer than anybody waits."""
+
+
+def find_renamed(
+    here: Mapping[str, Item], records: Records, name: str, titles: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The ids that requirements of an import have now, by those that they got. `titles` of the source's items, by their
+    ids in the source."""
+    lost = [each for (source, _), each in records.items() if source == name and each.as_ and each.as_ not in here]
+    if not lost:
+        return {}
+    known = {record.as_ for record in records.values()}
+    free = {id: item for id, item in here.items() if id not in known}
+    called: dict[str, list[str]] = {}
+    for id, item in free.items():
+        called.setdefault(item.title.strip(), []).append(id)
+    found: dict[str, str] = {}
+    for record in lost:
+        title = (titles or {}).get(record.id, "").strip()
+        same = [id for id in called.get(title, ()) if id in free] if title else []
+        if len(same) > 1:
+            same = [id for id in same if _is_as_written(free[id], record)]
+        if len(same) == 1:
+            found[record.as_] = same[0]
+            del free[same[0]]
+    if len(lost) * len(free) <= _MOST_COMPARED:
+        for record in lost:
+            same = [id for id in free if record.as_ not in found and _is_as_written(free[id], record)]
+            if len(same) == 1:
+                found[record.as_] = same[0]
+                del free[same[0]]
+    return found
+
+
+def _is_as_written(here: Item, record: ImportRecord) -> bool:
+    return version_of(msgspec.structs.replace(here, id=record.as_)) == record.written
+
+
+def followed(records: Records, renamed: Mapping[str, str], name: str) -> dict[tuple[str, str], ImportRecord]:
+    """The records of an import with the ids that its requirements have now."""
+    return {
+        key: msgspec.structs.replace(record, as_=renamed.get(record.as_, record.as_)) if key[0] == name else record
+        for key, record in records.items()
+    }
+
+
+def with_ids(item: Item, ids: Mapping[str, str], labels: Callable[[str, str], str] = lambda _, label: label) -> Item:
+    """An item with other ids, its own and those that it cites; `labels` gives another label for one of an item."""
+
+    def renamed(relation: Relation) -> Relation:
+        target = ids.get(relation.target, relation.target)
+        return Relation(relation.kind, target, tuple(labels(relation.target, label) for label in relation.labels))
+
+    return msgspec.structs.replace(
+        item,
+        id=ids.get(item.id, item.id),
+        parent=ids.get(item.parent, item.parent) if item.parent else item.parent,
+        relations=tuple(renamed(each) for each in item.relations),
+        criteria=tuple(msgspec.structs.replace(each, label=labels(item.id, each.label)) for each in item.criteria),
+    )
+
+
+def under_original_ids(items: Iterable[Item], records: Iterable[ImportRecord], name: str) -> list[Item]:
+    """Items of the project as an import called them: its ids and labels. An item keeps its own where the other one is
+    taken by an item that did not come from there."""
+    all_items = list(items)
+    mine = {record.as_: record for record in records if record.source == name and record.as_}
+    present = {item.id for item in all_items}
+    foreign = present - mine.keys()
+    ids = {here: record.id for here, record in mine.items() if here in present and record.id not in foreign}
+    former = {here: {new: old for old, new in record.labels.items()} for here, record in mine.items() if here in ids}
+
+    def label(id: str, given: str) -> str:
+        return former.get(id, {}).get(given, given)
+
+    return [with_ids(item, ids, label) for item in all_items]

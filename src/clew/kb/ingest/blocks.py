@@ -1,0 +1,117 @@
+"""The sections of a document as they are kept: a few neighbours together, packed, with their texts.
+
+Neighbours share words, titles and the headings above them, so that a block takes a third of what its sections would
+take one by one. It is small enough that whoever wants one section of it hardly waits for the others.
+"""
+
+import zlib
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+
+import msgspec
+
+from clew.formats.documents.chunks import version_of
+from clew.kb.ingest.records import SectionRecord
+
+BLOCK_CHARACTERS = 16_000
+"""A block ends with the section that reaches it."""
+
+
+class _Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What a block says of a section. Its id, its place and what it stands below are in the table of sections."""
+
+    ordinal: int
+    trail: str
+    title: int
+    """The characters of its title, with which the trail ends."""
+    level: int
+    anchor: str
+    start: int
+    characters: int
+    """Of its text."""
+    line: int
+    lines: int
+    """After the first."""
+    tokens: int
+    kinds: str
+
+
+class Block(msgspec.Struct, frozen=True, array_like=True):
+    first: int
+    """The place of its first section."""
+    entries: tuple[_Entry, ...]
+    texts: str
+    """Of all its sections, one behind the other."""
+
+    def record(self, id: str, path: str, place: int, parent: int) -> SectionRecord:
+        said = self.entries[place - self.first]
+        return SectionRecord(
+            id=id,
+            document=path,
+            place=place,
+            parent=parent,
+            ordinal=said.ordinal,
+            title=said.trail[len(said.trail) - said.title :],
+            trail=said.trail,
+            level=said.level,
+            anchor=said.anchor,
+            start=said.start,
+            end=said.start + said.characters,
+            line=said.line,
+            end_line=said.line + said.lines,
+            tokens=said.tokens,
+            version=version_of(self.text(place)),
+            kinds=said.kinds,
+        )
+
+    def text(self, place: int) -> str:
+        own = place - self.first
+        start = sum(entry.characters for entry in self.entries[:own])
+        return self.texts[start : start + self.entries[own].characters]
+
+
+_BLOCK = msgspec.msgpack.Decoder(Block)
+
+
+def blocks_of(sections: Sequence[SectionRecord], texts: Sequence[str]) -> Iterator[tuple[range, bytes]]:
+    """The blocks of a document: which places each holds, and how it is kept."""
+    first = 0
+    reached = list(accumulate(map(len, texts)))
+    before = 0
+    for place, characters in enumerate(reached):
+        if characters - before >= BLOCK_CHARACTERS or place == len(texts) - 1:
+            places = range(first, place + 1)
+            yield places, _packed(Block(first, _entries(sections, texts, places), "".join(texts[first : place + 1])))
+            first, before = place + 1, characters
+
+
+def block_in(packed: bytes) -> Block:
+    """DecodeError where it is damaged."""
+    try:
+        return _BLOCK.decode(zlib.decompress(packed))
+    except zlib.error as error:
+        raise msgspec.DecodeError(str(error)) from error
+
+
+def _packed(block: Block) -> bytes:
+    return zlib.compress(msgspec.msgpack.encode(block))
+
+
+def _entries(sections: Sequence[SectionRecord], texts: Sequence[str], places: range) -> tuple[_Entry, ...]:
+    return tuple(
+        _Entry(
+            section.ordinal,
+            section.trail,
+            len(section.title),
+            section.level,
+            section.anchor,
+            section.start,
+            len(texts[place]),
+            section.line,
+            section.end_line - section.line,
+            section.tokens,
+            section.kinds,
+        )
+        for place in places
+        for section in (sections[place],)
+    )

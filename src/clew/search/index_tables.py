@@ -1,0 +1,132 @@
+"""The tables of the search index in a file, and what is kept of the file of an earlier Clew."""
+
+from clew.derived.file import Schema
+from clew.search.lexical import tables as lexical_tables
+from clew.store.sqlite.connections import Connection
+
+LAYOUT = 6
+"""Changes when a table does."""
+
+_IN_ORDER = (
+    "CREATE INDEX units_by_session ON units (session, place) WHERE session IS NOT NULL",
+    "CREATE INDEX units_by_document ON units (document, place) WHERE document IS NOT NULL",
+)
+_FIGURES = (
+    # What changed lately, and how many there are: counting a hundred thousand units after each write takes too long.
+    """
+    CREATE TABLE unit_changes (version INTEGER NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (version, number))
+    WITHOUT ROWID
+    """,
+    "CREATE TABLE unit_parts (part TEXT PRIMARY KEY, units INTEGER NOT NULL) WITHOUT ROWID",
+    """
+    CREATE TRIGGER unit_came AFTER INSERT ON units BEGIN
+        INSERT INTO unit_parts VALUES (new.part, 1) ON CONFLICT (part) DO UPDATE SET units = units + 1;
+    END
+    """,
+    """
+    CREATE TRIGGER unit_went AFTER DELETE ON units BEGIN
+        UPDATE unit_parts SET units = units - 1 WHERE part = old.part;
+    END
+    """,
+    """
+    CREATE TRIGGER unit_moved AFTER UPDATE OF part ON units WHEN new.part <> old.part BEGIN
+        UPDATE unit_parts SET units = units - 1 WHERE part = old.part;
+        INSERT INTO unit_parts VALUES (new.part, 1) ON CONFLICT (part) DO UPDATE SET units = units + 1;
+    END
+    """,
+)
+_UNITS = (
+    "CREATE TABLE index_state (version INTEGER NOT NULL, series TEXT NOT NULL)",
+    "INSERT INTO index_state VALUES (0, lower(hex(randomblob(8))))",
+    # A number stands for one text for ever: a unit whose text changes gets a new one, and none is used again. So a
+    # vector, which is kept under the number, is either that of the text or of no unit at all. `rest` has what no column
+    # says of a unit; its text is in `unit_texts`.
+    """
+    CREATE TABLE units (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        part TEXT NOT NULL,
+        title TEXT NOT NULL,
+        document TEXT,
+        path TEXT,
+        status TEXT,
+        session TEXT,
+        agent TEXT,
+        time TEXT,
+        content_hash TEXT NOT NULL,
+        text_hash TEXT NOT NULL,
+        characters INTEGER NOT NULL,
+        place INTEGER,
+        speaker TEXT,
+        role TEXT,
+        quoted INTEGER NOT NULL,
+        rest BLOB
+    )
+    """,
+    "CREATE INDEX units_by_part ON units (part)",
+    "CREATE INDEX units_by_path ON units (path) WHERE path IS NOT NULL",
+    *_IN_ORDER,
+    # Many units have the same few tags.
+    "CREATE TABLE tag_names (tag INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
+    "CREATE TABLE tagged (number INTEGER NOT NULL, tag INTEGER NOT NULL, PRIMARY KEY (number, tag)) WITHOUT ROWID",
+    "CREATE VIEW unit_tags AS SELECT tagged.number, tag_names.name AS tag FROM tagged CROSS JOIN tag_names USING (tag)",
+    "CREATE TABLE unit_titles (key TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (key, number)) WITHOUT ROWID",
+)
+_EMBEDDINGS = (
+    # What an embedder made of the text of a unit: one vector, or several one after another. A row never changes, and
+    # its number is never used again: whoever knows all rows up to one reads only those after it. A row outlives its
+    # unit for a while: the same text may come again. `windows` has the vectors of the windows of a unit that is quoted;
+    # NULL until they are made.
+    """
+    CREATE TABLE embeddings (
+        row INTEGER PRIMARY KEY AUTOINCREMENT,
+        embedder TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        text_hash TEXT NOT NULL,
+        vectors BLOB NOT NULL,
+        windows BLOB
+    )
+    """,
+    "CREATE UNIQUE INDEX embeddings_by_number ON embeddings (embedder, number)",
+    "CREATE INDEX embeddings_by_text ON embeddings (embedder, text_hash)",
+    # `folded` is the last row that the mapped file of the embedder's vectors holds.
+    """
+    CREATE TABLE embedders (
+        name TEXT PRIMARY KEY,
+        dimensions INTEGER NOT NULL,
+        settings TEXT NOT NULL,
+        complete INTEGER NOT NULL,
+        folded INTEGER NOT NULL DEFAULT 0
+    )
+    """,
+)
+
+
+def _upgrade(connection: Connection) -> bool:
+    """Keep the embeddings, which take long to make: units get those of their text when they come again."""
+    (made,) = connection.execute("PRAGMA user_version").fetchone()
+    if made // 100 != _WITH_WINDOWS:
+        return False
+    (last,) = connection.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'units'").fetchone()
+    for table in _BEFORE:
+        connection.execute(f"DROP TABLE {table}")
+    for statement in (*_UNITS, *_FIGURES, *lexical_tables.SCHEMA):
+        connection.execute(statement)
+    connection.execute("INSERT INTO sqlite_sequence VALUES ('units', ?)", (last,))
+    return True
+
+
+_WITH_WINDOWS = 5
+_BEFORE = (
+    *("index_state", "units", "unit_bodies", "unit_tags", "unit_titles", "unit_changes", "unit_parts"),
+    *("lexical", "lexical_streams", "lexical_terms", "lexical_words", "lexical_totals"),
+)
+"""The layout before this one, and its tables without those of embeddings."""
+
+SCHEMA = Schema(
+    name="The search index",
+    version=LAYOUT * 100 + lexical_tables.ANALYSIS,
+    statements=(*_UNITS, *_FIGURES, *_EMBEDDINGS, *lexical_tables.SCHEMA),
+    remedy="it is made anew",
+    upgrade=_upgrade,
+)
