@@ -48,6 +48,16 @@ def thread_of(inquiry: Inquiry) -> Thread:
     return Thread(target.name, target.kind, target.title, target.place, sections, notes)
 
 
+def decided_and_open(call: Call, asked_for: str) -> tuple[Section, Section]:
+    """What was decided about a requirement, and what is about to change: the thread without its history, which takes
+    longest. The graph has to be in step with the files."""
+    inquiry = Inquiry(call, asked_for)
+    _ = inquiry.readiness
+    remembered = decided(inquiry)
+    with inquiry.project.context.lock.reading():
+        return remembered, pending(inquiry, [inquiry.target.name])
+
+
 def _sections(inquiry: Inquiry) -> tuple[Section, ...]:
     _read_ahead(inquiry)
     history = made(inquiry)

@@ -36,7 +36,11 @@ class Desk:
     def ask(self, operation: type[Operation], **arguments: Any) -> Any:
         """Carry out an operation, as every other surface does."""
         request = decode_as(operation, arguments, operation.about.tool or operation.about.verb or "the editor")
-        return perform(request, Call(self.project, all_tools(), surface="cli"))
+        return perform(request, self.call())
+
+    def call(self) -> Call:
+        """Whoever edits files sees what a person on the command line sees."""
+        return Call(self.project, all_tools(), surface="cli")
 
     @contextmanager
     def reading(self) -> Iterator[Project]:

@@ -12,11 +12,9 @@ from clew.text.counting import counted
 from clew.text.shortening import one_line
 from clew.trace.reports.matrix import AssertionRow, Citing, MatrixRow
 from clew.why.answer import TITLES, Section
-from clew.why.operations.thread import ShowWhy
 
 MOST_TESTS = 3
 _LONGEST = 400
-_SECTIONS = ("decided", "open_changes")
 _PROOF = {"passed": "proved", "failed": "**failed**", "awaiting_result": "tested, no result yet", "untested": "no test"}
 
 
@@ -71,11 +69,13 @@ def _names(those: tuple[Citing, ...]) -> str:
 
 def _told(desk: Desk, citation: Citation) -> list[Section]:
     """What was decided, and what is about to change. A question that fails leaves the rest to be shown."""
+    from clew.why.thread import decided_and_open
+
     try:
-        thread = desk.ask(ShowWhy, target=citation.owner.id)
+        found = decided_and_open(desk.call(), citation.owner.id)
     except ClewError:
         return []
-    return [each for each in thread.sections if each.name in _SECTIONS and each.facts]
+    return [each for each in found if each.facts]
 
 
 def _section(section: Section) -> Iterator[str]:
