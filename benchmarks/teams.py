@@ -25,6 +25,9 @@ from typing import Any
 from benchmarks.probes.team_client import RECIPES, fill, measured, opened
 
 SCHEMA = "bench"
+WRITERS = 8
+LEAST_SHARE = 0.8
+"""Of SQLite's writes."""
 LEAST_PER_SECOND, LEAST_RECALL = 150.0, 0.95
 """Of the default recipe in the database at 100,000 rows with 32 clients: thirty times what the engine in files did
 before its searches stopped standing in each other's way."""
@@ -36,9 +39,13 @@ def main() -> int:
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--processes", type=int, default=2, help="servers that the clients are spread over")
     parser.add_argument("--seconds", type=float, default=8.0, help="for each recipe, with all clients")
-    parser.add_argument("--only", choices=("embedded", "database"))
+    parser.add_argument("--only", choices=("embedded", "database", "writes"))
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="clew-teams-") as folder, postgres() as url:
+        if args.only in (None, "writes"):
+            _written(str(Path(folder) / "store.db"), url, args.seconds)
+        if args.only == "writes":
+            return 0
         for kind in (args.only,) if args.only else ("embedded", "database"):
             where = str(Path(folder) / "index") if kind == "embedded" else url
             print(f"{kind}, {args.rows:,} rows of 80 words with 384 dimensions", flush=True)
@@ -46,6 +53,31 @@ def main() -> int:
                 print(f"  {name}: {value}", flush=True)
             _asked(kind, where, args)
     return 0
+
+
+def _written(file: str, url: str, seconds: float) -> None:
+    """Durable transactions of one record, by several processes at once."""
+    print(f"{WRITERS} processes writing", flush=True)
+    rates: list[float] = []
+    for name, where in (("SQLite", file), ("PostgreSQL", url)):
+        command = [sys.executable, "-m", "benchmarks.probes.team_writer", where]
+        started = [
+            subprocess.Popen([*command, str(own), str(seconds)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            for own in range(WRITERS)
+        ]
+        for each in started:
+            assert each.stdout is not None
+            each.stdout.readline()
+        for each in started:
+            assert each.stdin is not None
+            each.stdin.write(b"\n")
+            each.stdin.flush()
+        took = sorted(second for each in started for second in json.loads(each.communicate()[0]))
+        rates.append(len(took) / seconds)
+        p50, p95 = took[len(took) // 2] * 1e3, took[len(took) * 95 // 100] * 1e3
+        print(f"  {name}: {rates[-1]:.0f} writes/s, p50 {p50:.1f} ms, p95 {p95:.1f} ms", flush=True)
+    share = rates[1] / rates[0]
+    print(f"  share: {share:.2f} (at least {LEAST_SHARE}) {'ok' if share >= LEAST_SHARE else 'below'}", flush=True)
 
 
 def _asked(kind: str, where: str, args: argparse.Namespace) -> None:

@@ -107,7 +107,7 @@ def _fill_tables(engine: SearchEngine, rows: int) -> None:
                 copy.write_row((database.space, number, start + place + 1, 0, as_text(made[place])))
     with database.connection() as connection:
         connection.execute("SET statement_timeout = 0")
-        connection.execute("UPDATE spaces SET vectors = vectors + 1")
+        connection.execute("UPDATE spaces SET vectors = vectors + 1 WHERE number = %s", (database.space,))
         connection.execute("VACUUM ANALYZE")
         connection.execute("SET statement_timeout = '30s'")
     dense._build_indexes(number, embedder.dimensions, lambda *_: None)

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from clew.search.database.connecting import Database
 from clew.search.dense.sharing import Embedding
 
@@ -108,7 +110,7 @@ def _known(connection: "Connection[Any]", embedder: int, hashes: Sequence[str]) 
 
 def as_text(vector: "Vectors") -> str:
     """A vector as PostgreSQL reads it."""
-    return f"[{','.join(map('{:.7g}'.format, vector.tolist()))}]"
+    return msgspec.json.encode(vector.tolist()).decode()
 
 
 def unpacked(sent: bytes) -> "Vectors":

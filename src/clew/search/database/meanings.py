@@ -34,6 +34,8 @@ log = logging.getLogger(__name__)
 
 INDEXED_FROM = 5_000
 """Vectors of a space from which an HNSW index is built. Fewer are compared one by one in a few milliseconds."""
+VECTOR_BYTES = 32 * 1024 * 1024
+"""Of vectors that searches compared, kept for the next ones."""
 _MEMORY = "512MB"
 _TRIES = 4
 _PENDING_AT_ONCE = 512
@@ -46,6 +48,7 @@ class DatabaseMeanings:
         self._embedders = embedders
         self._shared = SharedEmbeddings(database)
         self._queries: Cache[str, Queries] = Cache(4)
+        self._vectors: Cache[tuple[int, int], bytes] = Cache(VECTOR_BYTES, size_of=len)
         self._lock = threading.Lock()
         self._described: tuple[tuple[object, ...], IndexState] | None = None
         self._parts: tuple[object, frozenset[str]] | None = None
@@ -95,38 +98,49 @@ class DatabaseMeanings:
         """The nearest units of both spaces, each by the nearest of its vectors."""
         best: dict[int, float] = {}
         reading.state()
-        for space in reading.embedded:
-            wanted = depth
-            for _ in range(_TRIES):
-                rows = self._rows(reading, space, embedder, dimensions, as_text(vector), restrict, wanted)
-                # A unit with many vectors near to the query takes the place of others.
-                if len(rows) < wanted or len({number for number, _ in rows}) >= depth:
-                    break
-                wanted *= 2
-            for number, score in rows:
+        wanted = dict.fromkeys(reading.embedded, depth)
+        for _ in range(_TRIES):
+            if not wanted:
+                break
+            rows = self._rows(reading, wanted, embedder, dimensions, as_text(vector), restrict)
+            for _, number, score in rows:
                 best[number] = max(score, best.get(number, score))
+            numbers = {space: [number for own, number, _ in rows if own == space] for space in wanted}
+            # A unit with many vectors near to the query takes the place of others.
+            wanted = {
+                space: 2 * limit
+                for space, limit in wanted.items()
+                if len(numbers[space]) >= limit and len(set(numbers[space])) < depth
+            }
         return sorted(best.items(), key=lambda hit: (-hit[1], hit[0]))[:depth]
 
     def _rows(
         self,
         reading: DatabaseReading,
-        space: int,
+        wanted: dict[int, int],
         embedder: int,
         dimensions: int,
         vector: str,
         restrict: Condition | None,
-        wanted: int,
-    ) -> list[tuple[int, float]]:
+    ) -> list[tuple[int, int, float]]:
+        """So many of the nearest vectors of each space, as space, unit and score, in one question."""
         sql, values = ("true", ()) if restrict is None else reading.compiled(restrict)
         join = "" if restrict is None else "JOIN units ON units.number = vectors.number"
         kind = f"halfvec({dimensions:d})"
         # The parts of the statement that vary are Clew's own text and numbers; every value is a parameter.
-        statement = f"""
-            SELECT vectors.number, -((vectors.vector::{kind}) <#> %s::{kind}) FROM vectors_{space:d} AS vectors {join}
-            WHERE vectors.embedder = {embedder:d} AND {sql}
-            ORDER BY (vectors.vector::{kind}) <#> %s::{kind} LIMIT %s
+        spaces = " UNION ALL ".join(
+            f"""
+            (SELECT {space:d} AS space, vectors.number, vectors.vector::{kind} <#> asked.vector AS distance
+            FROM vectors_{space:d} AS vectors {join} WHERE vectors.embedder = {embedder:d} AND {sql}
+            ORDER BY vectors.vector::{kind} <#> asked.vector LIMIT %s)
             """  # noqa: S608
-        return reading.rows(statement, (vector, *values, vector, wanted))
+            for space in wanted
+        )
+        statement = f"""
+            SELECT space, number, -distance FROM (SELECT %s::{kind} AS vector OFFSET 0) AS asked
+            CROSS JOIN LATERAL ({spaces}) AS nearest
+            """  # noqa: S608
+        return reading.rows(statement, (vector, *(value for limit in wanted.values() for value in (*values, limit))))
 
     def version(self, reading: DatabaseReading) -> str:
         embedder, _ = self._embedder()
@@ -159,16 +173,27 @@ class DatabaseMeanings:
         embedder, _ = self._embedder()
         if embedder is None or not numbers:
             return {}
-        find = """
-            SELECT number, halfvec_send(vector) FROM vectors WHERE number = ANY(%s) AND embedder = %s AND place = 0
-            """
         number = self._shared.number_of(embedder.name, embedder.dimensions)
-        rows = reading.rows(find, (list(numbers), number))
+        sent = self._sent(reading, number, numbers)
         size = 4 + 2 * embedder.dimensions
         # One conversion for all of them.
-        joined = np.frombuffer(b"".join(sent for _, sent in rows), np.uint8).reshape(len(rows), size)[:, 4:]
+        joined = np.frombuffer(b"".join(sent.values()), np.uint8).reshape(len(sent), size)[:, 4:]
         vectors = np.ascontiguousarray(joined).view(">f2").astype(np.float32)
-        return {unit: vectors[place] for place, (unit, _) in enumerate(rows)}
+        return dict(zip(sent, vectors, strict=True))
+
+    def _sent(self, reading: DatabaseReading, embedder: int, numbers: Sequence[int]) -> dict[int, bytes]:
+        """The first vectors of units as the database sends them. A number stands for one text for ever: each is asked
+        for once."""
+        known = self._vectors.get_many((embedder, number) for number in numbers)
+        found = {number: sent for (_, number), sent in known.items()}
+        if missing := [number for number in numbers if number not in found]:
+            find = """
+                SELECT number, halfvec_send(vector) FROM vectors WHERE number = ANY(%s) AND embedder = %s AND place = 0
+                """
+            read = dict(reading.rows(find, (missing, embedder)))
+            self._vectors.put_many({(embedder, number): sent for number, sent in read.items()})
+            found |= read
+        return found
 
     def state(self, reading: DatabaseReading) -> IndexState:
         """How much is indexed; counted once for each state of the index."""

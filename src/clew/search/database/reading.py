@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from clew.cache import Cache
 from clew.search.database.tables import SHARED
 from clew.search.lexical.expression import AllOf, Beginning, Either, Expression, Phrase, Without, is_held
 from clew.search.lexical.packing import Row
@@ -34,16 +35,23 @@ _DATA = msgspec.msgpack.Decoder(Unit)
 _LAST = chr(0x10FFFF)
 
 
+TermNumbers = Sequence[tuple[int, int]]
+Terms = Cache[tuple[tuple[str, int], str], TermNumbers]
+"""By the state of the index and the term."""
+
+
 class DatabaseReading:
     streams_at_once = 200
 
-    def __init__(self, connection: "Connection[Any]", space: int) -> None:
+    def __init__(self, connection: "Connection[Any]", space: int, terms: Terms | None = None) -> None:
+        """`terms` are what earlier searches asked about terms."""
         self.connection = connection
         self.space = space
         self.spaces = [SHARED, space]
         self._state: tuple[str, int, int, int, int] | None = None
         self._parts: dict[str, int] | None = None
-        self._terms: dict[str, list[tuple[int, int]]] = {}
+        self._kept_terms: Terms = Cache(0) if terms is None else terms
+        self._terms: dict[str, TermNumbers] = {}
         """The numbers of the terms that were asked for, and in how many units each is."""
         self.embedded: list[int] = []
         """The spaces that have vectors; known with the state."""
@@ -110,11 +118,17 @@ class DatabaseReading:
     def units_with(self, terms: Iterable[str]) -> dict[str, int]:
         wanted = list(dict.fromkeys(terms))
         asked = [term for term in wanted if term not in self._terms]
-        if asked:
+        # They hold for one state of the index: what was written since is another one.
+        state = self.writes()
+        kept = self._kept_terms.get_many((state, term) for term in asked)
+        self._terms |= {term: numbers for (_, term), numbers in kept.items()}
+        if asked := [term for term in asked if term not in self._terms]:
             find = "SELECT term, number, units FROM terms WHERE space = ANY(%s) AND term = ANY(%s)"
-            self._terms |= {term: [] for term in asked}
+            found: dict[str, list[tuple[int, int]]] = {term: [] for term in asked}
             for term, number, units in self.rows(find, (self.spaces, asked)):
-                self._terms[term].append((number, units))
+                found[term].append((number, units))
+            self._terms |= found
+            self._kept_terms.put_many({(state, term): numbers for term, numbers in found.items()})
         return {term: sum(units for _, units in own) for term in wanted if (own := self._terms[term])}
 
     def spelt(self, words: Iterable[str]) -> list[Spelt]:
@@ -243,6 +257,8 @@ class DatabaseReading:
         where = f"AND {' AND '.join(tests)}" if tests else ""
         of_list, of_sum = (where, "") if early else ("", where.replace("AND", "WHERE", 1))
         list_join, sum_join = (joins.format("postings.unit"), "") if early else ("", joins.format("summed.unit"))
+        # Of what is tested one by one, the best come first; otherwise only the best are sorted.
+        in_order = "ORDER BY score DESC, unit" if of_sum else ""
         conditions = (*values, *more)
         # The parts of the statement that vary are Clew's own text; every value is a parameter.
         statement = f"""
@@ -253,7 +269,7 @@ class DatabaseReading:
                         SELECT postings.unit, postings.impact FROM postings {list_join}
                         WHERE postings.term = asked.term {of_list}
                         ORDER BY postings.term DESC, postings.impact DESC, postings.unit DESC LIMIT %s
-                    ) AS listed GROUP BY unit ORDER BY score DESC, unit
+                    ) AS listed GROUP BY unit {in_order}
                 ) AS summed {sum_join} {of_sum} ORDER BY score DESC, summed.unit LIMIT %s
             ) AS best
             """  # noqa: S608

@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from clew.cache import Cache
 from clew.search.database.connecting import Database
-from clew.search.database.reading import STATE, DatabaseReading, decoded, encoded
+from clew.search.database.reading import STATE, DatabaseReading, Terms, decoded, encoded
 from clew.search.database.tables import SHARED
 from clew.search.index import Known, Written, checked
 from clew.search.lexical import tables as lexical_tables
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 _AT_ONCE = 500
+_TERMS_KEPT = 20_000
 SHARED_PARTS = frozenset({"memory", "episode"})
 """What everybody who uses the database sees. All other units are read from files of one work tree."""
 LARGEST_IMPACT = 30_000
@@ -46,6 +48,7 @@ class _New(NamedTuple):
 class DatabaseUnits:
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._terms: Terms = Cache(_TERMS_KEPT)
         self.notes: tuple[str, ...] = ()
 
     is_replaced = False
@@ -57,7 +60,7 @@ class DatabaseUnits:
     def asked(self) -> Iterator[DatabaseReading]:
         space = self._database.space
         with self._database.reading(STATE.format(space)) as (connection, state):
-            reading = DatabaseReading(connection, space)
+            reading = DatabaseReading(connection, space, self._terms)
             reading.begin(state)
             yield reading
 
