@@ -12,7 +12,7 @@ ATTACKS = {
     "kills": (500, 5_000, "kill writers of files at every moment"),
     "repository": (1, 1, "work in a repository that names programs in every known way"),
     "readers": (400, 1_000_000, "give readers texts made to keep them busy"),
-    "hooks": (10_000, 50_000, "run hooks with every fault that can befall them"),
+    "hooks": (400, 50_000, "run hooks with every fault that can befall them"),
     "team": (2_000, 10_000, "kill writers to a team's store, and the database itself"),
     "client": (2_500, 25_000, "send malformed messages over stdio and HTTP"),
 }

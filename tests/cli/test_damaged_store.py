@@ -92,6 +92,22 @@ def test_a_damaged_memory_is_said_and_kept_like_the_store(small: Path, damage: C
     assert (examined.returncode, "memory-damaged-1.db" in examined.stdout) == (0, True)
 
 
+# Verifies: REQ-d00247-B+C+F
+def test_a_letter_that_changed_in_the_memory_is_said_instead_of_shown(small: Path) -> None:
+    (small / "clew.toml").write_text(CONFIG)
+    assert clew("remember", "The lamp burns oil at night.", "-C", str(small)).returncode == 0
+    memory = small / ".clew" / "memory.db"
+    memory.write_bytes(memory.read_bytes().replace(b"burns oil", b"burns oim", 1))
+    (check,) = [each for each in json.loads(clew("doctor", "--json", str(small)).stdout)["checks"] if not each["ok"]]
+    assert (check["name"], "its last event" in check["detail"]) == ("memory", True)
+    said = clew("recall", "lamp", "-C", str(small))
+    assert (said.returncode, said.stdout, "is damaged" in said.stderr) == (2, "", True)
+    subprocess.run([sys.executable, "-m", "clew.store.sqlite.rescue", str(memory)], check=True, capture_output=True)
+    examined = clew("doctor", str(small))
+    assert (examined.returncode, "memory-damaged-1.db" in examined.stdout) == (0, True)
+    assert "The lamp burns oi" in clew("recall", "lamp", "-C", str(small)).stdout
+
+
 @pytest.fixture
 def documents(small: Path) -> Path:
     (small / "clew.toml").write_text(CONFIG)

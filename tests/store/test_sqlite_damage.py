@@ -89,6 +89,56 @@ def test_a_value_that_is_no_longer_json_is_damage(tmp_path: Path, healthy: bytes
         assert store.get("notes", "008") is not None
 
 
+def values_of(path: Path, text: bytes) -> list[int]:
+    """Where in the file a text is."""
+    data = path.read_bytes()
+    return [place for place in range(len(data)) if data.startswith(text, place)]
+
+
+# Verifies: REQ-d00247-F
+@pytest.mark.parametrize("change", [0x01, 0x80], ids=["another letter", "not UTF-8"])
+def test_a_changed_byte_of_a_value_is_found_in_the_record_and_in_its_event(tmp_path: Path, change: int) -> None:
+    path = tmp_path / "clew.db"
+    with closing(open_sqlite(path)) as store, store.transaction(actor="ada") as transaction:
+        transaction.put("notes", "harbour", "the gate is at port 8017")
+        transaction.put("notes", "other", "unharmed")
+    good = path.read_bytes()
+    places = values_of(path, b"port 8017")
+    assert len(places) == 2
+    for place in places:
+        damaged = bytearray(good)
+        damaged[place + 7] ^= change
+        path.write_bytes(damaged)
+        with closing(open_sqlite(path)) as store:
+            assert store.check()
+            for read in (
+                lambda: store.get("notes", "harbour"),
+                lambda: store.get_many("notes", ["harbour"]),
+                lambda: store.scan("notes"),
+            ):
+                with pytest.raises(StoreCorrupt, match=str(path)):
+                    read()
+            assert store.get("notes", "other") is not None
+        assert path.read_bytes() == damaged
+
+
+# Verifies: REQ-d00247-F
+def test_a_changed_byte_of_an_earlier_value_is_found_in_the_history(tmp_path: Path) -> None:
+    path = tmp_path / "clew.db"
+    with closing(open_sqlite(path)) as store, store.transaction(actor="ada") as transaction:
+        transaction.put("notes", "harbour", "the gate is at port 8017")
+        transaction.put("notes", "harbour", "the gate is closed")
+    good = path.read_bytes()
+    places = values_of(path, b"port 8017")
+    assert len(places) == 2
+    for place in places:
+        damaged = bytearray(good)
+        damaged[place + 7] ^= 0x01
+        path.write_bytes(damaged)
+        with closing(open_sqlite(path)) as store:
+            assert store.check() == ["event 2 does not begin with the value that the one before it ended with"]
+
+
 def test_a_file_emptied_beside_its_log_is_not_taken_for_a_new_store(tmp_path: Path) -> None:
     path = tmp_path / "clew.db"
     with closing(open_sqlite(path)) as store:

@@ -66,6 +66,25 @@ def damage(path: Path, *pages: int) -> None:
     path.write_bytes(content)
 
 
+# Verifies: REQ-d00247-G
+def test_where_a_record_and_its_event_differ_both_values_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "clew.db"
+    with closing(open_sqlite(path)) as store, store.transaction(actor="ada") as transaction:
+        transaction.put("notes", "harbour", "port 8017")
+        transaction.put("notes", "other", "unharmed")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("""UPDATE entries SET data = '"port 8007"' WHERE id = 'harbour'""")
+    found, _ = rescue_in_place(path)
+    assert (found.records, found.rebuilt, found.differing) == (2, 0, ("notes/harbour",))
+    with closing(open_sqlite(path)) as store:
+        assert store.check() == []
+        record = store.get("notes", "harbour")
+        assert record is not None
+        assert (record.version, record.data) == (2, "port 8007")
+        history = [(event.before, event.after) for event in store.events(collection="notes", id="harbour")]
+        assert history == [(None, "port 8017"), ("port 8017", "port 8007")]
+
+
 def test_a_healthy_store_is_copied_whole(tmp_path: Path, store_path: Path) -> None:
     target = tmp_path / "rescued.db"
     dead = len(range(1, NUMBER, 20))

@@ -72,6 +72,8 @@ def _placed(query: str) -> bytes:
 
 
 class Connections:
+    as_written = "true"
+
     def __init__(
         self,
         address: Address,

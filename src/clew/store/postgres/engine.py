@@ -65,7 +65,7 @@ def _prepare(connections: Connections, connection: Connection, *, create: bool) 
 
 class PostgresStore(SqlStore[Connections]):
     get_many_query = """
-        SELECT records.id, version, data, updated_at
+        SELECT records.id, version, data, updated_at, true
         FROM jsonb_array_elements_text(?::jsonb) WITH ORDINALITY AS asked (id, place)
         JOIN records ON collection = ? AND records.id = asked.id ORDER BY asked.place
     """

@@ -43,6 +43,12 @@ class Connections(Protocol):
         """Who the store itself has authenticated; None where it does not."""
         ...
 
+    @property
+    def as_written(self) -> str:
+        """The expression that tells whether a row of `records` still holds what was written to it. An engine whose
+        pages have no checksums compares it with its last event."""
+        ...
+
     def reading(self) -> AbstractContextManager[Connection]: ...
 
     def writing(self, *, durable: bool = True) -> AbstractContextManager[Connection]:

@@ -18,7 +18,8 @@ class SqlStore(Generic[C]):
     """An engine adds how it opens, describes and checks itself, and how it compacts what it keeps."""
 
     get_many_query: str
-    """Takes a JSON list of ids and a collection; gives id, version, data and time in the order of the ids."""
+    """Takes a JSON list of ids and a collection; gives id, version, data, time and whether the record is as it was
+    written, in the order of the ids."""
 
     def __init__(self, connections: C) -> None:
         self._connections = connections

@@ -155,32 +155,27 @@ class SqlTransaction:
 
 
 def get(connection: Connection, store: Connections, collection: str, id: str) -> Record | None:
-    query = "SELECT version, data, updated_at FROM records WHERE collection = ? AND id = ?"
+    query = f"""
+        SELECT id, version, data, updated_at, {store.as_written} FROM records WHERE collection = ? AND id = ?
+    """  # noqa: S608
     row = connection.execute(query, (collection, id)).fetchone()
-    if row is None:
-        return None
-    version, text, updated_at = row
-    return Record(collection, id, version, decode(text, store, collection, id), updated_at)
+    return None if row is None else _record(row, store, collection)
 
 
 def get_many(
     connection: Connection, store: Connections, query: str, collection: str, ids: Sequence[str]
 ) -> dict[str, Record]:
     """`query` is the engine's own: it takes a JSON list of ids and the collection."""
-    return {
-        id: Record(collection, id, version, decode(text, store, collection, id), updated_at)
-        for id, version, text, updated_at in connection.execute(query, (json.dumps(ids), collection)).fetchall()
-    }
+    rows = connection.execute(query, (json.dumps(ids), collection)).fetchall()
+    return {row[0]: _record(row, store, collection) for row in rows}
 
 
 def scan(connection: Connection, store: Connections, collection: str, after: str, limit: int) -> list[Record]:
-    query = """
-        SELECT id, version, data, updated_at FROM records WHERE collection = ? AND id > ? ORDER BY id LIMIT ?
-    """
-    return [
-        Record(collection, id, version, decode(text, store, collection, id), updated_at)
-        for id, version, text, updated_at in connection.execute(query, (collection, after, limit)).fetchall()
-    ]
+    query = f"""
+        SELECT id, version, data, updated_at, {store.as_written} FROM records
+        WHERE collection = ? AND id > ? ORDER BY id LIMIT ?
+    """  # noqa: S608
+    return [_record(row, store, collection) for row in connection.execute(query, (collection, after, limit)).fetchall()]
 
 
 def count(connection: Connection, collection: str) -> int:
@@ -225,6 +220,14 @@ def decode(text: str | None, store: Connections, collection: str, id: str) -> An
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, TypeError) as error:
         raise store.damaged(f"a value of {collection}/{id} is unreadable ({error})") from error
+
+
+def _record(row: tuple[Any, ...], store: Connections, collection: str) -> Record:
+    id, version, text, updated_at, is_as_written = row
+    data = decode(text, store, collection, id)
+    if not is_as_written:
+        raise store.damaged(f"the value of {collection}/{id} is not the one that its last event holds")
+    return Record(collection, id, version, data, updated_at)
 
 
 def _event(row: tuple[Any, ...], store: Connections) -> Event:

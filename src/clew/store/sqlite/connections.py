@@ -67,11 +67,21 @@ def is_open_here(path: Path) -> bool:
     return any(each is not None and each.path == path for each in found)
 
 
+AS_WRITTEN = """coalesce((
+    SELECT events.after = records.data FROM events WHERE events.id = records.id
+        AND events.collection = records.collection AND events.version = records.version AND events.after IS NOT NULL
+    ORDER BY events.seq DESC LIMIT 1
+), 1)"""
+"""SQLite notices a page whose structure is damaged, and not a letter that changed inside of a text. What a record holds
+is there twice, in the record and in its event, so that a change of either is noticed."""
+
+
 class Connections:
     """Each connection serves one call or one transaction at a time, so that threads never meet on one."""
 
     principal: str | None = None
     """Whoever may open the file may write it."""
+    as_written = AS_WRITTEN
 
     def __init__(self, path: Path, *, read_only: bool, busy_timeout: float) -> None:
         self.path = path

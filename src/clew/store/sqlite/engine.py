@@ -9,7 +9,7 @@ from typing import Any
 from clew.errors import StoreCorrupt
 from clew.store.sql.engine import SqlStore
 from clew.store.sqlite import compacting, inspection
-from clew.store.sqlite.connections import Connections
+from clew.store.sqlite.connections import AS_WRITTEN, Connections
 from clew.store.sqlite.log import forget_start
 from clew.store.sqlite.opening import open_connections
 
@@ -26,10 +26,10 @@ def open_sqlite(path: Path, *, read_only: bool = False, busy_timeout: float = BU
 
 
 class SqliteStore(SqlStore[Connections]):
-    get_many_query = """
-        SELECT records.id, version, data, updated_at FROM json_each(?) AS asked
+    get_many_query = f"""
+        SELECT records.id, version, data, updated_at, {AS_WRITTEN} FROM json_each(?) AS asked
         CROSS JOIN records ON collection = ? AND records.id = asked.value ORDER BY asked.key
-    """
+    """  # noqa: S608
 
     def changing_events(self, connection: sqlite3.Connection) -> AbstractContextManager[None]:
         return compacting.changing_events(connection)

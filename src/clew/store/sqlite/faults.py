@@ -15,6 +15,8 @@ _OUT_OF_SPACE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _PROTECTED = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM)
+_NOT_UTF8 = "Could not decode to UTF-8"
+"""How the error begins that Python's module raises by itself, without a code. It quotes the text behind that."""
 
 
 @contextmanager
@@ -35,6 +37,8 @@ def fault(error: sqlite3.Error, path: Path) -> StoreError:
         )
     if _primary(code) in _DAMAGED:
         return damaged(path, str(error))
+    if str(error).startswith(_NOT_UTF8):
+        return damaged(path, "a text in it is not UTF-8")
     if _primary(code) in _BUSY:
         return StoreBusy(
             f"The store {path} is in use: another writer did not let go of it in time ({error}).",

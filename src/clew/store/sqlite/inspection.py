@@ -4,7 +4,9 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from clew.store.sqlite.connections import Connection, log_of, size_of
+import msgspec
+
+from clew.store.sqlite.connections import AS_WRITTEN, Connection, log_of, size_of
 from clew.store.sqlite.migrations import schema_version
 
 _COUNTED = {
@@ -15,14 +17,24 @@ _COUNTED = {
 }
 
 _UNREADABLE = """
-    SELECT 'the value of ' || collection || '/' || id || ' is not JSON' FROM records WHERE NOT json_valid(data)
+    SELECT 'the value of ' || collection || '/' || id || ' is not JSON' FROM records
+        WHERE NOT readable(CAST(data AS BLOB))
     UNION ALL
     SELECT 'the deleted value of ' || collection || '/' || id || ' is not JSON' FROM tombstones
-        WHERE NOT json_valid(data)
+        WHERE NOT readable(CAST(data AS BLOB))
     UNION ALL
     SELECT 'event ' || seq || ' is not JSON' FROM events
-        WHERE NOT json_valid(coalesce(before, 'null')) OR NOT json_valid(coalesce(after, 'null'))
+        WHERE NOT readable(CAST(before AS BLOB)) OR NOT readable(CAST(after AS BLOB))
 """
+_CHANGED = f"""
+    SELECT 'the value of ' || collection || '/' || id || ' is not the one that its last event holds' FROM records
+    WHERE NOT {AS_WRITTEN}
+    UNION ALL
+    SELECT 'event ' || seq || ' does not begin with the value that the one before it ended with' FROM (
+        SELECT seq, version, before, lag(after) OVER same AS ended, lag(version) OVER same AS earlier FROM events
+        WINDOW same AS (PARTITION BY collection, id ORDER BY seq)
+    ) WHERE version = earlier + 1 AND before <> ended
+"""  # noqa: S608
 
 
 def described(connection: Connection, path: Path) -> dict[str, Any]:
@@ -52,4 +64,19 @@ def damage(connection: Connection) -> list[str]:
         for table, _, parent, _ in connection.execute("PRAGMA foreign_key_check")
     ]
     # A damaged tree may lose its reader in the middle of it.
-    return found or [row[0] for row in connection.execute(_UNREADABLE)]
+    return found or _damaged_values(connection)
+
+
+def _damaged_values(connection: Connection) -> list[str]:
+    # SQLite's own `json_valid` takes a text that is not UTF-8.
+    connection.create_function("readable", 1, _is_readable, deterministic=True)
+    unreadable, changed = ((row[0] for row in connection.execute(query)) for query in (_UNREADABLE, _CHANGED))
+    return list(unreadable) or list(changed)
+
+
+def _is_readable(value: bytes | None) -> bool:
+    try:
+        msgspec.json.decode(b"null" if value is None else value)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return True

@@ -1,13 +1,14 @@
 """Saving from a damaged store what can still be read: `python -m clew.store.sqlite.rescue DAMAGED [NEW]`.
 
 Without NEW, the new store takes the place of the damaged one, which is kept beside it. The damaged file is only read.
-What a record holds is there twice, in the record and in the last of its events, so it is lost only where both are. Jobs
-and the parse cache are left behind.
+What a record holds is there twice, in the record and in the last of its events, so it is lost only where both are.
+Where they differ, nobody knows which one was changed: the record's value stays, and the other one is in its history.
+Jobs and the parse cache are left behind.
 """
 
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import msgspec
 from clew.edit.replacing import add_in_place, temporary_beside
 from clew.errors import ClewError, Conflict, InvalidArgument, NotFound, StoreCorrupt
 from clew.store.arguments import check_name
+from clew.store.clock import now
 from clew.store.sqlite.aside import put_aside, unfinished
 from clew.store.sqlite.opening import filling
 
@@ -32,6 +34,8 @@ class Rescue(msgspec.Struct, frozen=True):
     """Those of the records that are known from their events alone. A later value may be among what was lost."""
     events: int
     tombstones: int
+    differing: tuple[str, ...] = ()
+    """Records whose value was not the one that their last event held."""
 
 
 def rescue(damaged: Path, target: Path) -> Rescue:
@@ -76,13 +80,17 @@ def _saved(damaged: Path, new: Path) -> Rescue:
         settings = {row[0]: row for row in _from_both_ends(source, "settings", "name")}
     rebuilt = _missing(entries, events, tombstones)
     entries |= rebuilt
+    differing = _differing(entries, events)
+    for number, (key, event) in enumerate(differing.items(), start=max((row[0] for row in events), default=0) + 1):
+        entries[key], added = _settled(entries[key], event, number)
+        events.append(added)
     with filling(new) as connection:
         connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", entries.values())
         connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", events)
         connection.executemany("INSERT INTO tombstones VALUES (?, ?, ?, ?, ?, ?, ?, ?)", tombstones)
         connection.executemany("INSERT INTO settings VALUES (?, ?)", settings.values())
     alive = {key for key, row in entries.items() if row[3] is not None}
-    return Rescue(len(alive), len(alive & rebuilt.keys()), len(events), len(tombstones))
+    return Rescue(len(alive), len(alive & rebuilt.keys()), len(events), len(tombstones), _named(differing))
 
 
 def _look_into(source: sqlite3.Connection, damaged: Path) -> None:
@@ -154,6 +162,34 @@ def _missing(entries: dict[_Key, _Row], events: list[_Row], tombstones: list[_Ro
     return {key: row for key, row in made.items() if key not in entries}
 
 
+def _differing(entries: dict[_Key, _Row], events: list[_Row]) -> dict[_Key, _Row]:
+    """The last events of the records that hold another value than these."""
+    last = {(row[5], row[6]): row for row in events}
+    return {
+        key: event
+        for key, event in sorted(last.items())
+        if (entry := entries.get(key)) is not None
+        and entry[2] == event[7]
+        and None not in (entry[3], event[9])
+        and entry[3] != event[9]
+    }
+
+
+def _settled(entry: _Row, event: _Row, number: int) -> tuple[_Row, _Row]:
+    """One more version of a record, with the value that it has, and the event that made it from the other value."""
+    collection, id, version, data, _ = entry
+    at = max(now(), event[1])
+    reason = "The value of the record and that of its last event differed in a damaged store."
+    return (
+        (collection, id, version + 1, data, at),
+        (number, at, "rescue", "put", reason, collection, id, version + 1, event[9], data),
+    )
+
+
+def _named(keys: Iterable[_Key]) -> tuple[str, ...]:
+    return tuple(f"{collection}/{id}" for collection, id in keys)
+
+
 def _main(damaged: str, *target: str) -> int:
     try:
         if target:
@@ -168,6 +204,11 @@ def _main(damaged: str, *target: str) -> int:
         f"Rescued {found.records} records ({found.rebuilt} of them from their history), {found.events} events and "
         f"{found.tombstones} deleted records into {where}.\n"
     )
+    if found.differing:
+        sys.stdout.write(
+            "In the damaged store these differed from their last event. Compare both in their history: "
+            f"{', '.join(found.differing)}.\n"
+        )
     if kept is None:
         sys.stdout.write(f"Put it in the place of {damaged}, without the files whose names end in -wal and -shm.\n")
     return 0
