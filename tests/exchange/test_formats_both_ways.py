@@ -1,5 +1,6 @@
 """What a format writes, it reads back: every item, whatever it says."""
 
+import json
 import string
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.exchange.formats import WRITTEN
+from clew.exchange.formats import FORMATS, WRITTEN
 from clew.exchange.model import Criterion, Exchange, Item, Relation, version_of
 from clew.exchange.sources import Source
 
@@ -86,3 +87,13 @@ def test_what_is_written_is_read_back(name: str) -> None:
         assert in_order(again) == in_order(exchange)
 
     says_the_same()
+
+
+# Verifies: REQ-d00600-D
+def test_versions_of_needs_that_are_not_the_current_one_are_told() -> None:
+    need = {"id": "A", "type": "req", "title": "One"}
+    versions = {"1.0": {"needs": {"A": need}}, "2.0": {"needs": {"A": {**need, "title": "Two"}}}}
+    data = json.dumps({"current_version": "2.0", "versions": versions}).encode()
+    found = FORMATS["needs"].read(Source(Path("needs.json"), data))
+    assert [item.title for item in found.items] == ["Two"]
+    assert found.notes == ("Read is the current version, 2.0, and not 1.0.",)

@@ -196,6 +196,7 @@ def test_an_item_that_breaks_a_rule_of_the_register_is_reported_and_the_others_c
     assert [each["as"] for each in report["added"]] == ["REQ-0001"]
     assert report["rejected"][0]["id"] == "BAD-1"
     assert "none of shall, must, should and will" in report["rejected"][0]["reason"]
+    assert ".." not in report["rejected"][0]["reason"]
     assert "BAD-1" in (empty / "clew.imports.jsonl").read_text()
 
 
@@ -249,6 +250,17 @@ def test_the_demo_exported_and_imported_into_an_empty_project_is_the_same(
     again = exported(clew, folder, tmp_path / "again.jsonl")
     for id, item in expected.items():
         assert said(again[id]) == said(item)
+
+
+# Verifies: REQ-d00600-C
+@pytest.mark.parametrize("form", ["csv", "needs"])
+def test_an_export_changes_nothing_where_it_comes_from(clew: Clew, demo: Path, tmp_path: Path, form: str) -> None:
+    file = tmp_path / f"demo.{form}"
+    assert clew(demo, "export", form, "--output", str(file)).returncode == 0
+    before = files_of(demo)
+    report = imported(clew, demo, form, str(file))
+    assert (report["added"], report["changed"], report["unplaced"], report["record"]) == ([], [], [], None)
+    assert files_of(demo) == before
 
 
 def said(item: dict[str, Any]) -> dict[str, Any]:

@@ -115,7 +115,7 @@ def test_memories_come_in_as_documents_and_only_once(
 def test_relations_between_memories_become_links_and_the_rest_is_told(clew: Clew, empty: Path, tmp_path: Path) -> None:
     clew(empty, "import", "server-memory", str(source_of("server-memory", tmp_path)))
     done = clew(empty, "import", "basic-memory", str(source_of("basic-memory", tmp_path)))
-    assert "1 relations lead to notes that are not there" in done.stdout
+    assert "1 relation leads to notes that are not there" in done.stdout
     links = [json.loads(line) for line in clew(empty, "memory", "export").stdout.splitlines()]
     assert sorted(each["link"]["origin"] for each in links if "link" in each) == ["depends_on", "owns"]
 

@@ -44,7 +44,8 @@ def test_a_folder_of_doorstop_gives_items_in_the_order_of_their_levels(tmp_path:
     for name, text in DOORSTOP.items():
         (folder / name).write_text(text)
     found = items("doorstop", tmp_path / "reqs")
-    assert list(found) == ["SYS001", "SYS002", "SYS004"]
+    assert list(found) == ["SYS001", "SYS002", "SYS004", "SYS003"]
+    assert (found["SYS003"].kind, found["SYS003"].text) == ("inactive", "Gone")
     assert (found["SYS001"].kind, found["SYS001"].title) == ("heading", "Time")
     second = found["SYS002"]
     assert (second.title, second.parent) == ("Keep time", "SYS001")
@@ -95,6 +96,7 @@ OFT_XML = """<?xml version="1.0" encoding="UTF-8"?>
       <id>keep-time</id><shortdesc>Keep time</shortdesc><status>approved</status><version>3</version>
       <sourcefile>spec.md</sourcefile><sourceline>12</sourceline>
       <description>The clock shall keep time.</description><rationale>People.</rationale>
+      <safetyclass>ASIL-B</safetyclass><releases><release>1.0</release></releases>
       <needscoverage><needsobj>dsn</needsobj><needsobj>utest</needsobj></needscoverage>
       <providescoverage><provcov><linksto>feat:know</linksto><dstversion>1</dstversion></provcov></providescoverage>
       <dependencies><dependson>req~power~1</dependson></dependencies>
@@ -124,6 +126,7 @@ def test_openfasttrace_is_read_from_markdown_and_from_xml(tmp_path: Path) -> Non
     assert (second.title, second.path, second.line) == ("Keep time", "spec.md", 12)
     assert relations(second) == [("implements", "feat~know~1"), ("depends_on", "req~power~1")]
     assert second.attributes["needs"] == "dsn, utest"
+    assert second.kept == {"safetyclass": "ASIL-B", "releases": "1.0"}
 
 
 SDOC = """[DOCUMENT]
@@ -176,7 +179,9 @@ RELATIONS:
 def test_strictdoc_gives_sections_texts_and_requirements_with_their_relations(tmp_path: Path) -> None:
     (tmp_path / "clock.sdoc").write_text(SDOC)
     found = items("strictdoc", tmp_path)
-    assert [item.kind for item in found.values()] == ["information", "heading", "requirement"]
+    assert [item.kind for item in found.values()] == ["document", "grammar", "information", "heading", "requirement"]
+    assert found["clock-document"].text == "TITLE: Clock\nUID: DOC-1"
+    assert "- TAG: REQUIREMENT" in found["clock-grammar"].text
     requirement = found["CLK-1"]
     assert requirement.text == "The clock shall keep time.\n\n[NOT-A-NODE] is text."
     assert found[requirement.parent or ""].title == "Time"
@@ -190,13 +195,31 @@ def test_strictdoc_gives_sections_texts_and_requirements_with_their_relations(tm
     }
 
 
+# Verifies: REQ-d00604-C
+def test_documents_of_one_name_in_two_folders_are_two(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "clock.sdoc").write_text("[DOCUMENT]\nTITLE: Clock\n\n[TEXT]\nSTATEMENT: About clocks.\n")
+    assert list(items("strictdoc", tmp_path)) == ["a-clock-document", "a-clock-1", "b-clock-document", "b-clock-1"]
+
+
 # Verifies: REQ-d00604-D
 def test_issues_of_github_become_requirements_with_their_boxes_as_criteria(
     clew: Clew, empty: Path, tmp_path: Path
 ) -> None:
     body = "The clock shall keep time.\r\n\r\n- [ ] It shows hours\r\n- [x] It shows minutes\r\n"
     issues: list[dict[str, Any]] = [
-        {"number": 12, "title": "Keep time", "body": body, "labels": [{"name": "clock"}], "state": "OPEN", "url": "u"},
+        {
+            "number": 12,
+            "title": "Keep time",
+            "body": body,
+            "labels": [{"name": "clock"}],
+            "state": "OPEN",
+            "url": "u",
+            "comments": [{"body": "By night too."}],
+            "stateReason": "REOPENED",
+            "labels_url": "v",
+        },
         {"number": 13, "title": "Fix it", "body": None, "pull_request": {"url": "x"}},
     ]
     file = tmp_path / "issues.json"
@@ -204,6 +227,8 @@ def test_issues_of_github_become_requirements_with_their_boxes_as_criteria(
     done = clew(empty, "import", "github", str(file))
     assert "+ REQ-p00001  Keep time  (was #12)" in done.stdout
     assert "pull request: 1 (#13)" in done.stdout
+    assert "field comments: 1 (#12)\n  field stateReason: 1 (#12)\n  field ticked: 1 (#12)" in done.stdout
+    assert "By night too." in (empty / "clew.imports.jsonl").read_text()
     text = (empty / "spec" / "issues.md").read_text()
     assert "A. It shows hours\nB. It shows minutes\n" in text
     assert "- tags: clock" in text

@@ -37,6 +37,25 @@ def test_columns_are_mapped_by_options_and_the_mapping_can_be_kept(clew: Clew, e
     assert "0 added, 0 changed, 2 unchanged" in again.stdout
 
 
+# Verifies: REQ-d00603-C
+def test_a_column_that_is_called_like_a_relation_cites_whatever_its_case(
+    clew: Clew, empty: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "parts.csv"
+    file.write_text("ID,Title,Text,Implements,Depends On\nA,One,It shall run.,,\nB,Two,It shall stop.,A,A\n")
+    done = clew(empty, "import", "csv", str(file))
+    assert "relation depends_on: 1 (B)" in done.stdout
+    text = (empty / "spec" / "parts.md").read_text()
+    assert "## REQ-p00002: Two\n\n**Level**: PRD | **Status**: Draft | **Implements**: REQ-p00001\n" in text
+
+
+# Verifies: REQ-d00601-A
+def test_an_attribute_that_is_called_like_a_relation_stays_an_attribute() -> None:
+    items = (Item(id="A", attributes={"Implements": "nothing, really"}),)
+    data = csv_format.write(Exchange(items=items), "project")
+    assert csv_format.read(Source(Path("x.csv"), data)).items[0].attributes == {"Implements": "nothing, really"}
+
+
 # Verifies: REQ-d00601-D
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-2", "@SUM(A1)", "'quoted", "'=1", "\t=1", "＝1"])
 def test_no_cell_is_calculated_and_all_are_read_back_as_they_were(text: str) -> None:

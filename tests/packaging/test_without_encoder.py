@@ -130,7 +130,7 @@ def test_a_model_in_a_folder_serves_without_the_packages(bare: Installed, demo: 
     assert index["embedder"].startswith("tiny@")
     checks = {check["name"]: check for check in data(bare, demo, "doctor")["checks"]}
     assert checks["encoder"]["detail"].startswith("tiny@")
-    for arguments in (("search", "tide table"), ("links", "suggest")):
+    for arguments in (("search", "tide table"), ("links", "suggest", "--wait")):
         done = succeeded(bare.run(demo, *arguments))
         assert BY_WORDS not in done.stdout + done.stderr
 

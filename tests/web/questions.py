@@ -106,7 +106,7 @@ WITHOUT_SPECS = {
     ),
     "Memory": (
         Q("What is remembered, about what?", "/memory",
-          ("1 memory", "Roses are watered in the evening", "about file:garden.py")),
+          ("1 memory", "Roses are watered in the evening", "about garden.py")),
         Q("Why is it believed?", "/memory/MEMORY", ("Why it is believed leaves burn at noon",)),
         Q("Does it still hold?", "/memory/MEMORY", ("holds", "What it cites fresh")),
     ),

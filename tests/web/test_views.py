@@ -128,6 +128,7 @@ def test_the_tree_is_opened_step_by_step(visitor: Visitor) -> None:
     [
         ("/nowhere", 404, "There is no page '/nowhere'"),
         ("/r/REQ-d09999", 404, "REQ-d09999"),
+        ("/r/unheard-of", 404, '`clew search "..."` finds requirements by words'),
         ("/specs/unheard-of", 404, "unheard-of"),
         ("/changes/unheard-of", 404, "unheard-of"),
         ("/documents/docs/gone.md", 404, "docs/gone.md"),

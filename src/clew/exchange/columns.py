@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 
 from clew.errors import FormatError
-from clew.exchange.flat import OWN, flattened, unflattened
-from clew.exchange.model import Item
+from clew.exchange.flat import KNOWN_RELATIONS, OWN, flattened, unflattened
+from clew.exchange.model import Item, relation_kind
 from clew.exchange.sources import json_of
 from clew.text.shortening import shortened
 
@@ -68,6 +68,11 @@ def meanings(header: Sequence[str], mapping: Mapped | None) -> dict[str, str]:
         if meaning not in taken and (chosen := next(free, None)) is not None:
             found[chosen] = meaning
             taken.add(meaning)
+    # Those that are spelled as relations are first: `Depends on` is one only where no column is called `depends_on`.
+    for name in sorted(header, key=lambda each: each != relation_kind(each)):
+        if name not in found and (kind := relation_kind(name)) in KNOWN_RELATIONS and kind not in taken:
+            found[name] = kind
+            taken.add(kind)
     return {name: found.get(name, name) for name in header}
 
 

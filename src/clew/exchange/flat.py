@@ -118,7 +118,9 @@ def _kind_of(name: str, cited: set[str]) -> str | None:
 
 
 def _is_attribute(name: str) -> bool:
-    return bool(name) and name not in OWN and _kind_of(name, set()) is None
+    """A name that somebody could take for one of a relation, such as `Depends on`, is none of an attribute."""
+    is_relation = _kind_of(name, set()) is not None or relation_kind(name) in KNOWN_RELATIONS
+    return bool(name) and name not in OWN and not is_relation
 
 
 def _by_kind(relations: Iterable[Relation]) -> dict[str, list[str]]:

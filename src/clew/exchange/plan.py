@@ -119,7 +119,8 @@ class _Planner:
             for item in placeable
         }
         wanted = {item.id: self._translated(item) for item in placeable}
-        refuse_circles(wanted.values())
+        # In the ids of the source, which is where a circle has to be opened.
+        refuse_circles(placeable)
         added: list[Placing] = []
         changed: list[Placing] = []
         conflicts: list[results.Problem] = []
@@ -251,8 +252,9 @@ class _Planner:
         now = version_of(here)
         if now == made.written:
             self._note_kept(item, kept)
-            # What was exported from here and says nothing new needs no record.
-            is_own = record is None and item.id == wanted.id and kept == Kept()
+            # What was exported from here and says nothing new needs no record; a row of a table is no place to keep.
+            told = msgspec.structs.replace(kept, path="", line=0) if item.version else kept
+            is_own = record is None and item.id == wanted.id and told == Kept()
             return "keep", None if is_own else made
         before = {now, version_of(with_ids(here, self._former))}
         if before & {item.version, record.written if record is not None else None}:

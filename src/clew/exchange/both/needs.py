@@ -13,6 +13,7 @@ from clew.exchange.flat import KNOWN_RELATIONS, flattened, relation_name, unflat
 from clew.exchange.model import REQUIREMENT, Criterion, Exchange, Item, Relation, relation_kind
 from clew.exchange.sources import Source, json_of, mapping, string
 from clew.text.controls import pretty_json
+from clew.text.shortening import shortened
 
 VERSION = "1.0"
 _REQUIREMENT_TYPES = frozenset({"req", "requirement", "spec", "need", "story", "feat", "feature", "sysreq", "swreq"})
@@ -49,7 +50,10 @@ def read(source: Source) -> Exchange:
     needs = mapping(mapping(versions[current], f"Version '{current}'").get("needs"), f"'needs' of version '{current}'")
     schema = mapping(versions[current].get("needs_schema") or {}, "'needs_schema'").get("properties") or {}
     known = set(needs)
-    return Exchange(items=tuple(_item(id, mapping(each, f"Need '{id}'"), known, schema) for id, each in needs.items()))
+    items = tuple(_item(id, mapping(each, f"Need '{id}'"), known, schema) for id, each in needs.items())
+    others = [each for each in versions if each != current]
+    told = f"Read is the current version, {current}, and not {shortened(', '.join(others), 200)}."
+    return Exchange(items=items, notes=(told,) if others else ())
 
 
 def _item(id: str, need: dict[str, Any], known: set[str], schema: dict[str, Any]) -> Item:

@@ -11,6 +11,7 @@ from clew.exchange.model import Exchange
 from clew.exchange.sources import Source, string
 from clew.formats.documents.front_matter import read_front_matter
 from clew.formats.documents.lines import TextLines
+from clew.text.counting import counted
 
 _OBSERVATION = re.compile(r"\s*[-*] \[([^\]\[]+)\] +\S.*")
 _RELATION = re.compile(r"\s*[-*] (?:\"([^\"]+)\"|([\w -]+?))?\s*\[\[([^\]]+)\]\].*")
@@ -36,7 +37,8 @@ def read(source: Source) -> Exchange:
     ]
     lines.extend(dict.fromkeys(links))
     lost = sum(target.casefold() not in places for _, _, target in relations)
-    told = f"{lost} relations lead to notes that are not there; the texts of the memories still have them."
+    leads = counted(lost, "relation leads", "relations lead")
+    told = f"{leads} to notes that are not there; the texts of the memories still have them."
     return Exchange(memories=tuple(lines), notes=(told,) if lost else ())
 
 

@@ -3,12 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from clew.errors import FormatError
 from clew.exchange.model import HEADING, INFORMATION, REQUIREMENT, Exchange, Item, Relation
 from clew.exchange.sources import Source, string
 from clew.exchange.yaml_subset import read_yaml
 
 _SETTINGS = ".doorstop.yml"
+_INACTIVE = "inactive"
 _NOTHING: tuple[Any, ...] = (None, "", [])
 _KEPT = ("derived", "reviewed", "ref", "references", "level")
 _KNOWN = frozenset({*_KEPT, "active", "header", "links", "normative", "text"})
@@ -31,7 +34,7 @@ def read(source: Source) -> Exchange:
 
 
 def _document(source: Source, folder: Path, prefix: str) -> list[Item]:
-    """The items of one document in the order of their levels; an inactive one is none."""
+    """The items of one document in the order of their levels; those that are inactive last, as another kind."""
     files = [path for path in source.files(".yml", ".md") if path.parent == folder and _is_item(path, prefix)]
     found = [(path, _fields(path, source)) for path in files]
     active = [(path, fields) for path, fields in found if fields.get("active", True) is not False]
@@ -45,7 +48,8 @@ def _document(source: Source, folder: Path, prefix: str) -> list[Item]:
         if item.kind == HEADING:
             headings.append((level, item.id))
         items.append(item)
-    return items
+    inactive = (_item(path, fields, source, None) for path, fields in found if fields.get("active", True) is False)
+    return [*items, *(msgspec.structs.replace(item, kind=_INACTIVE) for item in inactive)]
 
 
 def _is_item(path: Path, prefix: str) -> bool:

@@ -12,7 +12,8 @@ from clew.exchange.sources import Source, listing, mapping, string
 
 _BOX = re.compile(r"\s*[-*] \[([ xX])\] +(.+)")
 _PLACED = frozenset({"number", "title", "body", "labels", "state", "pull_request", "url", "html_url"})
-_KEPT = ("assignees", "milestone", "author", "user", "createdAt", "created_at", "updatedAt", "updated_at", "closedAt")
+_NAMES = frozenset({"id", "node_id"})
+"""What else the service calls an issue; its addresses end in `_url`."""
 
 
 def read(source: Source) -> Exchange:
@@ -39,7 +40,11 @@ def _item(raw: dict[str, Any], place: int, name: str) -> Item:
         "tags": ", ".join(labels),
         "url": string(raw.get("html_url") or raw.get("url")),
     }
-    kept: dict[str, Any] = {name: raw[name] for name in _KEPT if raw.get(name)}
+    kept: dict[str, Any] = {
+        name: value
+        for name, value in raw.items()
+        if value and name not in _PLACED | _NAMES and not name.endswith("_url")
+    }
     if done := [number for number, box in enumerate(boxes, start=1) if box[1] != " "]:
         kept["ticked"] = done
     return Item(

@@ -20,6 +20,12 @@ _HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*")
 _UNDERLINE = re.compile(r"(?:=+|-+)\s*")
 _FORWARD = re.compile(r"\s*([A-Za-z]\w*)\s*-->\s*([\w, ]+?)\s*:\s*([A-Za-z]\w*~[\w.-]+~\d+)\s*")
 _TYPES = {"feat", "req", "dsn", "arch", "constr", "usr", "sys", "swreq", "scn", "story", "rule"}
+_XML_READ = frozenset(
+    {
+        *("id", "version", "shortdesc", "description", "sourcefile", "sourceline"),
+        *("needscoverage", "tags", "providescoverage", "dependencies"),
+    }
+)
 _LISTS = ("covers", "depends", "needs", "tags")
 
 
@@ -111,6 +117,7 @@ def _made(
     depends: list[str],
     path: str,
     line: int,
+    kept: dict[str, str] | None = None,
 ) -> Item:
     kind = id.partition("~")[0]
     if "rationale" in attributes:
@@ -127,6 +134,7 @@ def _made(
         ),
         path=path,
         line=line,
+        kept=kept or {},
     )
 
 
@@ -160,6 +168,11 @@ def _of_xml(element: "Element", kind: str, name: str) -> Item:
     for tag, inner in (("needscoverage", "needs"), ("tags", "tags")):
         if tag in told and (words := [(each.text or "").strip() for each in told[tag] if (each.text or "").strip()]):
             attributes[inner] = ", ".join(words)
+    kept = {
+        tag: text
+        for tag, child in told.items()
+        if tag not in _XML_READ and tag not in attributes and (text := " ".join("".join(child.itertext()).split()))
+    }
     line = int(texts.get("sourceline", "0")) if texts.get("sourceline", "0").isdecimal() else 0
     return _made(
         _xml_id(kind, texts.get("id", ""), texts.get("version", "1")),
@@ -170,6 +183,7 @@ def _of_xml(element: "Element", kind: str, name: str) -> Item:
         _linked_items(told.get("dependencies")),
         texts.get("sourcefile", "") or name,
         line,
+        kept,
     )
 
 

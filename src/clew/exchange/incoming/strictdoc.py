@@ -1,6 +1,7 @@
 """StrictDoc: `.sdoc` files, or a folder of them."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -23,7 +24,7 @@ _ITEM = re.compile(r"\s*- (TYPE|ROLE|VALUE): (.*)|\s+(TYPE|ROLE|VALUE): (.*)")
 def read(source: Source) -> Exchange:
     items: list[Item] = []
     for each in source.each(".sdoc"):
-        items.extend(_with_criteria(_Document(each.text(), each.name).items()))
+        items.extend(_with_criteria(_Document(each.text(), source.relative(each.place)).items()))
     return Exchange(items=tuple(items))
 
 
@@ -59,6 +60,7 @@ class _Document:
         self._name = name
         self._stem = slug(name.rpartition(".")[0] or name, "document")
         self._count = 0
+        self._structures: Counter[str] = Counter()
         if not any(line.strip() == "[DOCUMENT]" for line in self._lines):
             raise FormatError(
                 f"'{name}' has no [DOCUMENT]; it is no file of StrictDoc.",
@@ -85,6 +87,7 @@ class _Document:
                 continue
             fields, relations, index = self._fields(index, kind)
             if kind in _STRUCTURE:
+                yield self._structure(kind, line, "\n".join(self._lines[line:index]).strip())
                 continue
             item = self._item(kind, fields, relations, parents[-1][1] if parents else None, line)
             yield item
@@ -138,6 +141,14 @@ class _Document:
                 relations[-1][found[1] or found[3]] = (found[2] or found[4] or "").strip()
             index += 1
         return index
+
+    def _structure(self, kind: str, line: int, text: str) -> Item:
+        """What a file says about itself, such as its title and its grammar, as it stands there."""
+        self._structures[kind] += 1
+        number = f"-{self._structures[kind]}" if self._structures[kind] > 1 else ""
+        word = kind.lower().replace("_", " ")
+        id = f"{self._stem}-{word.replace(' ', '-')}{number}"
+        return Item(id=id, kind=word, text=text, path=self._name, line=line)
 
     def _item(
         self, kind: str, fields: dict[str, str], relations: list[dict[str, str]], parent: str | None, line: int

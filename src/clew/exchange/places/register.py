@@ -68,9 +68,8 @@ class RegisterPlace:
         requirement = self._requirement(placing)
         faults = self._register.faults(requirement)
         if faults:
-            raise Rejected(
-                f"The validator of the register rejects it: {'; '.join(faults)}.", hint="Correct it in the source."
-            )
+            told = "; ".join(each.rstrip(".") for each in faults)
+            raise Rejected(f"The validator of the register rejects it: {told}.", hint="Correct it in the source.")
         return item_of(requirement, self._register.file.place.name)
 
     def _requirement(self, placing: Placing) -> Requirement:

@@ -33,6 +33,7 @@ from clew.errors import (
     Unavailable,
 )
 from clew.markup.environment import environment
+from clew.operation.as_commands import as_commands
 from clew.operation.listing import Listed
 from clew.project import Project
 from clew.surfaces.mcp.transports.settings import HttpSettings
@@ -304,6 +305,7 @@ def _read_only() -> View:
 def templates() -> Environment:
     made = environment("clew.surfaces.web")
     made.globals |= {"to": addresses}
+    made.filters |= {"as_commands": as_commands}
     return made
 
 
