@@ -79,6 +79,17 @@ def test_journeys_are_found_by_their_actor(ask: Ask, opened: Open, demo: Path) -
     assert ask(project, "query_nodes", kind="journey", actor="nobody")["results"] == []
 
 
+# Verifies: REQ-d00060-A
+def test_nodes_are_narrowed_by_a_field_that_is_a_number_in_some_kinds(ask: Ask, opened: Open, demo: Path) -> None:
+    project = opened(demo)
+    project.kb.index()
+    everything = ask(project, "query_nodes", kind="requirement, section", limit=500, max_tokens=20_000)
+    assert {item["kind"] for item in everything["results"]} == {"requirement", "section"}
+    found = ask(project, "query_nodes", kind="requirement, section", level="dev")
+    assert {item["kind"] for item in found["results"]} == {"requirement"}
+    assert ask(project, "query_nodes", level="a/" * 2_500)["results"] == []
+
+
 # Verifies: REQ-d00060-B
 @pytest.mark.parametrize(
     ("keyword", "finds"),

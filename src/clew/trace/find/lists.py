@@ -450,8 +450,9 @@ def _discovered(match: Match, part: Node, is_direct: bool) -> results_find.Disco
 
 
 @lru_cache(maxsize=1_000)
-def _folded(value: str | None) -> str:
-    return (value or "").casefold()
+def _folded(value: object) -> str:
+    """The level of a section is a number."""
+    return "" if value is None else str(value).casefold()
 
 
 def _with_fields(nodes: Sequence[Node], **wanted: str) -> Sequence[Node]:
