@@ -260,9 +260,32 @@ def test_keys_are_kept_while_the_issuer_does_not_answer(issuer: Issuer, monkeypa
     monkeypatch.setattr(oauth, "_AGAIN_SECONDS", -1.0)
     asked = len(issuer.asked)
     assert checking.principal(issuer.token()) == tokens.Principal("ada", may_write=True)
-    assert len(issuer.asked) > asked
+    while len(issuer.asked) == asked:
+        time.sleep(0.001)
     monkeypatch.setattr(oauth, "_OLDEST_KEYS_SECONDS", -1.0)
     assert checking.principal(issuer.token()) is None
+
+
+# Verifies: REQ-d00485-D
+def test_while_the_issuer_hangs_known_keys_are_good_at_once_and_unknown_ones_do_not_queue(
+    issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checking = oauth.Issuer(OAuthSettings(issuer=issuer.url, resource=RESOURCE, keys=f"{issuer.url}/keys"))
+    ada = tokens.Principal("ada", may_write=True)
+    assert checking.principal(issuer.token()) == ada
+    monkeypatch.setattr(oauth, "_KEYS_SECONDS", -1.0)
+    monkeypatch.setattr(oauth, "_AGAIN_SECONDS", -1.0)
+    monkeypatch.setattr(oauth, "_FETCH_SECONDS", 60.0)
+    issuer.hold.clear()
+    try:
+        # Whoever waited here would wait for the issuer, which answers after all of this.
+        assert [checking.principal(issuer.token()) for _ in range(3)] == [ada] * 3
+        assert checking.principal(issuer.token(kid="k2")) is None
+        while len(issuer.asked) == 1:
+            time.sleep(0.001)
+        assert len(issuer.asked) == 2
+    finally:
+        issuer.hold.set()
 
 
 # Verifies: REQ-d00485-D

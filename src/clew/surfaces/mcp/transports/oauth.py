@@ -95,7 +95,7 @@ class _Keys(msgspec.Struct, frozen=True):
 
 class Issuer:
     """Checks tokens. May be asked from any thread; keys are fetched when they are first needed. Whoever needs a key
-    that is known never waits for one who fetches."""
+    that is known never waits for the issuer."""
 
     def __init__(self, settings: OAuthSettings) -> None:
         self._settings = settings
@@ -141,17 +141,48 @@ class Issuer:
 
     def _key(self, id: str) -> Any:
         if self._is_due(id):
-            with self._fetching:
-                # Another thread may have fetched while this one waited.
-                if self._is_due(id):
-                    self._fetch_keys()
+            if self._known(id) is not None:
+                self._fetch_aside(id)
+            # With keys at hand one alone waits for a new one: whoever makes up names of keys must not hold up others.
+            elif self._fetching.acquire(blocking=not self._has_keys()):
+                try:
+                    # Another thread may have fetched while this one waited.
+                    if self._is_due(id):
+                        self._fetch_keys()
+                finally:
+                    self._fetching.release()
+        return self._known(id)
+
+    def _known(self, id: str) -> Any:
         keys = self._keys
-        return keys.by_id.get(id) if time.monotonic() - keys.fetched < _OLDEST_KEYS_SECONDS else None
+        return keys.by_id.get(id) if _is_good(keys) else None
+
+    def _has_keys(self) -> bool:
+        keys = self._keys
+        return bool(keys.by_id) and _is_good(keys)
 
     def _is_due(self, id: str) -> bool:
         keys, now = self._keys, time.monotonic()
         is_wanted = id not in keys.by_id or now - keys.fetched > _KEYS_SECONDS
         return is_wanted and now - self._tried > _AGAIN_SECONDS
+
+    def _fetch_aside(self, id: str) -> None:
+        """Fetch in another thread, unless one fetches already."""
+        if not self._fetching.acquire(blocking=False):
+            return
+
+        def fetch() -> None:
+            try:
+                if self._is_due(id):
+                    self._fetch_keys()
+            finally:
+                self._fetching.release()
+
+        try:
+            threading.Thread(target=fetch, name="clew-issuer-keys", daemon=True).start()
+        except RuntimeError:
+            # There is no thread to be had now: a later request tries again.
+            self._fetching.release()
 
     def _fetch_keys(self) -> None:
         """Also an attempt that fails counts: an issuer that is gone is not asked with every request."""
@@ -179,6 +210,10 @@ class Issuer:
             if told.get("issuer") == self._settings.issuer and isinstance(told.get("jwks_uri"), str):
                 return str(told["jwks_uri"])
         raise OSError(f"the issuer {self._settings.issuer} publishes no metadata")
+
+
+def _is_good(keys: _Keys) -> bool:
+    return time.monotonic() - keys.fetched < _OLDEST_KEYS_SECONDS
 
 
 class _Stays(urllib.request.HTTPRedirectHandler):
