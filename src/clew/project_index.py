@@ -248,6 +248,12 @@ class ProjectIndex:
         self.problem = None
         return answer, None
 
+    def persistently(self, question: Callable[[SearchEngine], T]) -> T | None:
+        """The answer of the engine, of the index opened anew, or of one that is made anew: what other parts had in it
+        is missing there. None, with the reason in `problem`, where there is no index."""
+        engine = self.engine
+        return None if engine is None else self._persistently(engine, question)
+
     def _persistently(self, engine: SearchEngine, question: Callable[[SearchEngine], T]) -> T:
         """The answer of the engine, of the index opened anew, or of one that is made anew."""
         for discard in (False, True):

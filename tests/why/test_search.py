@@ -1,7 +1,9 @@
 """One search over everything, and questions answered by quotes."""
 
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -131,3 +133,48 @@ def test_a_file_that_cites_nothing_has_an_impact(project: Path, capsys: pytest.C
     code, out = asked(project, capsys, "impact", "src/core.py", "--json")
     users = [(each["id"], each["distance"]) for each in json.loads(out)["used_by"]]
     assert (code, users) == (0, [("src/shell.py", 1), ("src/outer.py", 2)])
+
+
+def damage_texts(project: Path, *, after_terms: bool = False) -> None:
+    """Make the packed texts of the index unreadable; with `after_terms`, what a ranking reads can still be read."""
+    with closing(sqlite3.connect(project / ".clew" / "search" / "index.db")) as connection, connection:
+        for unit, data in connection.execute("SELECT unit, packed FROM unit_texts").fetchall():
+            damaged = data[:-4] if after_terms else b"\xff" * len(data)
+            connection.execute("UPDATE unit_texts SET packed = ? WHERE unit = ?", (damaged, unit))
+
+
+# Verifies: REQ-d00200-A
+@pytest.mark.parametrize("after_terms", [False, True], ids=["terms", "text"])
+def test_a_search_that_meets_damaged_texts_is_answered_from_an_index_made_anew(
+    client: McpClient, project: Path, after_terms: bool
+) -> None:
+    client("store_memory", content="Warn ships by radio, not by flags.", rationale="decided by the harbour master")
+    before = client("search_everything", query="warn ships low water")
+    assert {each["kind"] for each in before["results"]} >= {"requirement", "document", "code", "memory"}
+    damage_texts(project, after_terms=after_terms)
+    again = client("search_everything", query="warn ships low water")
+    assert {each["id"] for each in again["results"]} == {each["id"] for each in before["results"]}
+    assert {each["kind"] for each in again["results"]} == {each["kind"] for each in before["results"]}
+
+
+# Verifies: REQ-d00200-A
+def test_a_question_that_meets_damaged_texts_is_answered(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["ask", "-C", str(project), "--json", "when does a ship that draws three metres pass the bar?"]
+    assert main(asked) == 0
+    before = json.loads(capsys.readouterr().out)["quotes"]
+    damage_texts(project)
+    assert main(asked) == 0
+    assert [each["id"] for each in json.loads(capsys.readouterr().out)["quotes"]] == [each["id"] for each in before]
+
+
+# Verifies: REQ-d00200-A
+def test_a_rebuild_of_a_damaged_index_has_the_documents_in_it(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["index", str(project), "--json"]) == 0
+    before = json.loads(capsys.readouterr().out)["index"]["parts"]
+    assert before["section"]
+    damage_texts(project)
+    assert main(["index", "--rebuild", str(project), "--json"]) == 0
+    after = json.loads(capsys.readouterr().out)["index"]["parts"]
+    assert (after["section"], after["requirement"]) == (before["section"], before["requirement"])

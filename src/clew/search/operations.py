@@ -54,9 +54,10 @@ class MakeIndex(
     def _index(self, call: Call) -> IndexReport:
         project = call.project
         project.ensure_graph(call.progress)
-        call.notes = project.kb.refresh(call.progress, wait=True)
         with project.context.lock.reading():
             written = project.index.rebuild() if self.rebuild else project.index.sync()
+        # Into the new index: what could not be read of a damaged one is missing there.
+        call.notes = project.kb.refresh(call.progress, wait=True)
         # What `clew why` reads in the background otherwise.
         project.history.complete(call.progress)
         _read_code(call)

@@ -17,7 +17,6 @@ from clew.why.search import Everything, varied
 
 if TYPE_CHECKING:
     from clew.operation.call import Call
-    from clew.search.engine import SearchEngine
 
 _READ = 12
 _MOST_LINES = 14
@@ -49,21 +48,21 @@ class Answered(msgspec.Struct, frozen=True):
 def ask(call: "Call", question: str) -> Answered:
     """Hold the graph's lock."""
     everything = Everything(call, ("requirement", "spec", "document", "memory"))
-    engine, in_order = everything.ranked(question)
-    ranked, notes = varied(in_order), tuple(everything.notes)
+    in_order = everything.ranked(question)
+    ranked, notes = varied(in_order or ()), tuple(everything.notes)
     best = ranked[0].score if ranked else 1.0
     shares = {each.id: each.score / best if best > 0 else 0.0 for each in ranked[:_READ]}
-    asked = call.project.kb.finder.asked(question) if engine is not None else None
-    if engine is None or asked is None:
+    if in_order is None:
         return Answered((), (), (NOTHING, *notes))
-    units = [unit for id in shares if (unit := engine.units.get(id)) is not None]
-    units += [unit for unit in _defining(everything, engine, asked) if unit.id not in shares]
-    names = everything.unmentioned(engine, question)
+    asked = call.project.kb.finder.asked(question)
+    units = list(everything.units(shares).values())
+    units += [unit for unit in _defining(everything, asked) if unit.id not in shares]
+    names = everything.unmentioned(question)
     missing = [name for name in names if not any(spells_out(unit.body, name) for unit in units)]
     nowhere = (f"{UNMENTIONED} {' and '.join(f'{name!r}' for name in missing)}.",) if missing else ()
     if not units:
         return Answered((), (), (NOTHING, *nowhere, *notes))
-    likeness = engine.window_likeness(question, [unit.id for unit in units])
+    likeness = everything.answered(lambda engine: engine.window_likeness(question, [unit.id for unit in units])) or {}
     # What says what is asked for is found as well as anything.
     passages = [Passage(unit.body, unit.title, shares.get(unit.id, 1.0), likeness.get(unit.id)) for unit in units]
     found = window_evidence(asked, passages, _LIMITS)
@@ -77,17 +76,17 @@ def ask(call: "Call", question: str) -> Answered:
     return Answered(tuple(kept), (), notes)
 
 
-def _defining(everything: Everything, engine: "SearchEngine", asked: WeightedQuestion) -> Iterator[Unit]:
+def _defining(everything: Everything, asked: WeightedQuestion) -> Iterator[Unit]:
     """Texts that say what something is, where that is asked: its name alone stands in too many to find them by it."""
     if asked.definition is None:
         return
     seen: set[str] = set()
     for phrase in phrases_of(asked.text):
-        _, ranked = everything.ranked(phrase)
-        for each in ranked[:_READ]:
-            unit = engine.units.get(each.id) if each.id not in seen else None
-            seen.add(each.id)
-            if unit is not None and asked.definition.search(unit.body) is not None:
+        ranked = everything.ranked(phrase) or ()
+        new = [each.id for each in ranked[:_READ] if each.id not in seen]
+        seen.update(new)
+        for unit in everything.units(new).values():
+            if asked.definition.search(unit.body) is not None:
                 yield unit
 
 

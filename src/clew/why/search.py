@@ -4,9 +4,9 @@ What is called exactly so comes first. Of the best twenty, each kind is among th
 takes no part in the ranking.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -38,6 +38,7 @@ _NEAR = 0.3
 _FIRST, _AMONG = 10, 20
 _MOST_EXACT = 8
 _PREVIEW = 160
+T = TypeVar("T")
 
 
 class FoundItem(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -60,6 +61,14 @@ class FoundItems(msgspec.Struct, frozen=True):
     """How much can be found by words and by meaning; null without a search index."""
 
 
+def read_documents(call: "Call") -> None:
+    """Have changed documents read before the graph is held. Where they cannot be kept, everything else is found."""
+    try:
+        call.notes = call.project.kb.refresh(call.progress, wait=call.surface == "cli")
+    except StoreError as error:
+        call.notes = (f"Documents are not searched: {error.message}",)
+
+
 class Everything:
     """All that can be found, brought in step for one question. Hold the graph's lock."""
 
@@ -69,19 +78,22 @@ class Everything:
         self._kinds = tuple(kinds) or tuple(KINDS)
         self.notes: list[str] = list(call.notes)
         self.indexed: str | None = None
+        self._in_step: SearchEngine | None = None
+        """What was brought in step for this question."""
 
     def find(self, query: str, *, offset: int = 0, limit: int = 10) -> FoundItems:
         if self._kinds == ("requirement",):
             return self._requirements(query, offset=offset, limit=limit)
         exact = list(self._exact(query))
-        engine, ranked = self.ranked(query, again=offset > 0)
-        if engine is None:
+        ranked = self.ranked(query, again=offset > 0)
+        if ranked is None:
             # Requirements that hold all words are found without an index.
             return self._requirements(query, offset=offset, limit=limit)
         known = {(item.kind, item.id) for item in exact}
         items = _joined(exact, [each for each in ranked if not self._is_known(each, known)])
         page = items[offset : offset + limit]
-        shown = (item if isinstance(item, FoundItem) else self._item(engine, item, query) for item in page)
+        units = self.units([item.id for item in page if isinstance(item, RankedUnit)])
+        shown = (item if isinstance(item, FoundItem) else self._item(units.get(item.id), query) for item in page)
         results = tuple(item for item in shown if item is not None)
         total = len(items)
         notes = tuple(dict.fromkeys(self.notes))
@@ -97,23 +109,39 @@ class Everything:
         notes = tuple(dict.fromkeys((*self.notes, *page.notes)))
         return FoundItems(found, page.total + len(related), page.truncated, None, notes, page.indexed)
 
-    def ranked(self, query: str, *, again: bool = False) -> "tuple[SearchEngine | None, list[RankedUnit]]":
-        """Everything that has to do with the query, best first."""
-        engine = self._engine()
-        if engine is None:
+    def ranked(self, query: str, *, again: bool = False) -> list[RankedUnit] | None:
+        """Everything that has to do with the query, best first; None where there is no index."""
+        asked = Question(text=query, scope=self._scope(self._kinds))
+        ranking = self.answered(lambda engine: engine.rank(asked, again=again, check=self._call.check))
+        if ranking is None:
             self.notes.append(self._project.index.problem or "There is no search index.")
-            return None, []
-        scope = self._scope(self._kinds)
-        ranking = engine.rank(Question(text=query, scope=scope), again=again, check=self._call.check)
+            return None
         self.notes += ranking.notes
         self.indexed = ranking.indexed
-        found = [each for each in ranking.units if _is_relevant(each)]
-        return engine, self._visible(found)
+        return self._visible([each for each in ranking.units if _is_relevant(each)])
 
-    def unmentioned(self, engine: "SearchEngine", question: str) -> tuple[str, ...]:
+    def units(self, ids: Collection[str]) -> dict[str, Unit]:
+        """Those that are there, in the order of their ids."""
+        found = self.answered(lambda engine: [(id, engine.units.get(id)) for id in ids]) or ()
+        return {id: unit for id, unit in found if unit is not None}
+
+    def unmentioned(self, question: str) -> tuple[str, ...]:
         """What a question names that stands nowhere, source code included."""
-        names = names_in(question, engine.word_vectors())
-        return engine.absent(names, self._scope(tuple(KINDS)), Filters())
+        scope = self._scope(tuple(KINDS))
+        absent = self.answered(
+            lambda engine: engine.absent(names_in(question, engine.word_vectors()), scope, Filters())
+        )
+        return absent or ()
+
+    def answered(self, question: "Callable[[SearchEngine], T]") -> T | None:
+        """What the index answers, brought in step. One that turns out to be damaged is made anew first."""
+
+        def in_step(engine: "SearchEngine") -> T:
+            if engine is not self._in_step:
+                self._bring_in_step(engine)
+            return question(engine)
+
+        return self._project.index.persistently(in_step)
 
     def _scope(self, kinds: Sequence[str]) -> Scope:
         return Scope(
@@ -125,11 +153,13 @@ class Everything:
 
     # Bringing it in step
 
-    def _engine(self) -> "SearchEngine | None":
+    def _bring_in_step(self, engine: "SearchEngine") -> None:
         project = self._project
-        engine = project.index.engine
-        if engine is None:
-            return None
+        is_another, self._in_step = self._in_step is not None, engine
+        if is_another and "document" in self._kinds:
+            # They were read into the one before.
+            read_documents(self._call)
+            self.notes += self._call.notes
         try:
             project.index.sync(self._call.check)
             if "spec" in self._kinds:
@@ -141,7 +171,6 @@ class Everything:
                 code_units.sync(project.code.file, engine)
         except ClewError as error:
             self.notes.append(f"The search index is behind the files: {error.message}")
-        return engine
 
     # Who may see what
 
@@ -188,8 +217,7 @@ class Everything:
 
     # What is shown
 
-    def _item(self, engine: "SearchEngine | None", ranked: RankedUnit, query: str) -> FoundItem | None:
-        unit = engine.units.get(ranked.id) if engine is not None else None
+    def _item(self, unit: Unit | None, query: str) -> FoundItem | None:
         if unit is None:
             return None
         text = one_line(preview(query, unit.body[:200_000], max_chars=_PREVIEW).text, _PREVIEW)

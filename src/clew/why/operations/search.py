@@ -4,22 +4,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from clew.errors import StoreError
 from clew.operation.call import Call
 from clew.operation.declare import MaxTokens, Operation, Option, PageCursor, Toolset
 from clew.text.terminal import coloured, note
 from clew.why.ask import NOTHING, UNMENTIONED, Answered, as_lines, ask
-from clew.why.search import Everything, FoundItem, FoundItems
+from clew.why.search import Everything, FoundItem, FoundItems, read_documents
 from clew.why.search import as_lines as found_lines
-
-
-def read_documents(call: Call) -> None:
-    """Have changed documents read before the graph is held. Where they cannot be kept, everything else is found."""
-    try:
-        call.notes = call.project.kb.refresh(call.progress, wait=call.surface == "cli")
-    except StoreError as error:
-        call.notes = (f"Documents are not searched: {error.message}",)
-
 
 Kind = Literal["requirement", "spec", "document", "code", "memory"]
 
