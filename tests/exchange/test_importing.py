@@ -159,6 +159,24 @@ def test_a_requirement_that_was_renamed_here_is_not_imported_again(
     assert ("The clock shall keep the time.\n" in spec.read_text()) != edited
 
 
+# Verifies: REQ-d00600-H
+def test_a_requirement_of_the_same_title_is_not_taken_for_one_that_is_gone(
+    clew: Clew, empty: Path, source: Path
+) -> None:
+    source.write_text(lines([ITEMS[0]]))
+    assert [each["as"] for each in imported(clew, empty, "jsonl", str(source))["added"]] == ["REQ-p00001"]
+    spec = empty / "spec" / "clock.md"
+    text = spec.read_text().replace("REQ-p00001", "REQ-p00050")
+    for old in (
+        "The clock shall keep the time of day.",
+        "The clock shall show the hour.",
+        "People are late without it.",
+    ):
+        text = text.replace(old, "Operators shall badge in at our harbour door.")
+    spec.write_text(text)
+    assert [each["id"] for each in imported(clew, empty, "jsonl", str(source))["added"]] == ["SYS-1"]
+
+
 # Verifies: REQ-d00601-F
 def test_an_export_has_the_ids_of_an_import_where_they_are_asked_for(
     clew: Clew, empty: Path, source: Path, tmp_path: Path

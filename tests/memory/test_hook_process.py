@@ -1,6 +1,7 @@
 """`clew hook` as hosts run it: a process for each event, with and without a server."""
 
 import json
+import os
 import socket
 import sqlite3
 import stat
@@ -99,6 +100,21 @@ def test_without_a_server_an_index_of_another_version_is_made_anew_before_it_is_
     assert id[:8] in Host(root).prompt("see src/tides.py")
     with closing(sqlite3.connect(index)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)
+
+
+# Verifies: REQ-d00310-A
+def test_a_file_that_came_with_a_clone_leads_a_hook_to_no_file_of_the_user(root: Path, client: Memory) -> None:
+    id = client.store("Heights are in metres.", about=["src/tides.py"])
+    client.ids("heights")
+    (store,) = root.rglob("memory.db")
+    own = root.parent / "places.sqlite"
+    with closing(sqlite3.connect(own)) as connection:
+        connection.execute("CREATE TABLE bookmarks (address TEXT)")
+    before = own.read_bytes()
+    for index in (str(own), os.path.relpath(own, store.parent)):
+        (store.parent / "team-memory").write_text(f"memory.db\n{index}\n")
+        assert id[:8] in Host(root, index).prompt("see src/tides.py")
+        assert own.read_bytes() == before
 
 
 # Verifies: REQ-d00312-B

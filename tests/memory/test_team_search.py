@@ -14,6 +14,7 @@ from tests.memory.test_purge import OTHER, SECRET, TEXT, holding, take_out
 from tests.postgres import OwnPostgres, Postgres
 
 from clew.config import load
+from clew.memory.model import BYTES_LEFT, PENDING, PURGES
 from clew.project import Project
 from clew.surfaces.cli.main import main
 from clew.trust import user_configuration
@@ -176,6 +177,88 @@ def test_a_purge_of_one_server_leaves_nothing_with_another_one(
         assert postgres.execute(f"SELECT count(*) FROM {schema}.unit_bodies WHERE body LIKE '%{SECRET}%'", name) == [
             (0,)
         ]
+
+
+# Verifies: REQ-d00492-B
+def test_a_purge_of_a_writer_who_is_no_owner_leaves_nothing_with_others_and_asks_an_owner_once(
+    postgres: Postgres, database: str, checkouts: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team(database, checkouts, "files", monkeypatch)
+    name = database.split("/")[3].partition("?")[0]
+    mine, question = checkouts[0], "where is the key of the lamp room"
+    postgres.execute(f"CREATE USER {name}_wim")
+    try:
+        assert main(["store", "init", "--to", database, "--writer", f"{name}_wim", "-C", str(mine)]) == 0
+        with remembering(checkouts[1]) as other:
+            secret, kept = other.store(TEXT), other.store(OTHER)
+            assert secret in other.ids(question)
+            monkeypatch.setenv("CLEW_STORE", postgres.url(name, f"{name}_wim"))
+            project = Project.open(mine)
+            done = take_out(project, ids=(secret,))
+            assert "until an owner opens the memory" in done.beyond_reach[-1]
+            assert _purges(project) == [BYTES_LEFT]
+            project.close()
+            assert eventually(lambda: secret not in other.ids(question))
+            assert eventually(lambda: other.project.memory.home.index.purged() > 0)
+            assert secret not in other.project.memory.home.index.there()
+            assert eventually(lambda: kept in other.ids("how are ropes coiled") and not holding(checkouts[1]))
+        monkeypatch.setattr("clew.memory.storage.home.throw_away", thrown := Thrown())
+        for _ in range(2):
+            project = Project.open(mine)
+            assert (_purges(project), thrown.files) == ([BYTES_LEFT], [])
+            project.close()
+        # A purge that was killed is finished by a writer too, as far as he can.
+        project = Project.open(mine)
+        with project.memory.home.store.transaction(actor="wim") as transaction:
+            transaction.put(PURGES, PENDING, {})
+        project.close()
+        for _ in range(2):
+            project = Project.open(mine)
+            assert (_purges(project), len(thrown.files)) == ([BYTES_LEFT], 1)
+            project.close()
+        monkeypatch.setenv("CLEW_STORE", database)
+        project = Project.open(mine)
+        assert (_purges(project), len(thrown.files)) == ([], 1)
+        project.close()
+    finally:
+        _drop_roles(postgres, database)
+        postgres.execute(f"DROP USER {name}_wim")
+
+
+class Thrown:
+    """Which indexes were thrown away."""
+
+    def __init__(self) -> None:
+        self.files: list[Path] = []
+
+    def __call__(self, file: Path) -> None:
+        self.files.append(file)
+
+
+def _purges(project: Project) -> list[str]:
+    return [record.id for record in project.memory.home.store.scan(PURGES)]
+
+
+# Verifies: REQ-d00492-B
+def test_a_server_that_starts_during_a_purge_does_not_keep_the_others_from_being_told(
+    memories: tuple[Memory, Memory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = memories
+    secret = one.store(TEXT)
+    assert eventually(lambda: secret in other.ids("where is the key of the lamp room"))
+    home = one.project.memory.home
+    compact = home.compact
+
+    def overtaken() -> bool:
+        with home.store.transaction(actor="another") as transaction:
+            transaction.delete(PURGES, PENDING)
+        return compact()
+
+    monkeypatch.setattr(home, "compact", overtaken)
+    take_out(one.project, ids=(secret,))
+    told = [each for each in home.store.events(collection=PURGES, id=PENDING) if each.after is None]
+    assert len(told) == 2
+    assert eventually(lambda: other.project.memory.home.index.purged() == told[-1].seq)
 
 
 # Verifies: REQ-d00492-C

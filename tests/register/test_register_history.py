@@ -37,6 +37,24 @@ def test_why_a_requirement_was_removed_is_kept_and_told(file: RegisterFile, new:
         fresh.transaction(NOW, lambda draft: draft.find("req-1"))
 
 
+# Verifies: REQ-d00233-A
+def test_the_copy_of_another_state_of_the_register_adds_nothing_untrue(shell: Shell, tmp_path: Path) -> None:
+    place = tmp_path / "project.req"
+    shell.run("add", *ADD)
+    before = place.read_bytes()
+    shell.run("delete", "REQ-0001", "--hard", "--reason", "sold")
+    assert "removed REQ-0001" in (tmp_path / "project.req.history").read_text()
+    place.write_bytes(before)
+    assert RegisterFile(place).read().register.history == ()
+    shell.run("init", "-n", "anew", "--purpose", "Keep doors safe", "--force")
+    assert RegisterFile(place).read().register.history == ()
+    # One that cannot be read stops nothing.
+    (tmp_path / "project.req.history").unlink(missing_ok=True)
+    (tmp_path / "project.req.history").mkdir()
+    shell.run("add", *ADD)
+    assert "REQ-0001" in RegisterFile(place).read().register.requirements
+
+
 # Verifies: REQ-d00233-B
 def test_purpose_and_repair_leave_a_trace(shell: Shell, tmp_path: Path) -> None:
     place = tmp_path / "project.req"
@@ -56,7 +74,7 @@ def test_purpose_and_repair_leave_a_trace(shell: Shell, tmp_path: Path) -> None:
 # Verifies: REQ-d00233-C
 def test_the_history_only_grows_and_is_merged(single: RegisterFile) -> None:
     register = single.read().register
-    first, mine, other = (HistoryEntry(**entry(f"2026-01-0{day}")) for day in (1, 2, 3))
+    first, mine, other = (HistoryEntry(**entry(f"2026-07-0{day}")) for day in (1, 2, 3))
     base = msgspec.structs.replace(register, history=(first,))
 
     merged = merge(
@@ -95,12 +113,12 @@ def test_a_program_that_drops_the_history_takes_nothing_away(
 
 # Verifies: REQ-d00233-D
 def test_marks_of_a_conflict_in_the_copy_do_no_harm(single: RegisterFile) -> None:
-    entries = [msgspec.json.encode(entry(f"2026-01-0{day}")) for day in (1, 3, 2)]
+    entries = [msgspec.json.encode(entry(f"2026-07-0{day}")) for day in (1, 3, 2)]
     place = single.place.with_name("project.req.history")
     place.write_bytes(b"\n".join((entries[0], b"<<<<<<< ours", entries[1], b"=======", entries[2], b">>>>>>>", b"[1]")))
 
     fresh = RegisterFile(single.place)
-    assert [each.at[:10] for each in fresh.read().register.history] == ["2026-01-01", "2026-01-02", "2026-01-03"]
+    assert [each.at[:10] for each in fresh.read().register.history] == ["2026-07-01", "2026-07-02", "2026-07-03"]
     fresh.transaction(NOW, lambda draft: draft.record("x", None))
     assert place.read_bytes().count(b"\n") == 4
 

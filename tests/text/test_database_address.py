@@ -17,6 +17,11 @@ from clew.text.database_address import Address, masked
         ("postgresql:///clew?host=/run/pg&password=s3cret", "postgresql:///clew?host=/run/pg&password=***"),
         ("postgresql://ada:se%40cret@db/clew?sslmode=require", "postgresql://ada:***@db/clew?sslmode=require"),
         ("postgresql://ada:se?s3cret@db/clew", "postgresql://ada:***@db/clew"),
+        ("postgresql://ada:12?s3cret@db/clew", "postgresql://ada:***@db/clew"),
+        (
+            "postgresql://db.example.org:5432/clew?user=ada@corp&password=s3cret",
+            "postgresql://db.example.org:5432/clew?user=ada%40corp&password=***",
+        ),
         ("postgresql://a,b:5433/clew", "postgresql://a,b:5433/clew"),
         ("postgresql://[::1]:5432/clew", "postgresql://[::1]:5432/clew"),
     ],

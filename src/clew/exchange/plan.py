@@ -58,7 +58,7 @@ def plan_import(
     items = [_as_wished(item, wishes) for item in checked(exchange).items]
     here = [place.items() for place in places]
     every = {id: item for known in here for id, item in known.items()}
-    renamed = find_renamed(every, records, wishes.name, {item.id: item.title for item in items})
+    renamed = find_renamed(every, records, wishes.name, {item.id: item for item in items})
     records = followed(records, renamed, wishes.name)
     shares: list[list[Item]] = [[] for _ in places]
     for item in items:

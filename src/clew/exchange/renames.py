@@ -1,8 +1,9 @@
 """Imported requirements that somebody renamed here since: the next import and the next export find them again.
 
 A record names the id that an item got. Where the project has no such id any more, the requirement is looked for among
-those that came from no import: the one of the same title, or one that says, but for its id, what was written. Where
-there is none, or where it could be either of two, the requirement is gone, and the next import adds the item again.
+those that came from no import: the one of the same title and mostly the same words, or one that says, but for its id,
+what was written. Where there is none, or where it could be either of two, the requirement is gone, and the next import
+adds the item again.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -19,9 +20,9 @@ _MOST_COMPARED = 100_000
 
 
 def find_renamed(
-    here: Mapping[str, Item], records: Records, name: str, titles: Mapping[str, str] | None = None
+    here: Mapping[str, Item], records: Records, name: str, there: Mapping[str, Item] | None = None
 ) -> dict[str, str]:
-    """The ids that requirements of an import have now, by those that they got. `titles` of the source's items, by their
+    """The ids that requirements of an import have now, by those that they got. `there` are the source's items, by their
     ids in the source."""
     lost = [each for (source, _), each in records.items() if source == name and each.as_ and each.as_ not in here]
     if not lost:
@@ -33,8 +34,9 @@ def find_renamed(
         called.setdefault(item.title.strip(), []).append(id)
     found: dict[str, str] = {}
     for record in lost:
-        title = (titles or {}).get(record.id, "").strip()
-        same = [id for id in called.get(title, ()) if id in free] if title else []
+        source = (there or {}).get(record.id)
+        titled = called.get(source.title.strip(), ()) if source is not None and source.title.strip() else ()
+        same = [id for id in titled if id in free and (_is_as_written(free[id], record) or _is_alike(free[id], source))]
         if len(same) > 1:
             same = [id for id in same if _is_as_written(free[id], record)]
         if len(same) == 1:
@@ -47,6 +49,17 @@ def find_renamed(
                 found[record.as_] = same[0]
                 del free[same[0]]
     return found
+
+
+def _is_alike(here: Item, there: Item | None) -> bool:
+    """Whether most words of one are words of the other: a title alone may be that of something else."""
+    if there is None:
+        return False
+    mine, other = (
+        {word for text in (each.text, *(one.text for one in each.criteria)) for word in text.lower().split()}
+        for each in (here, there)
+    )
+    return 2 * len(mine & other) >= min(len(mine), len(other))
 
 
 def _is_as_written(here: Item, record: ImportRecord) -> bool:
@@ -85,6 +98,9 @@ def under_original_ids(items: Iterable[Item], records: Iterable[ImportRecord], n
     present = {item.id for item in all_items}
     foreign = present - mine.keys()
     ids = {here: record.id for here, record in mine.items() if here in present and record.id not in foreign}
+    # One that keeps its own id takes that from whoever was called so.
+    while taken := {here for here, former in ids.items() if former in present - ids.keys()}:
+        ids = {here: former for here, former in ids.items() if here not in taken}
     former = {here: {new: old for old, new in record.labels.items()} for here, record in mine.items() if here in ids}
 
     def label(id: str, given: str) -> str:

@@ -1,5 +1,7 @@
 """The tables of the search index in a file, and what is kept of the file of an earlier Clew."""
 
+import time
+
 from clew.derived.file import Schema
 from clew.search.lexical import tables as lexical_tables
 from clew.store.sqlite.connections import Connection
@@ -113,9 +115,21 @@ def _upgrade(connection: Connection) -> bool:
     for statement in (*_UNITS, *_FIGURES, *lexical_tables.SCHEMA):
         connection.execute(statement)
     connection.execute("INSERT INTO sqlite_sequence VALUES ('units', ?)", (last,))
+    connection.execute("CREATE TABLE refilled (until REAL NOT NULL)")
+    connection.execute("INSERT INTO refilled VALUES (?)", (time.time() + _REFILLED_SECONDS,))
     return True
 
 
+def is_refilled(connection: Connection) -> bool:
+    """Whether units of an earlier layout may still be missing: requirements, documents and memories come one after the
+    other, and until all are there the embeddings that wait for them are not old."""
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'refilled'").fetchone():
+        return False
+    (until,) = connection.execute("SELECT until FROM refilled").fetchone()
+    return bool(time.time() < until)
+
+
+_REFILLED_SECONDS = 24 * 3600.0
 _WITH_WINDOWS = 5
 _BEFORE = (
     *("index_state", "units", "unit_bodies", "unit_tags", "unit_titles", "unit_changes", "unit_parts"),

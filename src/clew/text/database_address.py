@@ -66,8 +66,11 @@ def masked(url: str) -> str:
 def _parted(rest: str) -> tuple[str, str, str]:
     """Who, and where, of what follows the scheme. Whatever stands before an '@' may be a password, but in options."""
     place, question, query = rest.partition("?")
-    if "@" not in place and ":" in place.partition("/")[0] and "@" in query:
-        # A question mark in a password.
+    start, has_at, _ = query.partition("@")
+    who = place.partition("/")[0]
+    is_port = who.rpartition(":")[2].isdigit()
+    if "@" not in place and ":" in who and has_at and not (is_port and "=" in start):
+        # A question mark in a password; behind a port it begins the options.
         return rest.rpartition("@")
     who, at, place = place.rpartition("@")
     return who, at, f"{place}{question}{query}"

@@ -23,8 +23,12 @@ _ITEM = re.compile(r"\s*- (TYPE|ROLE|VALUE): (.*)|\s+(TYPE|ROLE|VALUE): (.*)")
 
 def read(source: Source) -> Exchange:
     items: list[Item] = []
-    for each in source.each(".sdoc"):
-        items.extend(_with_criteria(_Document(each.text(), source.relative(each.place)).items()))
+    files = list(source.each(".sdoc"))
+    names = Counter(each.name for each in files)
+    for each in files:
+        # Items without a UID are called after their file; its folders tell two of one name apart.
+        name = each.name if names[each.name] == 1 else source.relative(each.place)
+        items.extend(_with_criteria(_Document(each.text(), name).items()))
     return Exchange(items=tuple(items))
 
 

@@ -15,7 +15,7 @@ from clew.formats.code.import_model import Import
 from clew.formats.code.imports import imports_of
 from clew.formats.code.languages import FAMILIES, Family, family_for
 
-OUTLINE_VERSION = 4
+OUTLINE_VERSION = 5
 _LONGEST_HEAD = 200
 _LONGEST_ROW = 2_000
 _OWNED = re.compile(r"(\w+)(?:<[^<>()]*>)?::(~?\w+|operator\s*[^\s\w()]{1,3})\s*\(")

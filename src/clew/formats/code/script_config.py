@@ -100,10 +100,11 @@ def read_package(data: bytes, path: str) -> tuple[ScriptConfig, ScriptConfig]:
         if not (isinstance(exports, dict) and any(key.startswith(".") for key in exports)):
             exports = {".": exports}
         for key, target in exports.items():
-            outside[posixpath.join(name, key).removesuffix("/.")] = list(_texts(target))
+            named = posixpath.normpath(posixpath.join(name, key))
+            outside[named] = [*_texts(target), key, posixpath.join("src", key)]
         main = [each for key in _MAIN for each in _texts(told.get(key))]
         # Without what was made of them, the files that are written lie here by custom.
-        outside[name] = [*outside.get(name, ()), *main, "src/index", "."]
+        outside[name] = [*_texts(exports.get(".")), *main, "src/index", "."]
         outside[f"{name}/*"] = [*outside.get(f"{name}/*", ()), "*", "src/*"]
     inside = {key: list(_texts(target)) for key, target in imports.items()} if isinstance(imports, dict) else {}
     return (

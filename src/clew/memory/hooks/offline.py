@@ -5,6 +5,7 @@ id that the event names exactly is shown. Whether a cited node of the graph has 
 says so.
 """
 
+import re
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +18,7 @@ from clew.memory.hooks.event import HookEvent, event_of
 from clew.memory.hooks.hosts import BUDGETS
 
 _STORE_FILE, _INDEX_FILE, _PLACE_FILE = "memory.db", "memory-index.db", "team-memory"
+_OF_A_TEAM = re.compile(r"team-[0-9a-f]+\.db team-[0-9a-f]+-memory-index\.db")
 """As in `clew.memory.storage.home`, which takes longer to import than all of this to run."""
 
 
@@ -80,4 +82,5 @@ def _names(folder: Path) -> tuple[str, str]:
         store, index = (folder / _PLACE_FILE).read_text(encoding="utf-8").split()
     except (OSError, ValueError):
         return _STORE_FILE, _INDEX_FILE
-    return store, index
+    # The file may have come with a clone: only names that Clew gives, and none that leads elsewhere.
+    return (store, index) if _OF_A_TEAM.fullmatch(f"{store} {index}") else (_STORE_FILE, _INDEX_FILE)

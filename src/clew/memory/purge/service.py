@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from clew.errors import StoreReadOnly
-from clew.memory.model import CHANGES, MEMORIES, PURGES
+from clew.memory.model import CHANGES, MEMORIES, PENDING, PURGES
 from clew.memory.purge.blanking import Blanking
 from clew.memory.purge.choose import Chosen, Wanted, choose
 from clew.memory.purge.files import empty_spools, left_in, purge_files, purge_indexes, purge_mirrors, state_folders
 from clew.memory.storage.changes import PURGE, ChangeRecord
-from clew.memory.storage.home import PENDING
 from clew.memory.writing.scrub import scrub
 
 if TYPE_CHECKING:
@@ -90,16 +88,12 @@ def purge(view: "MemoryView", chosen: Chosen, reason: str) -> Purged:
 def _compacted(view: "MemoryView") -> tuple[str, ...]:
     """Leave no byte in the store's files; what is left all the same. In a team's database only an owner can, and the
     next one who opens the memory does."""
-    home, store = view.service.home, view.service.home.store
-    try:
-        store.compact()
-    except StoreReadOnly:
-        if not home.is_team:
-            raise
-        return (*_OF_A_TEAM, _LEFT_TO_AN_OWNER)
-    with store.transaction(actor=view.actor, reason="purge") as transaction:
-        transaction.delete(PURGES, PENDING)
-    return _OF_A_TEAM if home.is_team else ()
+    home = view.service.home
+    is_compact = home.compact()
+    home.end_purge(view.actor, is_compact=is_compact)
+    if not home.is_team:
+        return ()
+    return _OF_A_TEAM if is_compact else (*_OF_A_TEAM, _LEFT_TO_AN_OWNER)
 
 
 def _bring_back(view: "MemoryView", chosen: Chosen) -> None:

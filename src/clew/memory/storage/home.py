@@ -11,8 +11,8 @@ from pathlib import Path
 from clew.context import SHARED_FOLDER, STORE_PATIENCE_SECONDS, Context
 from clew.derived.file import throw_away
 from clew.derived.place import DerivedPlace
-from clew.errors import NotFound, StoreBusy, StoreError, StoreFull, StoreReadOnly, StoreUnreachable
-from clew.memory.model import PURGES
+from clew.errors import Conflict, NotFound, StoreBusy, StoreError, StoreFull, StoreReadOnly, StoreUnreachable
+from clew.memory.model import BYTES_LEFT, PENDING, PURGES
 from clew.memory.storage.index import MemoryIndex
 from clew.store.interface import Record, Store
 from clew.store.person import person
@@ -25,8 +25,6 @@ STORE_FILE = "memory.db"
 INDEX_FILE = "memory-index.db"
 PLACE_FILE = "team-memory"
 """Names the copy of the team's store and the index of it, where the memory is a team's."""
-PENDING = "pending"
-"""The record that stands in the store while a purge is under way."""
 _REPOSITORY = "repository"
 
 
@@ -116,17 +114,42 @@ class Home:
 
     def _finish_purge(self, index: str) -> None:
         """A purge that was killed, or one of a team's writer, may have left bytes of what it took out."""
-        if self.store.get(PURGES, PENDING) is None:
+        pending, left = self.store.get(PURGES, PENDING), self.store.get(PURGES, BYTES_LEFT)
+        if pending is None and left is None:
             return
-        throw_away(self.folder / index)
+        if pending is not None:
+            throw_away(self.folder / index)
         try:
-            self.store.compact()
-            with self.store.transaction(actor="clew", reason="a purge is finished") as transaction:
-                transaction.delete(PURGES, PENDING)
-        except (NotFound, StoreReadOnly, StoreBusy, StoreUnreachable):
-            # Another process was quicker, or it is left to an owner of the team's store.
+            is_compact = self.compact()
+            if pending is not None:
+                self.end_purge("clew", is_compact=is_compact)
+            if left is not None and is_compact:
+                with self.store.transaction(actor="clew", reason="a purge is finished") as transaction:
+                    transaction.delete(PURGES, BYTES_LEFT, if_version=left.version)
+        except (NotFound, Conflict, StoreReadOnly, StoreBusy, StoreUnreachable):
+            # Another process was quicker, or it is left to somebody who may write to the team's store.
             if not self.is_team:
                 raise
+
+    def compact(self) -> bool:
+        """Leave no byte of what was purged in the store's files. False where only an owner of the team's store can."""
+        try:
+            self.store.compact()
+        except StoreReadOnly:
+            if not self.is_team:
+                raise
+            return False
+        return True
+
+    def end_purge(self, actor: str, *, is_compact: bool) -> None:
+        """Tell other servers to take what was purged out of their indexes, and ask an owner for what is left."""
+        with self.store.transaction(actor=actor, reason="a purge is finished") as transaction:
+            if transaction.get(PURGES, PENDING) is None:
+                # A server that was started meanwhile took it for a purge that was killed, and told others too early.
+                transaction.put(PURGES, PENDING, {})
+            transaction.delete(PURGES, PENDING)
+            if not is_compact:
+                transaction.put(PURGES, BYTES_LEFT, {})
 
     @property
     def name(self) -> str:

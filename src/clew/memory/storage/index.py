@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from clew.derived.file import DerivedFile
-from clew.memory.model import EXCHANGES, PURGES, Link, LinkKind
+from clew.memory.model import EXCHANGES, PENDING, PURGES, Link, LinkKind
 from clew.memory.scope import BY_ID, EVERYTHING, FORGOTTEN_BY_ID, Asker, Filters, condition
 from clew.memory.storage import citations
 from clew.memory.storage.citations import SEQ, number
@@ -111,7 +111,7 @@ class MemoryIndex(DerivedFile):
                     for event in events:
                         apply_event(connection, event)
                         seq = event.seq
-                        if event.collection == PURGES and event.after is None:
+                        if (event.collection, event.id) == (PURGES, PENDING) and event.after is None:
                             purged = seq
                     _set_number(connection, SEQ, seq)
                     if purged:

@@ -13,6 +13,7 @@ import msgspec
 
 from clew.edit.replacing import replace_file
 from clew.edit.targets import read_if_there
+from clew.errors import ClewError
 from clew.formats.register.canonical import canonical
 from clew.formats.register.model import HistoryEntry, Register
 from clew.formats.register.records import decode_history, encode_history
@@ -27,24 +28,29 @@ def with_copy(register: Register, copy: bytes | None) -> Register:
     if not copy:
         return register
     known = set(_lines(register.history))
-    lost = [entry for line, entry in _entries(copy) if line not in known]
+    lost = [entry for line, entry in _entries(copy) if line not in known and _is_of(register, entry)]
     if not lost:
         return register
     history = sorted((*register.history, *lost), key=lambda entry: entry.at)
     return msgspec.structs.replace(register, history=tuple(history))
 
 
+def _is_of(register: Register, entry: HistoryEntry) -> bool:
+    """Whether an entry fits: the register may have been made anew, or an earlier state of it taken back from git."""
+    is_back = any(entry.action.startswith(f"removed {id} ") for id in register.requirements)
+    return entry.at >= register.created and not is_back
+
+
 def keep(place: Path, register: Register) -> bytes | None:
     """Bring the copy up to date, and return it; None where there is nothing to keep and no copy."""
-    before = read_if_there(place)
-    if not register.history:
-        return before
     after = b"".join(line + b"\n" for line in _lines(register.history))
-    if after == before:
-        return after
+    before = None
     try:
+        before = read_if_there(place)
+        if not register.history or after == before:
+            return before
         replace_file(place, after)
-    except OSError as error:
+    except (OSError, ClewError) as error:
         # The register itself is written and has every entry, so the next write tries again.
         log.warning("The copy of the history could not be written to %s: %s.", place, error)
         return before

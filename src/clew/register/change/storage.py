@@ -80,10 +80,10 @@ class _Contents(FileContents):
             raise missing(place) from error
 
     def read_copy(self, place: Path) -> bytes | None:
-        """The copy of a history; None where there is none."""
+        """The copy of a history; None where there is none that can be read."""
         try:
             return super().read(place)
-        except FileNotFoundError:
+        except OSError:
             return None
 
 

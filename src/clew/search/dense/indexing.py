@@ -33,6 +33,7 @@ from clew.search.dense.window_vectors import packed
 from clew.search.embed.embedder import Embedder
 from clew.search.embed.sentence import normalised
 from clew.search.index import UnitIndex, units_of
+from clew.search.index_tables import is_refilled
 from clew.search.quote.evidence import Limits, fitting_end
 from clew.search.quote.windows import windows
 from clew.search.units import WORDS_ONLY, Unit
@@ -318,6 +319,8 @@ class _Work:
         """Drop the vectors of units that are gone, once they are a good part of all: the same text may come again.
         Whether that was done."""
         with self._index.reading() as connection:
+            if is_refilled(connection):
+                return False
             (kept,) = connection.execute("SELECT count(*) FROM embeddings").fetchone()
             (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
         if kept <= units * _SURPLUS_BORNE + TEXTS_AT_ONCE:

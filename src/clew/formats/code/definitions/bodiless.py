@@ -5,7 +5,6 @@ Only those count that stand in no function. Who cites requirements is told witho
 
 import bisect
 import re
-import string
 import sys
 from collections.abc import Iterator
 
@@ -48,7 +47,8 @@ _PATTERNS: dict[str, tuple[tuple[str, str], ...]] = {
     "zig": ((rf"{_BEFORE}const\s++(?P<name>\w++)\s*+=\s*+(?:(?:packed|extern)\s++)?+(?:struct|enum|union)\b", CLASS),),
     "lua": ((r"^[ \t]*+(?:local\s++)?+(?P<name>[\w.]++)\s*+=\s*+function\b", FUNCTION),),
 }
-_TYPE_SIGNS = frozenset(string.ascii_letters + string.digits + "_<>?,.[] \t")
+_TYPE_SIGNS = frozenset("_<>?,.[] \t")
+"""Beside letters and digits."""
 _LONGEST_TYPE = 200
 _SIGNS = re.compile(r"[()\[\]{};]|\n\s*+(?=([-.?:|&=+*<>,)\]}]|where\b|else\b|extends\b|with\b)?)")
 """Brackets and what ends a statement; the group is what makes it go on on the next line."""
@@ -119,7 +119,7 @@ def _follows_type(code: str, newlines: list[int], line: int, name: int) -> bool:
         end = min(name, newlines[number - 1]) if number <= len(newlines) else name
         before = code[begin:end] if end - begin <= _LONGEST_TYPE * 2 else "="
         if not before.isspace() and before:
-            return _TYPE_SIGNS.issuperset(before)
+            return all(sign.isalnum() or sign in _TYPE_SIGNS for sign in before)
     return False
 
 
