@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 from tests.exchange.conftest import REGISTER, Clew, files_of
 
+from clew.exchange.imports_file import ImportRecord
+from clew.exchange.model import Item
+from clew.exchange.renames import under_original_ids
 from clew.operation.call import Call, perform
 from clew.project import Project
 from clew.trace.operations.mutations import UpdateTitle
@@ -157,6 +160,13 @@ def test_a_requirement_that_was_renamed_here_is_not_imported_again(
     assert [each["as"] for each in later["changed"]] == ([] if edited else ["REQ-p00042"])
     assert [each["id"] for each in later["conflicts"]] == (["SYS-1"] if edited else [])
     assert ("The clock shall keep the time.\n" in spec.read_text()) != edited
+
+
+# Verifies: REQ-d00601-F
+def test_no_two_items_are_exported_under_one_original_id() -> None:
+    records = [ImportRecord(source="clock", id=was, as_=here, hash="") for was, here in (("C", "B"), ("B", "A"))]
+    named = under_original_ids([Item(id=id) for id in "ABC"], records, "clock")
+    assert [item.id for item in named] == ["A", "B", "C"]
 
 
 # Verifies: REQ-d00600-H

@@ -84,9 +84,10 @@ DEFINED = {
         "    {\n"
         "    }\n"
         "    public string Name(int n) => n.ToString();\n"
+        "    public static Größe Weigh(int n) => new();\n"
         "    record Tone(int Pitch);\n"
         "}\n",
-        "Bell Bell.Ring Bell.Name Bell.Tone",
+        "Bell Bell.Ring Bell.Name Bell.Weigh Bell.Tone",
     ),
     "bell.rb": (
         "module Tower\n  class Bell\n    def ring(n) = n\n    def self.make\n    end\n  end\nend\n",

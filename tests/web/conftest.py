@@ -57,6 +57,14 @@ def remember(project: Project, text: str, about: str, why: str = "decided on the
     perform(Remember(content=text, about_=(about,), why=why), Call(project, (), surface="cli"))
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A demo of one's own, to be changed."""
+    target = tmp_path / "fairwater"
+    shutil.copytree(DEMO, target, ignore=shutil.ignore_patterns(".clew", "__pycache__"))
+    return target
+
+
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("page") / "fairwater"

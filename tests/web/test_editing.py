@@ -1,24 +1,16 @@
 """Changes through the page: drafts, differences, conflicts, undo, and what is refused."""
 
 import re
-import shutil
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 
 import pytest
-from tests.web.conftest import DEMO, make_demo, remember
+from tests.web.conftest import make_demo, remember
 from tests.web.serving import Visitor, main_of, plain, served
 
 SPEC = "spec/dev-surface.md"
 ENTRY = {"title": "Refuse a margin that a ripple decides", "reason": "said on the quay"}
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    target = tmp_path / "fairwater"
-    shutil.copytree(DEMO, target, ignore=shutil.ignore_patterns(".clew", "__pycache__"))
-    return target
 
 
 @pytest.fixture

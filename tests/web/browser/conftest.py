@@ -1,13 +1,11 @@
 """One browser for the folder, and a tab that was let in."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.web.browser.driving import Tab, axe_source, browser
-from tests.web.conftest import DEMO
 from tests.web.serving import Site, served
 
 OpenTab = Callable[..., Tab]
@@ -22,14 +20,6 @@ def chromium() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def axe(chromium: Any) -> str:
     return axe_source()
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A demo of one's own, to be changed."""
-    target = tmp_path / "fairwater"
-    shutil.copytree(DEMO, target, ignore=shutil.ignore_patterns(".clew", "__pycache__"))
-    return target
 
 
 @pytest.fixture
