@@ -18,6 +18,7 @@ from clew.text.database_address import Address, masked
         ("postgresql://ada:se%40cret@db/clew?sslmode=require", "postgresql://ada:***@db/clew?sslmode=require"),
         ("postgresql://ada:se?s3cret@db/clew", "postgresql://ada:***@db/clew"),
         ("postgresql://ada:12?s3cret@db/clew", "postgresql://ada:***@db/clew"),
+        ("postgresql://ada:12?s3=cret@db/clew", "postgresql://ada:***@db/clew"),
         (
             "postgresql://db.example.org:5432/clew?user=ada@corp&password=s3cret",
             "postgresql://db.example.org:5432/clew?user=ada%40corp&password=***",

@@ -59,7 +59,7 @@ def _is_alike(here: Item, there: Item | None) -> bool:
         {word for text in (each.text, *(one.text for one in each.criteria)) for word in text.lower().split()}
         for each in (here, there)
     )
-    return 2 * len(mine & other) >= min(len(mine), len(other))
+    return 2 * len(mine & other) > max(len(mine), len(other))
 
 
 def _is_as_written(here: Item, record: ImportRecord) -> bool:

@@ -8,6 +8,11 @@ from clew.errors import ConfigError
 SCHEMES = ("postgresql", "postgres")
 HIDDEN = "***"
 _SECRETS = ("password", "sslpassword")
+_OPTIONS = (
+    *("user", "password", "host", "hostaddr", "port", "dbname", "options", "service", "passfile", "application_name"),
+    *("connect_timeout", "target_session_attrs", "sslmode", "sslcert", "sslkey", "sslpassword", "sslrootcert"),
+)
+"""What may stand behind the question mark of an address; anything else there may be the rest of a password."""
 _PAIR = re.compile(r"(?i)(password\s*=\s*)('[^']*'?|\S+)")
 """As in the driver's other way to write where a database is."""
 
@@ -68,8 +73,8 @@ def _parted(rest: str) -> tuple[str, str, str]:
     place, question, query = rest.partition("?")
     start, has_at, _ = query.partition("@")
     who = place.partition("/")[0]
-    is_port = who.rpartition(":")[2].isdigit()
-    if "@" not in place and ":" in who and has_at and not (is_port and "=" in start):
+    is_port = who.rpartition(":")[2].isdigit() and start.partition("=")[0] in _OPTIONS
+    if "@" not in place and ":" in who and has_at and not is_port:
         # A question mark in a password; behind a port it begins the options.
         return rest.rpartition("@")
     who, at, place = place.rpartition("@")

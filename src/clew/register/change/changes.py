@@ -17,7 +17,8 @@ from clew.formats.register.model import (
     parse_word,
 )
 from clew.register import results
-from clew.register.change.draft import BATCH, REMOVED, Draft, checked
+from clew.register.change.draft import BATCH, Draft, checked
+from clew.register.change.kept_history import REMOVED
 from clew.register.dossier import may_be_verified
 from clew.register.rules.lifecycle import check_move
 from clew.register.rules.links import DIRECTED, path_between

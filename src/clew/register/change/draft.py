@@ -13,6 +13,7 @@ import msgspec
 from clew.errors import NotFound, Rejected
 from clew.formats.register.ids import PREFIX, format_id, nearest, normalise, number_of
 from clew.formats.register.model import ActorKind, HistoryEntry, Register, Requirement
+from clew.register.change.kept_history import REMOVED
 from clew.register.rules.codes import Finding
 from clew.register.rules.validator import validate_requirement
 from clew.text.shortening import shortened
@@ -63,8 +64,6 @@ def current_author(
 
 
 SAFETY_PREFIXES = ("HAZ-", "SF-", "SR-")
-REMOVED = "removed"
-"""How the history of a register begins to tell that a requirement is gone."""
 
 
 class Draft:

@@ -20,6 +20,9 @@ from clew.formats.register.records import decode_history, encode_history
 
 log = logging.getLogger(__name__)
 
+REMOVED = "removed"
+"""How the history of a register begins to tell that a requirement is gone."""
+
 ENDING = ".history"
 
 
@@ -37,16 +40,18 @@ def with_copy(register: Register, copy: bytes | None) -> Register:
 
 def _is_of(register: Register, entry: HistoryEntry) -> bool:
     """Whether an entry fits: the register may have been made anew, or an earlier state of it taken back from git."""
-    is_back = any(entry.action.startswith(f"removed {id} ") for id in register.requirements)
+    is_back = any(entry.action.startswith(f"{REMOVED} {id} ") for id in register.requirements)
     return entry.at >= register.created and not is_back
 
 
 def keep(place: Path, register: Register) -> bytes | None:
     """Bring the copy up to date, and return it; None where there is nothing to keep and no copy."""
-    after = b"".join(line + b"\n" for line in _lines(register.history))
     before = None
     try:
         before = read_if_there(place)
+        # What this state of the register does not have stays: it may be that of another branch, or have been misread.
+        lines = dict.fromkeys((*(line for line, _ in _entries(before or b"")), *_lines(register.history)))
+        after = b"".join(line + b"\n" for line in lines)
         if not register.history or after == before:
             return before
         replace_file(place, after)
