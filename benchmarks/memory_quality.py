@@ -4,6 +4,7 @@ import csv
 import random
 import re
 import tempfile
+import tomllib
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -28,6 +29,7 @@ PRECISION, RECALL_OF_CONTRADICTIONS, CONTRADICTING_DUPLICATES = 0.90, 0.80, 0.01
 ALTERED = 0.001
 HELD_OUT = ("locomo-2", "locomo-6")
 """The gate's threshold was chosen on the other conversations."""
+PROJECT = Path(__file__).parent / "memory_project.toml"
 _BUDGET = 300
 _FOREIGN_OF_EACH = 40
 
@@ -78,7 +80,7 @@ def gate(data: Path) -> None:
     print("Gate: prompts for which memory is injected, on conversations of LoCoMo as memories")
     shares: dict[tuple[bool, str], list[bool]] = {}
     for name, collection in collections.items():
-        with _remembered(collection) as view:
+        with _remembered(_turns(collection)) as view:
             for kind, texts in _prompts(name, collections).items():
                 shares.setdefault((name in HELD_OUT, kind), []).extend(_injects(view, text) for text in texts)
     for is_held_out, half in ((False, "half for tuning"), (True, "held out")):
@@ -86,6 +88,17 @@ def gate(data: Path) -> None:
         _line(f"foreign injected, {half}", _share(shares[is_held_out, "foreign"]), FOREIGN_INJECTED, at_least=False)
         for kind, meaning in (("namesake", "about a namesake"), ("exchanged", "with the names exchanged")):
             print(f"  foreign {meaning}, {half}: {_share(shares[is_held_out, kind]):.4f}")
+    _gate_of_a_project()
+
+
+def _gate_of_a_project() -> None:
+    """A short memory, as a project has it in its first weeks, and the prompts of its days."""
+    told = tomllib.loads(PROJECT.read_text(encoding="utf-8"))
+    with _remembered([(text, str(number)) for number, text in enumerate(told["memories"])]) as view:
+        kept, injected = ([_injects(view, text) for text in told[kind]] for kind in ("own", "foreign"))
+    print(f"Gate: the same with the {len(told['memories'])} memories of an invented project")
+    _line(f"own kept, {len(kept)} prompts", _share(kept), OWN_KEPT)
+    _line(f"foreign injected, {len(injected)} prompts", _share(injected), FOREIGN_INJECTED, at_least=False)
 
 
 def _prompts(name: str, collections: dict[str, Collection]) -> dict[str, list[str]]:
@@ -105,11 +118,16 @@ def _prompts(name: str, collections: dict[str, Collection]) -> dict[str, list[st
     }
 
 
-class _remembered:  # noqa: N801 - it is used as a function
-    """A project whose memory holds the turns of a conversation."""
+def _turns(collection: Collection) -> list[tuple[str, str]]:
+    """What was said in a conversation, and in which session."""
+    return [(document.text, str(getattr(document.metadata, "session", ""))) for document in collection.documents]
 
-    def __init__(self, collection: Collection) -> None:
-        self._collection = collection
+
+class _remembered:  # noqa: N801 - it is used as a function
+    """A project whose memory holds some texts, each of a session."""
+
+    def __init__(self, texts: Sequence[tuple[str, str]]) -> None:
+        self._texts = texts
 
     def __enter__(self) -> MemoryView:
         self._folder = tempfile.TemporaryDirectory(prefix="clew-bench-")
@@ -119,7 +137,7 @@ class _remembered:  # noqa: N801 - it is used as a function
         home = self._project.memory.home
         with home.store.transaction(actor="agent", reason="a benchmark") as transaction:
             before: Memory | None = None
-            for memory in _as_memories(self._collection, home.repository):
+            for memory in _as_memories(self._texts, home.repository):
                 transaction.put(MEMORIES, memory.id, memory)
                 if before is not None and before.origin.session == memory.origin.session:
                     link = linked(before.id, memory.id, LinkKind.NEXT, "session")
@@ -134,14 +152,14 @@ class _remembered:  # noqa: N801 - it is used as a function
         self._folder.cleanup()
 
 
-def _as_memories(collection: Collection, repository: str) -> Iterator[Memory]:
+def _as_memories(texts: Sequence[tuple[str, str]], repository: str) -> Iterator[Memory]:
     draw = random.Random(SEED)
     now = spelled(datetime.now(UTC))
-    for document in collection.documents:
+    for text, session in texts:
         yield Memory(
-            id=str(uuid.UUID(int=draw.getrandbits(128), version=4)), kind=Kind.FACT, text=document.text,
-            title=document.text[:60], rationale="Said in a conversation", recorded_at=now,
-            scope=Scope(repository=repository), origin=Origin(session=str(getattr(document.metadata, "session", ""))),
+            id=str(uuid.UUID(int=draw.getrandbits(128), version=4)), kind=Kind.FACT, text=text, title=text[:60],
+            rationale="Said in a conversation", recorded_at=now, scope=Scope(repository=repository),
+            origin=Origin(session=session),
         )  # fmt: skip
 
 

@@ -58,7 +58,10 @@ def inject(
         judged = [each for each in fresh if can_pass(each.found.dense)] or fresh[:1]
         beside = recall.beside([each.memory for each in judged], seen) if gated else {}
     if gated and (fresh or not ranked):
-        hits = [GateHit(beside.get(each.memory.id, ""), each.found.dense) for each in judged]
+        hits = [
+            GateHit(f"{each.memory.title}\n{each.memory.text}", beside[each.memory.id], each.found.dense)
+            for each in judged
+        ]
         decision = passes(query, hits, recall.rarities)
         if not decision.passed:
             return Block("", (), 0, 0, f"Nothing was injected: {decision.reason}.", tuple(ranked), notes)

@@ -115,19 +115,18 @@ class Recall:
         return self._library.index.held()
 
     def beside(self, memories: Sequence[Memory], without: Collection[str] = ()) -> dict[str, str]:
-        """The text of each memory together with those just before and after it in its session, apart from those that
-        are not wanted."""
+        """The texts just before and after each memory in its session, apart from those that are not wanted."""
         texts = {memory.id: memory.text for memory in memories}
         links = self._library.index.links(list(texts), (LinkKind.NEXT,))
         ends = {end for link in links for end in (link.source, link.target)}
         wanted = ends - texts.keys() - set(without)
         others = {id: memory.text for id, memory in self._library.get_many(wanted).items()} | texts
-        found = dict(texts)
+        found: dict[str, list[str]] = {id: [] for id in texts}
         for link in links:
             for id, other in ((link.source, link.target), (link.target, link.source)):
                 if id in found and other in others:
-                    found[id] += f"\n{others[other]}"
-        return found
+                    found[id].append(others[other])
+        return {id: "\n".join(several) for id, several in found.items()}
 
     def rarities(self, terms: Iterable[str]) -> dict[str, float]:
         """How much each of some terms tells; the same for all where there is no search index."""

@@ -29,6 +29,7 @@ from clew.search.eval.metrics import Gain, Interval, Latency, bootstrap, latency
 from clew.search.question import Question, RankedUnit
 from clew.search.rank.recipes import BUILT_IN, SIGNALS, Recipes
 from clew.search.units import Scope, Unit
+from clew.text.dates import YEAR
 
 CORPUS, QUERIES, JUDGEMENTS = "corpus.jsonl", "queries.jsonl", "qrels.tsv"
 
@@ -283,7 +284,7 @@ def written_time(time: str | float | None) -> str | None:
         return None if time is None else _at(time)
     with suppress(ValueError):
         return datetime.fromisoformat(time.strip()).isoformat()
-    year, month = _YEAR.search(time), _MONTH.search(time)
+    year, month = YEAR.search(time), _MONTH.search(time)
     if year is None or month is None:
         return None
     day = _DAY.search(time.replace(year[0], " "))
@@ -301,7 +302,6 @@ def _at(seconds: float) -> str | None:
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = re.compile(rf"\b(?:{'|'.join(_MONTHS)})[a-z]*", re.IGNORECASE)
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _DAY = re.compile(r"(?<![\d:])(?:[12]\d|3[01]|0?[1-9])(?![\d:])(?!\s*[ap]m)", re.IGNORECASE)
 
 

@@ -13,30 +13,16 @@ from typing import TYPE_CHECKING
 from clew.search.rank.fuse import Contribution, Fused, in_order
 from clew.search.rank.recipes import Surroundings
 from clew.search.units import Condition
+from clew.text.dates import MONTH, MONTHS, SAYS_WHEN, YEAR
 
 if TYPE_CHECKING:
     from clew.search.reading import Reading
 
 SURROUNDINGS = "surroundings"
 
-_MONTHS = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
-)
-_MONTH_NAMES = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS)
-# "may" is a month only with a capital letter: it is a verb far more often.
-_MONTH = re.compile(rf"\b(?!may\b)(?i:{_MONTH_NAMES})\b")
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _ASKS_WHEN = re.compile(
     r"\bwhen\b|\bhow (?:long|recently|many (?:days|weeks|months|years))\b|"
     r"\b(?:what|which) (?:date|day|time|week|month|year)\b",
-    re.IGNORECASE,
-)
-_SAYS_WHEN = re.compile(
-    rf"\b(?:yesterday|today|tonight|tomorrow|ago|recently|soon|lately|(?:last|next|this|past|since|until|every) "
-    rf"(?:night|morning|evening|day|week|weekend|month|year|summer|winter|spring|fall|autumn|(?!may)(?:{_MONTH_NAMES})|"
-    rf"(?:mon|tues|wednes|thurs|fri|satur|sun)day)|(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
-    rf"(?:few|couple of|two|three|four|five|six|seven|ten|\d+) (?:days|weeks|months|years)|(?:19|20)\d\d)\b",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\w+")
@@ -105,14 +91,14 @@ def _traits(
 
 
 def _saying_when(reading: "Reading", numbers: Sequence[int]) -> list[int]:
-    return [number for number, body in reading.bodies(numbers).items() if _SAYS_WHEN.search(body) is not None]
+    return [number for number, body in reading.bodies(numbers).items() if SAYS_WHEN.search(body) is not None]
 
 
 def _named_times(query: str) -> tuple[frozenset[str], frozenset[str]]:
     """The months, as two digits, and the years that a query names."""
-    months = (match[0][:3].lower() for match in _MONTH.finditer(query))
-    numbers = {name[:3]: f"{number:02}" for number, name in enumerate(_MONTHS, start=1)}
-    return frozenset(numbers[month] for month in months), frozenset(_YEAR.findall(query))
+    months = (match[0][:3].lower() for match in MONTH.finditer(query))
+    numbers = {name[:3]: f"{number:02}" for number, name in enumerate(MONTHS, start=1)}
+    return frozenset(numbers[month] for month in months), frozenset(YEAR.findall(query))
 
 
 def _is_then(time: str | None, months: frozenset[str], years: frozenset[str]) -> bool:
