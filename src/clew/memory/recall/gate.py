@@ -17,12 +17,12 @@ from clew.text.dates import MONTH, SAYS_WHEN, YEAR
 from clew.text.keywords import keywords
 from clew.text.words import terms
 
-PASSES_FROM = 0.46
+PASSES_FROM = 0.456
 PASSES_FROM_BY_WORDS = 0.5
 """Where there are no vectors, the words alone have to cover half of what the prompt says."""
 _COVERAGE, _COSINE = 0.35, 0.65
-_UNHEARD, _BEYOND = "", 0.28
-"""A term that nothing holds, and how much of one a prompt is taken to have beyond its words."""
+_BEYOND = 0.4
+"""How much of its rarest word a prompt is taken to say beyond its words."""
 _FEWEST_WORDS = 2
 """Where there are no vectors, a single word that is shared is chance."""
 
@@ -59,14 +59,13 @@ def passes(query: str, hits: Sequence[GateHit], rarities: Rarities) -> GateDecis
     """Whether one of the hits covers the query. `rarities` says how much each of some terms tells."""
     if not hits:
         return GateDecision(False, 0.0, "nothing was found")
-    weights = dict(rarities([*_telling(query), _UNHEARD]))
-    beyond = _BEYOND * weights.pop(_UNHEARD)
+    weights = rarities(_telling(query))
     score, above = 0.0, -math.inf
     # Those that can cover it best come first: once none of the rest can do better, their words are not read.
     for most, hit in sorted(((_most(hit.cosine), hit) for hit in hits), key=lambda each: -each[0]):
         if above >= most:
             break
-        covered, threshold = _score(weights, beyond, hit)
+        covered, threshold = _score(weights, hit)
         if covered - threshold > above:
             score, above = covered, covered - threshold
     passed = above >= 0
@@ -88,12 +87,13 @@ def _most(cosine: float | None) -> float:
     return _COVERAGE + _COSINE * max(cosine, 0.0) - PASSES_FROM
 
 
-def _score(weights: Mapping[str, float], beyond: float, hit: GateHit) -> tuple[float, float]:
+def _score(weights: Mapping[str, float], hit: GateHit) -> tuple[float, float]:
     """How well a hit covers the query, and how well it has to."""
     own = frozenset(terms(hit.text))
     held = own.union(terms(hit.beside))
     told = sum(weight for text in (own, held) for term, weight in weights.items() if term in text) / 2
-    coverage = told / (sum(weights.values()) + beyond)
+    asked = sum(weights.values()) + _BEYOND * max(weights.values(), default=0.0)
+    coverage = told / asked if asked else 0.0
     if hit.cosine is not None:
         return _COVERAGE * coverage + _COSINE * max(hit.cosine, 0.0), PASSES_FROM
     shared = sum(term in held for term in weights)
