@@ -14,8 +14,8 @@ from clew.edit.recovery import recover
 from clew.edit.replacing import make_folder
 from clew.edit.transaction import Transaction
 from clew.errors import StoreCorrupt
-from clew.store.sqlite.connections import log_of
 from clew.store.sqlite.engine import open_sqlite
+from clew.store.sqlite.glance import log_of
 from clew.store.sqlite.rescue import rescue_in_place
 from clew.surfaces.cli.main import main as clew
 from clew.trace.safety.branches import list_all

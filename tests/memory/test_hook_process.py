@@ -103,6 +103,16 @@ def test_without_a_server_an_index_of_another_version_is_made_anew_before_it_is_
 
 
 # Verifies: REQ-d00310-A
+def test_without_a_server_nothing_is_shown_that_is_not_as_it_was_written(root: Path, client: Memory) -> None:
+    id = client.store("Heights are in metres.", about=["src/tides.py"])
+    client.ids("heights")
+    (store,) = root.rglob("memory.db")
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("UPDATE entries SET data = replace(data, 'metres', 'inches') WHERE id = ?", (id,))
+    assert Host(root).prompt("see src/tides.py") == ""
+
+
+# Verifies: REQ-d00310-A
 def test_a_file_that_came_with_a_clone_leads_a_hook_to_no_file_of_the_user(root: Path, client: Memory) -> None:
     id = client.store("Heights are in metres.", about=["src/tides.py"])
     client.ids("heights")

@@ -15,6 +15,7 @@ import pytest
 
 from clew.errors import StoreReadOnly
 from clew.store.sqlite.engine import SqliteStore, open_sqlite
+from clew.store.sqlite.glance import glance
 from clew.store.sqlite.migrations import MIGRATIONS, SCHEMA_VERSION, migrate
 
 # Verifies: REQ-d00006-D
@@ -48,6 +49,19 @@ def test_a_store_opened_read_only_can_be_read_and_not_written(tmp_path: Path) ->
     with closing(open_sqlite(path, read_only=True)) as store:
         assert_readable_but_not_writable(store)
     assert path.read_bytes() == before
+
+
+# Verifies: REQ-d00310-A
+def test_a_glance_at_a_store_that_is_locked_does_not_read_past_its_log(tmp_path: Path) -> None:
+    path = tmp_path / "clew.db"
+    fill(path)
+    with closing(glance(path, 0.0)) as reader:
+        assert reader.execute("SELECT count(*) FROM records").fetchone() == (1,)
+    with closing(sqlite3.connect(path, isolation_level=None)) as writer:
+        writer.execute("PRAGMA locking_mode = EXCLUSIVE")
+        writer.execute("DELETE FROM jobs")
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            glance(path, 0.0)
 
 
 def test_a_read_only_reader_follows_a_writer(tmp_path: Path) -> None:

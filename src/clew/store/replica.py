@@ -24,8 +24,9 @@ import msgspec
 
 from clew.errors import StoreCorrupt, StoreError, StoreTooNew, StoreUnreachable
 from clew.store.interface import Event, Job, Record, Rewrite, Tombstone, Transaction
-from clew.store.sqlite.connections import index_of, log_of
+from clew.store.sqlite.connections import index_of
 from clew.store.sqlite.engine import SqliteStore, open_sqlite
+from clew.store.sqlite.glance import log_of
 from clew.store.sqlite.log import start_of
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from clew.memory.model import MEMORIES, Cite, Memory
 from clew.memory.recall.block import Injected, cited, fitting, framed, is_injectable, line_of
 from clew.memory.scope import Asker
 from clew.memory.storage import citations
-from clew.store.sqlite.glance import glance
+from clew.store.sqlite.glance import AS_WRITTEN, glance
 from clew.text.passage_hash import says, stands_in
 
 LONGEST_SAID = 240
@@ -67,7 +67,7 @@ class CitedMemories:
         """What may be shown of the memories that cite what is named, the latest first."""
         if not self._is_useful:
             return
-        query = "SELECT data FROM records WHERE collection = ? AND id = ?"
+        query = f"SELECT data FROM records WHERE collection = ? AND id = ? AND {AS_WRITTEN}"  # noqa: S608
         for id in ids_citing(self, named, self._asker):
             record = self._store.execute(query, (MEMORIES, id)).fetchone() if id not in seen else None
             if record is None:

@@ -5,7 +5,8 @@ store's events and may be thrown away.
 """
 
 import uuid
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from clew.context import SHARED_FOLDER, STORE_PATIENCE_SECONDS, Context
@@ -16,8 +17,9 @@ from clew.memory.model import BYTES_LEFT, PENDING, PURGES
 from clew.memory.storage.index import MemoryIndex
 from clew.store.interface import Record, Store
 from clew.store.person import person
-from clew.store.sqlite.connections import log_of, size_of
 from clew.store.sqlite.engine import open_sqlite
+from clew.store.sqlite.glance import log_of, size_of
+from clew.store.watched import renewed
 from clew.text.hashing import content_hash
 from clew.workspace.git import api as git
 
@@ -115,6 +117,9 @@ class Home:
     def _finish_purge(self, index: str) -> None:
         """A purge that was killed, or one of a team's writer, may have left bytes of what it took out."""
         pending, left = self.store.get(PURGES, PENDING), self.store.get(PURGES, BYTES_LEFT)
+        if pending is not None and self._is_under_way(pending):
+            # Whoever purges has yet to blank what is there, and finishes it or leaves it to a later start.
+            pending = None
         if pending is None and left is None:
             return
         if pending is not None:
@@ -131,6 +136,28 @@ class Home:
             if not self.is_team:
                 raise
 
+    def _is_under_way(self, pending: Record) -> bool:
+        """Whether the process that purges may be alive."""
+        try:
+            return any(each.id == pending.data.get("job") for each in self.store.jobs(state="running"))
+        except StoreUnreachable:
+            return True
+
+    @contextmanager
+    def purging(self, actor: str, at: str) -> Iterator[None]:
+        """Note that a purge is under way: where this process does not come to its end, the next start does."""
+        job = self.store.start_job("purge")
+        state = "failed"
+        try:
+            with renewed(self.store, job.id):
+                with self.store.transaction(actor=actor, reason="purge") as transaction:
+                    transaction.put(PURGES, PENDING, {"at": at, "job": job.id})
+                yield
+            state = "done"
+        finally:
+            with suppress(StoreError):
+                self.store.finish_job(job.id, state=state)
+
     def compact(self) -> bool:
         """Leave no byte of what was purged in the store's files. False where only an owner of the team's store can."""
         try:
@@ -145,7 +172,7 @@ class Home:
         """Tell other servers to take what was purged out of their indexes, and ask an owner for what is left."""
         with self.store.transaction(actor=actor, reason="a purge is finished") as transaction:
             if transaction.get(PURGES, PENDING) is None:
-                # A server that was started meanwhile took it for a purge that was killed, and told others too early.
+                # A server that heard nothing of this one for long took it for killed, and told others too early.
                 transaction.put(PURGES, PENDING, {})
             transaction.delete(PURGES, PENDING)
             if not is_compact:

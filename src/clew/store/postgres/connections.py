@@ -47,8 +47,15 @@ class Connection:
         self._at = at
         self._again = again
         """Whether a statement may be sent once more on another connection: true where each stands alone."""
+        self._unsent: list[tuple[bytes, Sequence[Any]]] = []
+
+    def write(self, query: str, values: Sequence[Any], /) -> None:
+        """Other writers wait while a statement is on its way, so this one goes with the next, or with the commit."""
+        self._unsent.append((_placed(query), values))
 
     def execute(self, query: str, values: Sequence[Any] = (), /) -> Rows:
+        if self._unsent:
+            return cast(Rows, self.sent(_placed(query), values))
         try:
             return cast(Rows, self.lent.execute(_placed(query), values or None))
         except psycopg.OperationalError as error:
@@ -61,6 +68,16 @@ class Connection:
     def executemany(self, query: str, rows: Sequence[Any], /) -> None:
         if rows:
             self.lent.cursor().executemany(_placed(query), rows)
+
+    def sent(self, last: bytes, values: Sequence[Any] = ()) -> Answer:
+        """Send what was written since, and one more statement, whose answer this is, in one go."""
+        unsent, self._unsent = self._unsent, []
+        if not unsent:
+            return self.lent.execute(last, values or None)
+        with self.lent.pipeline():
+            for query, given in unsent:
+                self.lent.execute(query, given)
+            return self.lent.execute(last, values or None)
 
     def moment(self) -> str:
         return self._at or str(self.lent.execute(f"SELECT {NOW}").fetchone()[0])  # type: ignore[index]
@@ -143,8 +160,9 @@ class Connections:
         lent, at = self._begun(durable)
         self._thread.writes = True
         try:
-            yield Connection(self, lent, at=at)
-            self._commit(lent)
+            connection = Connection(self, lent, at=at)
+            yield connection
+            self._commit(connection)
         finally:
             self._thread.writes = False
             self._roll_back(lent)
@@ -204,9 +222,9 @@ class Connections:
                 lent.execute("ROLLBACK")
         self._give_back(lent)
 
-    def _commit(self, lent: Lent) -> None:
+    def _commit(self, connection: Connection) -> None:
         try:
-            lent.execute("COMMIT")
+            connection.sent(b"COMMIT")
         except psycopg.Error as error:
             if not is_lost(error):
                 raise fault(error, self.address) from None

@@ -49,9 +49,11 @@ def is_lost(error: psycopg.Error) -> bool:
 
 
 def unreachable(address: Address, cause: str) -> StoreUnreachable:
+    hint = "Clew goes on by itself when the database answers again."
+    if "password" in cause:
+        hint = "Put this user's password into ~/.pgpass, or into the file that PGPASSFILE names; only you may read it."
     return StoreUnreachable(
-        f"The team's database {address} cannot be reached: {cause.rstrip('.')}.",
-        hint="Nothing was written. Clew goes on by itself when the database answers again.",
+        f"The team's database {address} cannot be reached: {cause.rstrip('.')}.", hint=f"Nothing was written. {hint}"
     )
 
 

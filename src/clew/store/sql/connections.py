@@ -25,6 +25,10 @@ class Connection(Protocol):
         """Each value takes the place of a question mark."""
         ...
 
+    def write(self, query: str, values: Sequence[Any], /) -> None:
+        """A statement that gives no rows. It has happened when the next statement runs, or the transaction ends."""
+        ...
+
     def executemany(self, query: str, rows: Sequence[Any], /) -> object: ...
 
     def moment(self) -> str:

@@ -148,7 +148,7 @@ class SqlTransaction:
         try:
             with self._store.translated():
                 for statement, values in statements:
-                    self._connection.execute(statement, values)
+                    self._connection.write(statement, values)
         except BaseException:
             self._failed = True
             raise

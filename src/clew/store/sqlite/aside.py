@@ -8,7 +8,8 @@ damaged, and whoever rescues it again reads the copy that the note names.
 from pathlib import Path
 
 from clew.edit.replacing import copy_in_place, put_in_place, replace_file, sweep, sync_folder
-from clew.store.sqlite.connections import index_of, log_of, size_of
+from clew.store.sqlite.connections import index_of
+from clew.store.sqlite.glance import log_of, size_of
 from clew.workspace.find import paths_named
 
 _MARK = "-damaged-"

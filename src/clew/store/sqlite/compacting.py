@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from clew.errors import StoreBusy
-from clew.store.sqlite.connections import Connections, log_of, size_of
+from clew.store.sqlite.connections import Connections
 from clew.store.sqlite.faults import translated
+from clew.store.sqlite.glance import log_of, size_of
 from clew.store.sqlite.migrations import EVENTS_ARE_NEVER_CHANGED
 
 _PAUSE = 0.05

@@ -3,14 +3,16 @@
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from weakref import ref
 
 from clew.errors import StoreCorrupt, StoreError
 from clew.store.clock import now
 from clew.store.sqlite.faults import damaged, fault, is_out_of_space, is_refused_access, protected, translated
+from clew.store.sqlite.glance import AS_WRITTEN, log_of, size_of
 
 _MOST_IDLE = 32
 """As many threads as a busy server has. Opening a connection anew takes longer than most questions."""
@@ -40,6 +42,9 @@ class Connection(sqlite3.Connection):
     def moment(self) -> str:
         return now()
 
+    def write(self, query: str, values: Sequence[Any], /) -> None:
+        self.execute(query, values)
+
     def close(self) -> None:
         super().close()
         _forget(self)
@@ -65,15 +70,6 @@ def is_open_here(path: Path) -> bool:
     again would drop every lock that the process has on it."""
     found = (each() for each in list(_living.values()))
     return any(each is not None and each.path == path for each in found)
-
-
-AS_WRITTEN = """coalesce((
-    SELECT events.after = records.data FROM events WHERE events.id = records.id
-        AND events.collection = records.collection AND events.version = records.version AND events.after IS NOT NULL
-    ORDER BY events.seq DESC LIMIT 1
-), 1)"""
-"""SQLite notices a page whose structure is damaged, and not a letter that changed inside of a text. What a record holds
-is there twice, in the record and in its event, so that a change of either is noticed."""
 
 
 class Connections:
@@ -226,22 +222,9 @@ class Connections:
         return connection
 
 
-def log_of(path: Path) -> Path:
-    """Where SQLite keeps what it has written but not yet moved into the store itself."""
-    return path.with_name(f"{path.name}-wal")
-
-
 def index_of(path: Path) -> Path:
     """Where processes share which page is where in the log."""
     return path.with_name(f"{path.name}-shm")
-
-
-def size_of(path: Path) -> int:
-    """0 for a file that is not there."""
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
 
 
 def _connect(path: Path, access: str, busy_timeout: float) -> Connection:

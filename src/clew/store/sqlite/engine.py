@@ -9,7 +9,8 @@ from typing import Any
 from clew.errors import StoreCorrupt
 from clew.store.sql.engine import SqlStore
 from clew.store.sqlite import compacting, inspection
-from clew.store.sqlite.connections import AS_WRITTEN, Connections
+from clew.store.sqlite.connections import Connections
+from clew.store.sqlite.glance import AS_WRITTEN
 from clew.store.sqlite.log import forget_start
 from clew.store.sqlite.opening import open_connections
 

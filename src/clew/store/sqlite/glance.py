@@ -3,21 +3,49 @@
 import sqlite3
 from pathlib import Path
 
-_ACCESS = ("mode=ro", "mode=ro&immutable=1")
-"""The second where SQLite cannot make the files it needs beside one, because the folder is protected."""
+_PROTECTED = "mode=ro&immutable=1"
+"""Where SQLite cannot make the files it needs beside one, because the folder is protected."""
+
+AS_WRITTEN = """coalesce((
+    SELECT events.after = records.data FROM events WHERE events.id = records.id
+        AND events.collection = records.collection AND events.version = records.version AND events.after IS NOT NULL
+    ORDER BY events.seq DESC LIMIT 1
+), 1)"""
+"""SQLite notices a page whose structure is damaged, and not a letter that changed inside of a text. What a record holds
+is there twice, in the record and in its event, so that a change of either is noticed."""
 
 
 def glance(path: Path, patience: float) -> sqlite3.Connection:
     """A connection that can only read, and waits for others so many seconds. The file may come with a cloned project:
     nothing in its schema may call what was not made for that."""
-    failure: sqlite3.Error | None = None
-    for access in _ACCESS:
-        connection = sqlite3.connect(f"{path.as_uri()}?{access}", uri=True, timeout=patience)
-        try:
-            connection.execute("PRAGMA trusted_schema = OFF")
-            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-            return connection
-        except sqlite3.OperationalError as error:
-            connection.close()
-            failure = error
-    raise failure or sqlite3.OperationalError(path.name)
+    try:
+        return _opened(path, "mode=ro", patience)
+    except sqlite3.OperationalError as error:
+        # The file alone lacks what is in its log, a purge perhaps.
+        if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) or size_of(log_of(path)):
+            raise
+        return _opened(path, _PROTECTED, patience)
+
+
+def _opened(path: Path, access: str, patience: float) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"{path.as_uri()}?{access}", uri=True, timeout=patience)
+    try:
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def log_of(path: Path) -> Path:
+    """Where SQLite keeps what it has written but not yet moved into the store itself."""
+    return path.with_name(f"{path.name}-wal")
+
+
+def size_of(path: Path) -> int:
+    """0 for a file that is not there."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

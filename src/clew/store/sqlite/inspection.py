@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from clew.store.sqlite.connections import AS_WRITTEN, Connection, log_of, size_of
+from clew.store.sqlite.connections import Connection
+from clew.store.sqlite.glance import AS_WRITTEN, log_of, size_of
 from clew.store.sqlite.migrations import schema_version
 
 _COUNTED = {

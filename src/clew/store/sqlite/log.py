@@ -23,7 +23,8 @@ from pathlib import Path
 import msgspec
 
 from clew.store.processes import boot_id
-from clew.store.sqlite.connections import index_of, log_of, size_of
+from clew.store.sqlite.connections import index_of
+from clew.store.sqlite.glance import log_of, size_of
 
 if sys.platform != "win32":
     import fcntl
