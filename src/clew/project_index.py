@@ -321,7 +321,7 @@ class ProjectIndex:
         config = self._context.config
         assert config.store is not None  # noqa: S101
         try:
-            from clew.search.database.opening import in_database, shared_embeddings
+            from clew.search.database.opening import in_database, keeps_vectors, shared_embeddings
 
             schema = search_schema(config, inside=self._context.inside)
         except ConfigError as error:
@@ -330,6 +330,11 @@ class ProjectIndex:
             return None, None
         # What a reader's files hold cannot be written into the database, so their index is on this machine.
         if config.search.engine == "database" and getattr(self._context.shared, "may_write", True):
+            if not keeps_vectors(config.store):
+                log.warning(
+                    "The database %s has no pgvector: the search index is kept in files on this machine.", config.store
+                )
+                return None, None
             return in_database(config.store, schema, self._space(), self._settings), None
         return None, shared_embeddings(config.store, schema)
 

@@ -158,6 +158,22 @@ def test_a_reader_whose_configuration_asks_for_the_database_searches_files(
         postgres.execute(f"DROP USER {name}_rita")
 
 
+# Verifies: REQ-d00490-E
+def test_without_pgvector_the_database_is_not_searched_and_the_server_says_so(
+    postgres: Postgres,
+    database: str,
+    checkouts: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    team(database, checkouts, "database", monkeypatch)
+    postgres.execute("DROP EXTENSION vector CASCADE", database.split("/")[3].partition("?")[0])
+    with remembering(checkouts[0]) as memory:
+        assert memory.store(OTHER) in memory.ids("how are ropes coiled")
+    assert "has no pgvector: the search index is kept in files" in caplog.text
+    _drop_roles(postgres, database)
+
+
 # Verifies: REQ-d00492-B
 def test_a_purge_of_one_server_leaves_nothing_with_another_one(
     memories: tuple[Memory, Memory], checkouts: tuple[Path, Path], database: str, postgres: Postgres
@@ -259,6 +275,34 @@ def test_a_server_that_starts_during_a_purge_does_not_keep_the_others_from_being
     told = [each for each in home.store.events(collection=PURGES, id=PENDING) if each.after is None]
     assert len(told) == 2
     assert eventually(lambda: other.project.memory.home.index.purged() == told[-1].seq)
+
+
+class Killed(BaseException):
+    """What ends a process in the middle of a line."""
+
+
+# Verifies: REQ-d00492-D
+def test_a_purge_is_left_to_whoever_is_at_it_and_finished_by_the_next_start_after_a_kill(
+    memories: tuple[Memory, Memory], checkouts: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, _ = memories
+    secret = one.store(TEXT)
+    seen: list[list[str]] = []
+
+    def started() -> None:
+        project = Project.open(checkouts[1])
+        seen.append(_purges(project))
+        project.close()
+
+    def killed(edit: object) -> int:
+        started()
+        raise Killed
+
+    monkeypatch.setattr(one.project.memory.home.store, "rewrite", killed)
+    with pytest.raises(Killed):
+        take_out(one.project, ids=(secret,))
+    started()
+    assert seen == [[PENDING], []]
 
 
 # Verifies: REQ-d00492-C

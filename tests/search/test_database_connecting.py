@@ -1,13 +1,24 @@
-"""The database of a search index that cannot be used: what is said of it holds no secret."""
+"""The database of a search index that cannot be used, where what is said of it holds no secret, or is put back from a
+backup."""
+
+from pathlib import Path
 
 import pytest
 
+from clew.config import EmbedSettings
 from clew.errors import StoreError, StoreUnreachable
+from clew.operation.paging import Cursors
+from clew.search.engine import SearchEngine
+from clew.search.question import Question
+from clew.search.units import Scope, Unit
 from clew.text.database_address import Address
 
 pytest.importorskip("psycopg")
 
+import psycopg
+
 from clew.search.database.connecting import Database
+from clew.search.database.opening import in_database
 
 
 # Verifies: REQ-d00480-C
@@ -29,3 +40,45 @@ def test_a_database_that_is_gone_is_named_without_the_password() -> None:
     ):
         pass
     assert "cret" not in str(caught.value)
+
+
+TABLES = (
+    "spaces",
+    "units",
+    "unit_bodies",
+    "unit_tags",
+    "unit_titles",
+    "unit_parts",
+    "terms",
+    "words",
+    "streams",
+    "postings",
+)
+
+
+# Verifies: REQ-d00490-F
+def test_after_a_backup_is_put_back_a_running_server_answers_from_it(search_database: str, tmp_path: Path) -> None:
+    address, settings = Address(search_database), EmbedSettings(kind="none")
+    place = in_database(address, "restored", "own", settings)
+    engine = SearchEngine(tmp_path, cursors=Cursors(b"k" * 32), embed=settings, place=place)
+
+    def found(text: str) -> list[str]:
+        question = Question(text=text, scope=Scope(parts=("unit",)), recipe="lexical")
+        return [unit.id for unit in engine.rank(question).units]
+
+    engine.units.put([Unit(id="ropes", part="unit", title="Ropes", body="Ropes are coiled clockwise.")])
+    with psycopg.connect(search_database, autocommit=True) as connection:
+        connection.execute("SET search_path = restored, public")
+        for table in TABLES:
+            connection.execute(f"CREATE TEMPORARY TABLE kept_{table} AS TABLE {table}")
+        engine.units.put([Unit(id="lamp", part="unit", title="Lamp", body="The lamp needs a fuse.")])
+        assert (found("fuse"), found("coiled")) == (["lamp"], ["ropes"])
+        connection.execute(f"TRUNCATE {', '.join(TABLES)} RESTART IDENTITY")
+        for table in TABLES:
+            connection.execute(f"INSERT INTO {table} OVERRIDING SYSTEM VALUE TABLE kept_{table}")
+        for table in ("units", "terms"):
+            connection.execute(f"SELECT setval(pg_get_serial_sequence('{table}', 'number'), max(number)) FROM {table}")
+    # It has the number of the other one now, and the index is as often written.
+    engine.units.put([Unit(id="kestrel", part="unit", title="Kestrel", body="The kestrel sails at noon.")])
+    assert (found("kestrel"), found("fuse"), found("coiled")) == (["kestrel"], [], ["ropes"])
+    engine.close()

@@ -97,8 +97,7 @@ class SearchEngine:
         """What can be found: units are found by their words when `put` returns, and by no signal once `delete` does."""
         self.spaces: Embedders = place.embedders
         self._dense: Meanings = place.meanings
-        self._streams = Streams()
-        self._ids: Cache[int, str] = Cache(_IDS_KEPT)
+        self._known = _Known("")
         self._rankings = rankings if rankings is not None else Rankings()
 
     def close(self) -> None:
@@ -282,9 +281,10 @@ class SearchEngine:
         adjacency: Adjacency | None,
         check: Callable[[], None],
     ) -> Kept:
-        ranked = rank(reading, self._streams, self._dense, question, recipe, adjacency, check)
+        known = self._known_of(reading)
+        ranked = rank(reading, known.streams, self._dense, question, recipe, adjacency, check)
         fused = self._varied(reading, ranked.fused, recipe, question)
-        ids = self._ids_of(reading, [result.id for result in fused])
+        ids = known.ids_of(reading, [result.id for result in fused])
         return Kept(
             state=self._state(reading),
             units=tuple(RankedUnit(ids[result.id], result.score, result.contributions) for result in fused),
@@ -295,14 +295,12 @@ class SearchEngine:
             by_adjacency=adjacency is not None,
         )
 
-    def _ids_of(self, reading: Reading, numbers: Sequence[int]) -> dict[int, str]:
-        """The ids of units. A number stands for one unit for ever, so each is asked for once."""
-        known = self._ids.get_many(numbers)
-        if missing := [number for number in numbers if number not in known]:
-            read = reading.ids_of(missing)
-            self._ids.put_many(read)
-            known |= read
-        return known
+    def _known_of(self, reading: Reading) -> "_Known":
+        """What is known of this very index: of another one in its place, nothing."""
+        series, _ = reading.writes()
+        if self._known.series != series:
+            self._known = _Known(series)
+        return self._known
 
     # Steps
 
@@ -386,6 +384,23 @@ class SearchEngine:
 
         varied = spread(head, lambda result: result.score / best, similarity, novelty=novelty, limit=len(head))
         return (*varied, *tail)
+
+
+class _Known:
+    """What was read of the units of an index. A number stands for one unit for ever, so each is asked for once."""
+
+    def __init__(self, series: str) -> None:
+        self.series = series
+        self.streams = Streams()
+        self._ids: Cache[int, str] = Cache(_IDS_KEPT)
+
+    def ids_of(self, reading: Reading, numbers: Sequence[int]) -> dict[int, str]:
+        known = self._ids.get_many(numbers)
+        if missing := [number for number in numbers if number not in known]:
+            read = reading.ids_of(missing)
+            self._ids.put_many(read)
+            known |= read
+        return known
 
 
 class _Page(msgspec.Struct, frozen=True):

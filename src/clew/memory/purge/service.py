@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from clew.memory.model import CHANGES, MEMORIES, PENDING, PURGES
+from clew.memory.model import CHANGES, MEMORIES
 from clew.memory.purge.blanking import Blanking
 from clew.memory.purge.choose import Chosen, Wanted, choose
 from clew.memory.purge.files import empty_spools, left_in, purge_files, purge_indexes, purge_mirrors, state_folders
@@ -63,15 +63,14 @@ def purge(view: "MemoryView", chosen: Chosen, reason: str) -> Purged:
     cleaned = purge_files(home, folders, chosen.traces)
     if chosen.everything:
         empty_spools(home, folders)
-    with store.transaction(actor=view.actor, reason="purge") as transaction:
-        transaction.put(PURGES, PENDING, {"at": view.changes.now()})
-    store.rewrite(Blanking(chosen))
-    home.index.renew()
-    # Another process may have written a file again before the memory was gone.
-    mirrored += purge_mirrors(folders, chosen.ids)
-    _bring_back(view, chosen)
-    _record(view, chosen, reason)
-    beyond = _compacted(view)
+    with home.purging(view.actor, view.changes.now()):
+        store.rewrite(Blanking(chosen))
+        home.index.renew()
+        # Another process may have written a file again before the memory was gone.
+        mirrored += purge_mirrors(folders, chosen.ids)
+        _bring_back(view, chosen)
+        _record(view, chosen, reason)
+        beyond = _compacted(view)
     view.units.engine()
     found = left_in(home, folders, chosen.traces)
     return Purged(

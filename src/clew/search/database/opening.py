@@ -1,7 +1,8 @@
 """Opening a search engine whose units are in a database."""
 
 from clew.config import EmbedSettings
-from clew.search.database.connecting import Database
+from clew.errors import StoreUnreachable
+from clew.search.database.connecting import Database, connected
 from clew.search.database.embeddings import SharedEmbeddings
 from clew.search.database.meanings import DatabaseMeanings
 from clew.search.database.units import DatabaseUnits
@@ -15,6 +16,15 @@ def in_database(address: Address, schema: str, space: str, embed: EmbedSettings)
     database = Database(address, schema, space)
     embedders = Embedders(embed)
     return Place(DatabaseUnits(database), embedders, DatabaseMeanings(database, embedders))
+
+
+def keeps_vectors(address: Address) -> bool:
+    """Whether pgvector is installed in the database. One that cannot be asked now may have it."""
+    try:
+        with connected(address) as connection:
+            return connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchone() is not None
+    except StoreUnreachable:
+        return True
 
 
 def shared_embeddings(address: Address, schema: str) -> SharedEmbeddings:

@@ -28,9 +28,12 @@ _POSTINGS = 1_500
 """Read of one term at most. Further ones weigh little: of a term so frequent, the heaviest are those that hold it often
 or are short."""
 _POSTINGS_RESTRICTED = 20_000
-STATE = (
-    f"SELECT number, series, version, vectors, units, words FROM spaces WHERE number IN ({SHARED}, {{:d}}) ORDER BY 1"  # noqa: S608
-)
+STATE = f"""
+    SELECT number, series || '-' || pg_relation_filenode('spaces'), version, vectors, units, words
+    FROM spaces WHERE number IN ({SHARED}, {{:d}}) ORDER BY 1
+    """  # noqa: S608
+"""A table that was put back from a backup has another file: what was known of its numbers counts no more, since they go
+to other texts."""
 _DATA = msgspec.msgpack.Decoder(Unit)
 _LAST = chr(0x10FFFF)
 
