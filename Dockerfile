@@ -10,13 +10,15 @@ COPY src src
 RUN /opt/clew/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
 
 FROM python:3.13-slim
+# git is as old or new as the base image.
+# hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends git \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --create-home --uid 1000 clew
 COPY --from=build /opt/clew /opt/clew
 ENV PATH=/opt/clew/bin:$PATH
-USER clew
+USER 1000
 WORKDIR /project
 EXPOSE 8484
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \

@@ -9,13 +9,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
-
-from clew.once import Once
-
-if TYPE_CHECKING:
-    from cachetools import Cache as Kept
+from typing import Generic, TypeVar
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -34,23 +28,28 @@ class Cache(Generic[K, V]):
     ) -> None:
         """`size` counts entries, or the sum of `size_of`. `idle_seconds` counts from the last use of an entry."""
         self._lock = threading.Lock()
-        self._expires = idle_seconds is not None
-        self._opened: Once[Kept[K, V]] = Once(lambda: _kept(size, size_of, idle_seconds, clock))
-
-    @property
-    def _kept(self) -> "Kept[K, V]":
-        return self._opened.get()
+        self._limit = size
+        self._size_of = size_of
+        self._idle_seconds = idle_seconds
+        self._clock = clock
+        # In the order of the last use. Nothing in these calls back into Python: a search asks for a thousand keys.
+        self._kept: OrderedDict[K, V] = OrderedDict()
+        self._sizes: dict[K, float] = {}
+        self._used: dict[K, float] = {}
+        self._size = 0.0
 
     def get(self, key: K) -> V | None:
         return self.get_many((key,)).get(key)
 
     def get_many(self, keys: Iterable[K]) -> dict[K, V]:
         """What is kept of these keys, each of which is used by that."""
-        kept = self._kept
         with self._lock:
+            self._drop_idle()
+            kept = self._kept
             found = {key: kept[key] for key in keys if key in kept}
-            if self._expires:
-                kept.update(found)  # writing an entry anew gives it its whole time again
+            for key in found:
+                kept.move_to_end(key)
+            self._note_use(found)
             return found
 
     def put(self, key: K, value: V) -> None:
@@ -59,10 +58,9 @@ class Cache(Generic[K, V]):
     def put_many(self, values: Mapping[K, V]) -> None:
         """Keep the values. One that is larger than the whole cache is not kept."""
         with self._lock:
-            kept = self._kept
+            self._drop_idle()
             for key, value in values.items():
-                with suppress(ValueError):
-                    kept[key] = value
+                self._put(key, value)
 
     def made(self, key: K, make: Callable[[], V]) -> V:
         """The kept value, or the one that `make` returns. Of threads that make it at once, all get the first."""
@@ -70,17 +68,53 @@ class Cache(Generic[K, V]):
         if found is not None:
             return found
         new = make()
-        with self._lock, suppress(ValueError):
-            return self._kept.setdefault(key, new)
-        return new
+        with self._lock:
+            first = self._kept.get(key)
+            if first is None:
+                self._put(key, new)
+            return new if first is None else first
 
     def pop(self, key: K) -> V | None:
         with self._lock:
-            return self._kept.pop(key, None)
+            self._drop_idle()
+            return self._drop(key) if key in self._kept else None
 
     def __len__(self) -> int:
         with self._lock:
+            self._drop_idle()
             return len(self._kept)
+
+    # With the lock held
+
+    def _put(self, key: K, value: V) -> None:
+        size = 1.0 if self._size_of is None else self._size_of(value)
+        if size > self._limit:
+            return
+        if key in self._kept:
+            self._drop(key)
+        while self._size + size > self._limit:
+            self._drop(next(iter(self._kept)))
+        self._kept[key] = value
+        self._size += size
+        if self._size_of is not None:
+            self._sizes[key] = size
+        self._note_use((key,))
+
+    def _drop(self, key: K) -> V:
+        self._size -= self._sizes.pop(key, 1.0)
+        self._used.pop(key, None)
+        return self._kept.pop(key)
+
+    def _note_use(self, keys: Iterable[K]) -> None:
+        if self._idle_seconds is not None:
+            self._used.update(dict.fromkeys(keys, self._clock()))
+
+    def _drop_idle(self) -> None:
+        if self._idle_seconds is None:
+            return
+        last = self._clock() - self._idle_seconds
+        while self._kept and self._used[oldest := next(iter(self._kept))] <= last:
+            self._drop(oldest)
 
 
 class Quota(Generic[K]):
@@ -118,13 +152,3 @@ class Quota(Generic[K]):
 
     def __iter__(self) -> Iterator[K]:
         return iter(self._sizes)
-
-
-def _kept(
-    size: float, size_of: Callable[[V], float] | None, idle_seconds: float | None, clock: Callable[[], float]
-) -> "Kept[Any, V]":
-    from cachetools import LRUCache, TTLCache  # here, so that a start, which caches nothing, does not load it
-
-    if idle_seconds is None:
-        return LRUCache(size, size_of)
-    return TTLCache(size, idle_seconds, clock, size_of)

@@ -4,6 +4,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,7 @@ def test_streams_come_in_the_order_they_are_asked_for_and_without_those_that_are
 ) -> None:
     streams = Streams()
     for wanted in ([5, 3, 900, 4], list(range(119, 0, -1)), [3]):
-        found = list(streams.of(EmbeddedReading(connection), wanted))
+        found = [*chain.from_iterable(streams.of(EmbeddedReading(connection), wanted))]
         assert [each.row.unit for each in found] == [unit for unit in wanted if unit < 120]
         assert all(each.words == lexical_tables.length(each.row) for each in found)
 
@@ -55,7 +56,8 @@ def test_threads_that_share_what_is_kept_get_their_own_units(connection: sqlite3
     def ask(start: int) -> None:
         wanted = list(range(start, 120, 3))
         with closing(sqlite3.connect(tmp_path / "index.db")) as own:
-            answers.extend((wanted, list(streams.of(EmbeddedReading(own), wanted))) for _ in range(20))
+            reading = EmbeddedReading(own)
+            answers.extend((wanted, [*chain.from_iterable(streams.of(reading, wanted))]) for _ in range(20))
 
     threads = [threading.Thread(target=ask, args=(start,)) for start in (1, 2, 3)]
     for thread in threads:

@@ -8,6 +8,7 @@ import logging
 import threading
 import time
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from clew.cache import Cache
@@ -48,7 +49,7 @@ class DatabaseMeanings:
         self._embedders = embedders
         self._shared = SharedEmbeddings(database)
         self._queries: Cache[str, Queries] = Cache(4)
-        self._vectors: Cache[tuple[int, int], bytes] = Cache(VECTOR_BYTES, size_of=len)
+        self._vectors: Cache[tuple[str, int, int], Vector] = Cache(VECTOR_BYTES, size_of=attrgetter("nbytes"))
         self._lock = threading.Lock()
         self._described: tuple[tuple[object, ...], IndexState] | None = None
         self._parts: tuple[object, frozenset[str]] | None = None
@@ -168,32 +169,29 @@ class DatabaseMeanings:
             return {}
 
     def vectors_of(self, reading: DatabaseReading, numbers: Sequence[int]) -> "dict[int, Vector]":
-        import numpy as np
-
         embedder, _ = self._embedder()
         if embedder is None or not numbers:
             return {}
         number = self._shared.number_of(embedder.name, embedder.dimensions)
-        sent = self._sent(reading, number, numbers)
-        size = 4 + 2 * embedder.dimensions
-        # One conversion for all of them.
-        joined = np.frombuffer(b"".join(sent.values()), np.uint8).reshape(len(sent), size)[:, 4:]
-        vectors = np.ascontiguousarray(joined).view(">f2").astype(np.float32)
-        return dict(zip(sent, vectors, strict=True))
-
-    def _sent(self, reading: DatabaseReading, embedder: int, numbers: Sequence[int]) -> dict[int, bytes]:
-        """The first vectors of units as the database sends them. A number stands for one text for ever: each is asked
-        for once."""
-        known = self._vectors.get_many((embedder, number) for number in numbers)
-        found = {number: sent for (_, number), sent in known.items()}
-        if missing := [number for number in numbers if number not in found]:
-            find = """
-                SELECT number, halfvec_send(vector) FROM vectors WHERE number = ANY(%s) AND embedder = %s AND place = 0
-                """
-            read = dict(reading.rows(find, (missing, embedder)))
-            self._vectors.put_many({(embedder, number): sent for number, sent in read.items()})
+        series, _ = reading.writes()
+        known = self._vectors.get_many((series, number, unit) for unit in numbers)
+        found = {unit: vector for (_, _, unit), vector in known.items()}
+        if missing := [unit for unit in numbers if unit not in found]:
+            read = self._read(reading, number, missing, 4 + 2 * embedder.dimensions)
+            self._vectors.put_many({(series, number, unit): vector for unit, vector in read.items()})
             found |= read
         return found
+
+    def _read(self, reading: DatabaseReading, embedder: int, numbers: Sequence[int], size: int) -> "dict[int, Vector]":
+        """The first vectors of units. A number stands for one text for ever: each is asked for once."""
+        import numpy as np
+
+        find = "SELECT number, halfvec_send(vector) FROM vectors WHERE number = ANY(%s) AND embedder = %s AND place = 0"
+        sent = dict(reading.rows(find, (numbers, embedder)))
+        # One conversion for all of them, and then a copy of each: what is kept does not keep the others.
+        joined = np.frombuffer(b"".join(sent.values()), np.uint8).reshape(len(sent), size)[:, 4:]
+        vectors = np.ascontiguousarray(joined).view(">f2").astype(np.float32)
+        return {unit: vector.copy() for unit, vector in zip(sent, vectors, strict=True)}
 
     def state(self, reading: DatabaseReading) -> IndexState:
         """How much is indexed; counted once for each state of the index."""

@@ -4,6 +4,9 @@ The index only picks candidates: FTS5's own BM25 knows no weights for terms and 
 ranked here, where repeated words, replacements of misspelt ones and terms learnt from the first results have weights of
 their own.
 
+Terms are counted by their hashes, in one array of all candidates: a search counts some twenty terms in two hundred
+texts, and text by text that takes most of its time. Phrases and beginnings are counted in the texts.
+
 The streams are kept for the next ranking, since many searches meet the same units.
 """
 
@@ -11,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
 
 import msgspec
 
@@ -25,9 +28,15 @@ from clew.search.rank.recipes import Feedback
 from clew.text.keywords import STOP_TERMS
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from clew.search.reading import Reading
 
+    Hashes: TypeAlias = NDArray[np.int64]
+
 MOST_CHARACTERS = 8_000_000
+_LAST_BITS = 0xFFFF
 _LONGEST = 100_000
 """A longer text is read again each time, rather than put out many others."""
 
@@ -36,29 +45,42 @@ class Stream(NamedTuple):
     row: Row
     words: int
     """How many there are."""
+    characters: int
+    title: "Hashes"
+    rest: "Hashes"
+    """Of the terms beside those of the title."""
 
 
 class Streams:
     """Of one index, in which the number of a unit stands for one text for ever. Any thread may ask."""
 
     def __init__(self, characters: int = MOST_CHARACTERS) -> None:
-        self._kept: Cache[int, Stream] = Cache(characters, size_of=_characters)
+        self._kept: Cache[int, Stream] = Cache(characters, size_of=attrgetter("characters"))
 
-    def of(self, reading: "Reading", units: Sequence[int]) -> Iterator[Stream]:
-        """The streams of these units, in their order. They are read as they are asked for: some may be very long."""
+    def of(self, reading: "Reading", units: Sequence[int]) -> Iterator[list[Stream]]:
+        """The streams of these units, in their order, some at a time. They are read as they are asked for: some may be
+        very long."""
         for start in range(0, len(units), reading.streams_at_once):
             part = units[start : start + reading.streams_at_once]
             known = self._kept.get_many(part)
             missing = [unit for unit in part if unit not in known]
             if missing:
-                read = {row.unit: Stream(row, length(row)) for row in reading.streams(missing)}
-                self._kept.put_many({unit: each for unit, each in read.items() if _characters(each) <= _LONGEST})
+                read = {row.unit: _stream(row) for row in reading.streams(missing)}
+                self._kept.put_many({unit: each for unit, each in read.items() if each.characters <= _LONGEST})
                 known |= read
-            yield from (known[unit] for unit in part if unit in known)
+            yield [known[unit] for unit in part if unit in known]
 
 
-def _characters(stream: Stream) -> int:
-    return len(stream.row.title) + len(stream.row.body) + len(stream.row.compounds)
+def _stream(row: Row) -> Stream:
+    characters = len(row.title) + len(row.body) + len(row.compounds)
+    return Stream(row, length(row), characters, _hashes(row.title), _hashes(row.body + row.compounds))
+
+
+def _hashes(text: str) -> "Hashes":
+    import numpy as np
+
+    terms = text.split()
+    return np.fromiter(map(hash, terms), np.int64, len(terms))
 
 
 _MIN_LEARNT_CHARACTERS = 3
@@ -66,7 +88,7 @@ _MIN_LEARNT_UNITS = 2
 _MIN_HOLDERS = 2
 
 
-_SCORE = attrgetter("score")
+_SCORE, _UNIT = attrgetter("score"), attrgetter("stream.row.unit")
 
 UnitsWith = Callable[[Iterable[str]], Mapping[str, int]]
 """In how many units each of some terms occurs."""
@@ -110,14 +132,17 @@ class Bm25Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScoredUnit(msgspec.Struct, frozen=True, gc=False):
-    """A unit with its score; `text` is what terms are counted in, `norm` what its length makes of the counts."""
+    """A unit with its score; `norm` is what its length makes of the counts of terms."""
 
-    row: Row
-    text: str
+    stream: Stream
     norm: float
     score: float
     matched: tuple[str, ...]
     """The labels of the query's items that the unit holds."""
+
+    @property
+    def row(self) -> Row:
+        return self.stream.row
 
 
 class Scorer:
@@ -130,13 +155,11 @@ class Scorer:
 
     def rank(self, streams: Sequence[Stream], items: Sequence[Item]) -> list[ScoredUnit]:
         """The units of the streams, the best first."""
-        rows = [stream.row for stream in streams]
-        texts = [row.title * self._ranking.title_weight + row.body + row.compounds for row in rows]
         share, saturation = self._ranking.length_share, self._ranking.saturation
-        norms = [saturation * (1 - share + share * length / self._average_length) for _, length in streams]
-        held: list[list[str]] = [[] for _ in rows]
-        scores = self._scored(texts, norms, [0.0] * len(rows), items, held)
-        return _best_first(map(ScoredUnit, rows, texts, norms, scores, map(tuple, held)))
+        norms = [saturation * (1 - share + share * stream.words / self._average_length) for stream in streams]
+        held: list[list[str]] = [[] for _ in streams]
+        scores = self._scored(streams, norms, [0.0] * len(norms), items, held)
+        return _best_first(map(ScoredUnit, streams, norms, scores, map(tuple, held)))
 
     def learn(self, ranked: Sequence[ScoredUnit], items: Sequence[Item], units_with: UnitsWith) -> list[Item]:
         """Terms that set the best of the ranked rows apart, with weights for use beside the items of the query."""
@@ -149,27 +172,33 @@ class Scorer:
 
     def rank_again(self, ranked: Sequence[ScoredUnit], learnt: Sequence[Item]) -> list[ScoredUnit]:
         """The units with what the learnt items add to their scores, the best first."""
-        rows, texts, norms, before, matched = zip(*map(msgspec.structs.astuple, ranked), strict=True)
-        scores = self._scored(texts, norms, list(before), learnt)
-        return _best_first(map(ScoredUnit, rows, texts, norms, scores, matched))
+        streams, norms, before, matched = zip(*map(msgspec.structs.astuple, ranked), strict=True)
+        return _best_first(map(ScoredUnit, streams, norms, self._scored(streams, norms, before, learnt), matched))
 
     def _scored(
         self,
-        texts: Sequence[str],
+        streams: Sequence[Stream],
         norms: Sequence[float],
-        scores: list[float],
+        before: Sequence[float],
         items: Sequence[Item],
         held: list[list[str]] | None = None,
     ) -> list[float]:
         """The scores with what the items add to them. `held` is told for each text the labels of the items in it."""
+        import numpy as np
+
+        if not streams:
+            return []
+        counting = _Counting(streams, self._ranking.title_weight, [needle for item in items for needle in item.needles])
+        scores, of_length = np.array(before), np.array(norms)
         for item in items:
+            times = counting.times(item.needles)
             weight = item.weight * item.rarity * (self._ranking.saturation + 1)
-            for at, times in enumerate(_counts(texts, item.needles)):
-                if times:
-                    scores[at] += weight * times / (times + norms[at])
-                    if held is not None:
-                        held[at].append(item.label)
-        return scores
+            scores += weight * times / (times + of_length)
+            if held is not None:
+                for at in np.flatnonzero(times).tolist():
+                    held[at].append(item.label)
+        found: list[float] = scores.tolist()
+        return found
 
     def _telling_terms(self, best: Sequence[ScoredUnit], units_with: UnitsWith) -> list[Item]:
         """The terms that the best units share and others lack, weighted."""
@@ -191,16 +220,48 @@ class Scorer:
         return learnt[: self._ranking.feedback_terms]
 
 
+class _Counting:
+    """Counts needles, which are whole terms for the most part, in some streams."""
+
+    def __init__(self, streams: Sequence[Stream], title_weight: int, needles: Iterable[str]) -> None:
+        import numpy as np
+
+        self._rows = [stream.row for stream in streams]
+        self._title_weight = title_weight
+        self._terms = {needle: hash(needle[1:-1]) for needle in needles if _is_term(needle)}
+        hashes = np.concatenate([part for each in streams for part in (*[each.title] * title_weight, each.rest)])
+        lengths = [title_weight * len(stream.title) + len(stream.rest) for stream in streams]
+        # Nearly all terms are none of those that are counted, as their last bits tell already.
+        wanted = np.zeros(_LAST_BITS + 1, np.bool_)
+        wanted[np.fromiter(self._terms.values(), np.int64) & _LAST_BITS] = True
+        places = np.flatnonzero(wanted[hashes & _LAST_BITS])
+        self._hashes = hashes[places]
+        self._owners = np.repeat(np.arange(len(streams)), lengths)[places]
+
+    def times(self, needles: Sequence[str]) -> "Hashes":
+        """How often each stream holds one of the needles."""
+        import numpy as np
+
+        counts: Hashes = np.zeros(len(self._rows), np.int64)
+        for needle in needles:
+            if needle in self._terms:
+                counts += np.bincount(self._owners[self._hashes == self._terms[needle]], minlength=len(counts))
+            else:
+                counts += np.fromiter(map(str.count, self._texts(), repeat(needle)), np.int64, len(counts))
+        return counts
+
+    def _texts(self) -> list[str]:
+        return [row.title * self._title_weight + row.body + row.compounds for row in self._rows]
+
+
+def _is_term(needle: str) -> bool:
+    return needle.endswith(" ") and needle.count(" ") == 2
+
+
 def _best_first(ranked: Iterable[ScoredUnit]) -> list[ScoredUnit]:
-    found = sorted(ranked, key=lambda each: each.row.unit)
+    found = sorted(ranked, key=_UNIT)
     found.sort(key=_SCORE, reverse=True)
     return found
-
-
-def _counts(texts: Sequence[str], needles: Sequence[str]) -> Iterator[int]:
-    # A term that directly follows itself is counted once: good enough, and far faster than splitting.
-    counts = [map(str.count, texts, repeat(needle)) for needle in needles]
-    return counts[0] if len(counts) == 1 else map(sum, zip(*counts, strict=True))
 
 
 def _is_telling(term: str) -> bool:

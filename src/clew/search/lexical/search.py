@@ -115,12 +115,14 @@ class LexicalSearch:
             title_weight=self._ranking.title_weight,
         )
         found: list[Stream] = []
-        characters = 0
-        for stream in self._streams.of(self._reading, units):
-            characters += len(stream.row.body) + len(stream.row.title)
-            if found and characters > _MAX_CHARACTERS_RANKED:
+        left = _MAX_CHARACTERS_RANKED
+        for streams in self._streams.of(self._reading, units):
+            left -= sum(stream.characters for stream in streams)
+            found += streams
+            if left < 0:
                 break
-            found.append(stream)
+        while left < 0 and len(found) > 1:
+            left += found.pop().characters
         return found
 
 

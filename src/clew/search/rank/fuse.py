@@ -11,6 +11,7 @@ given (`spread` apart, whose purpose is another one) and keep or drop whole item
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from operator import attrgetter, itemgetter
 from statistics import fmean
 from typing import Generic, TypeVar
 
@@ -23,6 +24,7 @@ Id = TypeVar("Id", str, int)
 Ranking = Sequence[tuple[Id, float]]
 
 PAGERANK = "pagerank"
+_SCORE = attrgetter("score")
 
 
 class Contribution(msgspec.Struct, frozen=True, gc=False):
@@ -64,7 +66,7 @@ def fuse(rankings: Mapping[str, Ranking[Id]], recipe: Recipe) -> tuple[Fused[Id]
         values = _values([score for _, score in ranking], signal, recipe, longest)
         for rank, ((item, score), value) in enumerate(zip(ranking, values, strict=True), start=1):
             found.setdefault(item, []).append(Contribution(name, rank, score, value))
-    return in_order(Fused(item, _sum(parts), tuple(parts)) for item, parts in found.items())
+    return in_order([Fused(item, _sum(parts), tuple(parts)) for item, parts in found.items()])
 
 
 def expand(fused: Sequence[Fused[Id]], scores: Mapping[Id, float], weight: float) -> tuple[Fused[Id], ...]:
@@ -94,7 +96,13 @@ def in_order(results: Iterable[Fused[Id]]) -> tuple[Fused[Id], ...]:
         parts = result.contributions
         return -result.score, parts[0].rank if len(parts) == 1 else min(part.rank for part in parts), result.id
 
-    return tuple(sorted(results, key=place))
+    found = sorted(results, key=_SCORE, reverse=True)
+    equal = {score for score, results in Counter(map(_SCORE, found)).items() if results > 1}
+    if not equal:
+        return tuple(found)
+    # A call for each result takes longer than the rest; few are equal.
+    ordered = iter(sorted((result for result in found if result.score in equal), key=place))
+    return tuple([next(ordered) if result.score in equal else result for result in found])
 
 
 def _sum(parts: Sequence[Contribution]) -> float:
@@ -136,6 +144,8 @@ def _deviation(scores: Sequence[float]) -> float:
 
 
 def _checked(signal: str, ranking: Ranking[Id]) -> Ranking[Id]:
+    if len(dict(ranking)) == len(ranking) and all(map(math.isfinite, map(itemgetter(1), ranking))):
+        return ranking
     seen: set[Id] = set()
     for item, score in ranking:
         if item in seen or not math.isfinite(score):

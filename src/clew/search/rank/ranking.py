@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from clew.search.reading import Meanings, Reading
 
     Vector: TypeAlias = NDArray[np.float32]
+    Vectors: TypeAlias = NDArray[np.float32]
 
 
 MAX_DENSE_CHARACTERS = 4_000
@@ -228,7 +229,7 @@ def agree(fused: Sequence[Fused[int]], vectors: "Mapping[int, Vector]", agreemen
 
 
 def _joined(result: Fused[int], rank: int, mean: float, share: float) -> Fused[int]:
-    own = tuple(msgspec.structs.replace(part, value=(1 - share) * part.value) for part in result.contributions)
+    own = [Contribution(part.signal, part.rank, part.score, (1 - share) * part.value) for part in result.contributions]
     return Fused(
         result.id,
         (1 - share) * result.score + share * mean,
@@ -244,10 +245,23 @@ def _means_of_nearest(vectors: "Sequence[Vector]", scores: Sequence[float], coun
     likeness = np.concatenate([rows[start : start + block] @ rows.T for start in range(0, len(rows), block)])
     likeness = np.clip(likeness, 0, None)
     np.fill_diagonal(likeness, -1)
-    nearest = np.argpartition(-likeness, count - 1, axis=1)[:, :count]
-    weights = np.take_along_axis(likeness, nearest, axis=1).astype(np.float64)
+    nearest, weights = _largest(likeness, count)
     totals = weights.sum(axis=1)
     found = (weights * np.asarray(scores)[nearest]).sum(axis=1) / np.where(totals > 0, totals, 1)
     # What resembles nothing is left to itself.
     means: list[float] = np.where(totals > 0, found, np.asarray(scores)).tolist()
     return means
+
+
+def _largest(likeness: "Vectors", count: int) -> "tuple[NDArray[np.intp], NDArray[np.float64]]":
+    """The places of the largest of each row, and what stands there. A few times the largest of what is left is ten
+    times as fast as a partition."""
+    import numpy as np
+
+    rows = np.arange(len(likeness))
+    left = likeness.copy()
+    places = np.empty((len(rows), count), np.intp)
+    for column in range(count):
+        places[:, column] = left.argmax(axis=1)
+        left[rows, places[:, column]] = -np.inf
+    return places, likeness[rows[:, None], places].astype(np.float64)
