@@ -167,3 +167,35 @@ def test_without_git_it_says_so(clew: Clew, tmp_path: Path) -> None:
     done = clew(tmp_path, "changed")
     assert done.returncode == 2
     assert "git init" in done.stderr
+
+
+# Verifies: REQ-d00054-D
+def test_a_citation_that_was_edited_into_a_broken_one_or_taken_out_is_told(clew: Clew, root: Path) -> None:
+    edit(root, "src/clock.py", "Implements: REQ-p00001-A", "Implements: REQ-p00099-A")
+    edit(root, "src/clock.py", "    # Implements: REQ-p00001-B\n", "")
+    edit(root, "tests/test_clock.py", "Verifies: REQ-p00001-B", "Verifies: REQ-p00001-X")
+    edit(root, "spec/clock.md", "**Implements**: REQ-p00001-B", "**Implements**: REQ-p00077")
+    items = {item["id"]: item for item in json.loads(clew(root, "changed", "--json").stdout)["items"]}
+    told = {
+        id: (item["change"], item["broken"], item["lost"]) for id, item in items.items() if item["kind"] != "assertion"
+    }
+    assert told == {
+        "REQ-d00002": ("changed", ["REQ-p00077"], []),
+        "test:tests/test_clock.py::test_minute": ("changed", ["REQ-p00001-X"], ["REQ-p00001-B"]),
+        "code:src/clock.py:2": ("changed", ["REQ-p00099-A"], ["REQ-p00001-A"]),
+        "code:src/clock.py:7": ("removed", [], ["REQ-p00001-B"]),
+    }
+    shown = clew(root, "changed").stdout
+    assert "cites REQ-p00099-A: not there" in shown
+    assert "no longer cites REQ-p00001-B" in shown
+    table = clew(root, "changed", "--format", "markdown").stdout
+    assert "**cites `REQ-p00099-A`, which does not exist**<br>no longer cites `REQ-p00001-A`" in table
+
+
+# Verifies: REQ-d00054-D
+def test_tests_and_code_of_a_removed_file_are_told_as_removed(clew: Clew, root: Path) -> None:
+    (root / "tests" / "test_clock.py").unlink()
+    assert changed(clew, root) == [
+        ("removed", "test", "test:tests/test_clock.py::test_hour"),
+        ("removed", "test", "test:tests/test_clock.py::test_minute"),
+    ]

@@ -34,8 +34,10 @@ ODD = st.sampled_from(
 )
 """Lines that mean something in one of the formats."""
 TEXT = st.lists(LINE | ODD, max_size=4).map(lambda lines: "\n".join(lines).strip())
-NAME = st.sampled_from(["status", "level", "Rationale", "priority", "tags", "Verification Method", "author", "Øvrigt"])
-KINDS = st.sampled_from(["implements", "refines", "depends_on", "verifies", "mitigates_risk"])
+NAME = st.sampled_from(
+    ["status", "level", "Rationale", "priority", "tags", "Verification Method", "author", "Øvrigt", "actor", "Steps"]
+)
+KINDS = st.sampled_from(["implements", "refines", "validates", "depends_on", "verifies", "mitigates_risk"])
 
 
 @st.composite
@@ -55,7 +57,7 @@ def exchanges(draw: st.DrawFn) -> Exchange:
         items.append(
             Item(
                 id=id,
-                kind=draw(st.sampled_from(["requirement", "heading", "information"])),
+                kind=draw(st.sampled_from(["requirement", "requirement", "journey", "heading", "information"])),
                 title=draw(LINE),
                 text=draw(TEXT),
                 criteria=tuple(Criterion(label, draw(TEXT), draw(st.sampled_from(["", "A day"]))) for label in labels),

@@ -309,7 +309,8 @@ def test_json_lines_hold_the_whole_graph_and_change_nothing_where_they_come_from
     found = [json.loads(line) for line in file.read_text().splitlines()]
     assert found[0]["clew"]["version"] == 1
     kinds = {each["node"]["kind"] for each in found if "node" in each}
-    assert {"code", "test", "result", "document", "section", "spec", "journey"} <= kinds
+    assert {"code", "test", "result", "document", "section", "spec"} <= kinds
+    assert "journey" in {each["item"].get("kind") for each in found if "item" in each}
     assert any("edge" in each for each in found)
     before = files_of(demo)
     report = imported(clew, demo, "jsonl", str(file))
@@ -334,3 +335,45 @@ def test_a_changed_export_changes_each_format_where_the_requirement_is(clew: Cle
     report = imported(clew, demo, "jsonl", str(file))
     assert {each["as"] for each in report["changed"]} == {"REQ-d00001", "REQ-0002", "passage-windows/windows-of-a-day"}
     assert clew(demo, "show", "REQ-d00001").stdout.count("Reading one")
+
+
+def doorstop(folder: Path, *, active: bool, text: str = "The clock shall keep time.") -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / ".doorstop.yml").write_text("settings:\n  digits: 3\n  prefix: SYS\n  sep: ''\n")
+    (folder / "SYS001.yml").write_text(f"active: {str(active).lower()}\nheader: Time\nlevel: 1.1\ntext: |\n  {text}\n")
+    return folder
+
+
+# Verifies: REQ-d00600-I
+def test_what_an_item_became_stays_when_the_item_turns_inactive(clew: Clew, empty: Path, tmp_path: Path) -> None:
+    source = doorstop(tmp_path / "sys", active=True)
+    clew(empty, "import", "doorstop", str(source))
+    before = files_of(empty)
+    doorstop(source, active=False, text="Nobody needs this.")
+    told = clew(empty, "import", "doorstop", str(source))
+    assert told.returncode == 0
+    assert "inactive now; what it became stays: 1 (SYS001)" in told.stdout
+    after = files_of(empty)
+    assert after["spec/sys.md"] == before["spec/sys.md"]
+    record = json.loads(after["clew.imports.jsonl"])
+    assert (record["as"], record["now"]["kind"], record["now"]["text"]) == (
+        "REQ-p00001",
+        "inactive",
+        "Nobody needs this.",
+    )
+    assert {key: value for key, value in record.items() if key != "now"} == json.loads(before["clew.imports.jsonl"])
+    # What is kept goes out again, and the second import changes nothing.
+    item = exported(clew, empty, tmp_path / "out.jsonl")["REQ-p00001"]
+    assert item["kept"]["in its source now"]["text"] == "Nobody needs this."
+    clew(empty, "import", "doorstop", str(source))
+    assert files_of(empty) == after
+    # The item comes back as what it was, or as something else.
+    doorstop(source, active=True)
+    clew(empty, "import", "doorstop", str(source))
+    assert files_of(empty) == before
+    doorstop(source, active=False)
+    clew(empty, "import", "doorstop", str(source))
+    doorstop(source, active=True, text="The clock shall keep the time of day.")
+    assert "1 changed" in clew(empty, "import", "doorstop", str(source)).stdout
+    assert "time of day" in files_of(empty)["spec/sys.md"].decode()
+    assert b'"now"' not in files_of(empty)["clew.imports.jsonl"]

@@ -129,6 +129,55 @@ def test_openfasttrace_is_read_from_markdown_and_from_xml(tmp_path: Path) -> Non
     assert second.kept == {"safetyclass": "ASIL-B", "releases": "1.0"}
 
 
+OFT_PROSE = """Clock
+=====
+
+This text says what the clock is for.
+
+## Introduction
+
+Two paragraphs,
+
+of which this is the second.
+
+```
+# no heading
+`req~in-a-fence~1`
+```
+
+### Keep Time
+`req~keep-time~1`
+
+The clock shall keep time.
+
+Covers:
+
+* feat~know~1
+
+## Closing words
+
+The end.
+"""
+
+
+# Verifies: REQ-d00604-B
+def test_prose_between_items_of_openfasttrace_is_an_item_of_its_file(tmp_path: Path) -> None:
+    (tmp_path / "spec.md").write_text(OFT_PROSE)
+    found = items("openfasttrace", tmp_path / "spec.md")
+    assert list(found) == ["req~keep-time~1", "spec.md"]
+    assert (found["req~keep-time~1"].title, found["req~keep-time~1"].text) == (
+        "Keep Time",
+        "The clock shall keep time.",
+    )
+    prose = found["spec.md"]
+    assert (prose.kind, prose.title) == ("document", "Clock")
+    title, _, rest = OFT_PROSE.partition("\n\n### Keep Time")
+    assert prose.text == f"{title}\n\n## Closing words\n\nThe end."
+    assert "Closing" in rest
+    (tmp_path / "bare.md").write_text("## Keep Time\n`req~keep-time~1`\n\nThe clock shall keep time.\n")
+    assert list(items("openfasttrace", tmp_path / "bare.md")) == ["req~keep-time~1"]
+
+
 SDOC = """[DOCUMENT]
 TITLE: Clock
 UID: DOC-1

@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
 from tests.exchange.conftest import REGISTER, Clew, files_of
 from tests.exchange.test_formats_both_ways import exchanges
 
-from clew.exchange.formats import WRITTEN
+from clew.exchange.formats import FORMATS, WRITTEN
 from clew.exchange.model import Exchange, Item
 from clew.exchange.results import ImportReport
 from clew.exchange.service import ExchangeService, ImportWishes
 from clew.exchange.sources import Source
+from clew.graph.model import NodeKind
 from clew.operation.call import Call
 from clew.project import Project
 
@@ -77,3 +79,170 @@ def _said(items: dict[str, Item]) -> dict[str, object]:
         id: (item.kind, item.title, item.text, item.criteria, dict(item.attributes), sorted(map(repr, item.relations)))
         for id, item in items.items()
     }
+
+
+ITEMS = (NodeKind.REQUIREMENT, NodeKind.ASSERTION, NodeKind.USER_JOURNEY)
+FIELDS = ("level", "status", "labels", "actor", "goal", "context", "steps", "template", "retired_labels")
+
+
+def graph_of(folder: Path) -> tuple[set[object], set[object]]:
+    """What the graph knows of requirements, their assertions and journeys, and what they cite."""
+    with closing(Project.open(folder, drafts=False)) as project:
+        project.ensure_graph()
+        graph = project.context.graph
+        nodes = [node for kind in ITEMS for node in graph.nodes_by_kind(kind)]
+        edges = [edge for node in nodes for edge in graph.iter_outgoing_edges(node.id)]
+        return (
+            {(node.id, node.kind, node.title, *(repr(node.get_field(name)) for name in FIELDS)) for node in nodes},
+            {(edge.kind, edge.source, edge.target, edge.labels) for edge in edges},
+        )
+
+
+# Verifies: REQ-d00601-B
+@pytest.mark.parametrize("name", sorted(WRITTEN))
+def test_every_format_takes_a_project_to_an_empty_one(clew: Clew, name: str) -> None:
+    @settings(max_examples=EXAMPLES, phases=(Phase.explicit, Phase.generate))
+    @given(exchanges(), st.sampled_from(["elspais", "elspais", "register", "openspec"]))
+    def holds(exchange: Exchange, into: str) -> None:
+        with tempfile.TemporaryDirectory() as scratch:
+            first = started(clew, Path(scratch) / "first", into)
+            taken_in(first, exchange, into)
+            known = given_out(first)
+            data = WRITTEN[name].write(Exchange(items=tuple(known.values())), "project")
+            second = started(clew, Path(scratch) / "second", into)
+            taken_in(second, FORMATS[name].read(Source(Path("file"), data)), into)
+            assert graph_of(second) == graph_of(first)
+            assert _said(given_out(second)) == _said(known)
+
+    holds()
+
+
+JOURNEYS = """# Journeys
+
+Prose before.
+
+# JNY-Reader-01: A book for the train
+
+**Actor**: Somebody who reads
+on trains
+**Goal**: A book
+Prose that belongs to the goal.
+
+Prose that belongs to no field, with `code`.
+
+Validates: REQ-p00001-A+B, REQ-p00002
+**Context**: Seven in the morning
+
+## Steps
+
+1. The reader looks at the shelf.
+   1. First on the left,
+   2. then on the right.
+2. The reader takes a book.
+
+   Not the heavy one.
+
+## Outcome
+
+Status: read.
+
+*End* *A book for the train*
+
+---
+
+### JNY-Other-7: Steps in prose
+
+Addresses: REQ-p00001
+
+#### Steps
+
+Before the first.
+
+3) The third comes first.
+
+```
+# code
+1. no step
+```
+
+*End* *JNY-Other-7*
+
+## JNY-Bare-01: Nothing but a title
+
+*End* *JNY-Bare-01*
+"""
+REQUIREMENTS = """## REQ-p00001: Books
+
+**Level**: PRD | **Status**: Active | **Addresses**: JNY-Reader-01
+
+## Assertions
+
+A. A book SHALL open.
+B. A book SHALL close.
+
+*End* *Books*
+
+## REQ-p00002: Shelves
+
+**Level**: PRD | **Status**: Active | **Addresses**: JNY-Reader-01, JNY-Other-7
+
+A shelf SHALL stand.
+
+*End* *Shelves*
+"""
+
+
+# Verifies: REQ-d00601-G
+@pytest.mark.parametrize("name", sorted(WRITTEN))
+def test_journeys_go_out_and_come_in_as_journeys(clew: Clew, tmp_path: Path, name: str) -> None:
+    first = started(clew, tmp_path / "first", "elspais")
+    (first / "spec").mkdir()
+    (first / "spec" / "journeys.md").write_text(JOURNEYS)
+    (first / "spec" / "books.md").write_text(REQUIREMENTS)
+    file = tmp_path / f"out.{name}"
+    assert clew(first, "export", name, "-o", str(file)).returncode == 0
+    second = started(clew, tmp_path / "second", "elspais")
+    done = clew(second, "import", name, str(file))
+    assert done.returncode == 0, done.stderr
+    assert "kept in" not in done.stdout
+    assert len(graph_of(first)[0]) == 7
+    assert graph_of(second) == graph_of(first)
+    assert _said(given_out(second)) == _said(given_out(first))
+    # Where they come from, nothing changes.
+    before = files_of(first)
+    assert clew(first, "import", name, str(file)).returncode == 0
+    assert files_of(first) == before
+
+
+# Verifies: REQ-d00601-G
+def test_a_journey_that_changed_in_the_source_changes_here_in_its_own_style(clew: Clew, tmp_path: Path) -> None:
+    folder = started(clew, tmp_path / "first", "elspais")
+    (folder / "spec").mkdir()
+    (folder / "spec" / "journeys.md").write_text(JOURNEYS)
+    (folder / "spec" / "books.md").write_text(REQUIREMENTS)
+    file = tmp_path / "out.jsonl"
+    clew(folder, "export", "jsonl", "-o", str(file))
+    file.write_text(file.read_text().replace("takes a book", "takes two books"))
+    assert "1 changed" in clew(folder, "import", "jsonl", str(file)).stdout
+    text = (folder / "spec" / "journeys.md").read_text()
+    assert "# JNY-Reader-01: A book for the train\n" in text
+    assert "2. The reader takes two books." in text
+    assert "\n## Outcome\n" in text
+    assert "*End* *A book for the train*\n\n---\n\n### JNY-Other-7: Steps in prose\n" in text
+    assert text.startswith("# Journeys\n\nProse before.\n\n")
+
+
+# Verifies: REQ-d00601-G
+def test_a_journey_without_a_place_is_kept_and_reported(clew: Clew, tmp_path: Path) -> None:
+    first = started(clew, tmp_path / "first", "elspais")
+    (first / "spec").mkdir()
+    (first / "spec" / "journeys.md").write_text(JOURNEYS)
+    file = tmp_path / "out.csv"
+    clew(first, "export", "csv", "-o", str(file))
+    second = started(clew, tmp_path / "second", "openspec")
+    done = clew(second, "import", "csv", str(file), "--into", "openspec")
+    assert "journey: 3 (" in done.stdout
+    clew(second, "export", "csv", "-o", str(tmp_path / "again.csv"))
+    third = started(clew, tmp_path / "third", "elspais")
+    clew(third, "import", "csv", str(tmp_path / "again.csv"))
+    assert graph_of(third)[0] == graph_of(first)[0]

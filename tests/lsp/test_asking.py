@@ -93,6 +93,11 @@ def test_ids_are_completed_where_a_citation_is_written(shared: Session) -> None:
     assert [item.label for item in some] == ["REQ-d00001", "REQ-d00001-A", "REQ-d00001-B", "REQ-d00001-C"]
     (edit,) = {(each.text_edit.range.start.character, each.text_edit.range.end.character) for each in some}
     assert edit == (14, 24), "what is written so far is replaced"
+    # Neovim replaces what the edit says only where the label is what is compared with the text.
+    assert {item.filter_text for item in (*every.values(), *some)} == {None}
+    titled = ask(editor.completion, "tests/test_new.py", 4, 22)
+    assert "REQ-d00001" in {item.label for item in titled}
+    assert all("table" in (item.filter_text or "").casefold() for item in titled)
     outside = ask(editor.completion, "tests/test_new.py", 2, 12)
     assert outside
     assert all(item.label.startswith("REQ-o0") for item in outside)

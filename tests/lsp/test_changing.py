@@ -49,6 +49,18 @@ def test_an_action_writes_the_hash_and_the_finding_goes(own: Session) -> None:
 
 
 # Verifies: REQ-d00522-E
+def test_the_action_is_offered_on_the_line_of_the_hash_too(own: Session) -> None:
+    ask, editor = own.ask, own.editor
+    ask(editor.open, STALE)
+    lines = (editor.root / STALE).read_text(encoding="utf-8").split("\n")
+    (line,) = (number for number, text in enumerate(lines) if "7ae621c6" in text)
+    # An editor sends the findings of the line, and there are none here.
+    found = ask(editor.actions, STALE, lsp.Position(line, 0), [])
+    assert found["Write the new hash of REQ-o00003"].edit is not None
+    assert "Write the new hash of REQ-o00003" not in ask(editor.actions, STALE, lsp.Position(line - 1, 0), [])
+
+
+# Verifies: REQ-d00522-E
 def test_no_action_is_offered_for_a_text_that_is_not_saved(own: Session) -> None:
     ask, editor = own.ask, own.editor
     (stale,) = ask(editor.findings, STALE, {"trace.stale_hash"})

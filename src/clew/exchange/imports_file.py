@@ -7,7 +7,8 @@ branches merge:
 
 `from` names the import, `id` is the item's own id and `as` the one it got here; without `as` the item has no place here
 and is kept whole. `hash` names what the source said, `written` what was made of it, `labels` are those of criteria that
-got another one, and `kept` is what had no place.
+got another one, and `kept` is what had no place. `now` is what the source says of an item that was imported before and
+does not come in any more, such as one that turned inactive: what it became stays.
 """
 
 from collections.abc import Iterable
@@ -20,6 +21,8 @@ from clew.exchange.model import Criterion, Item, Relation
 from clew.text.controls import escaped_json
 
 NAME = "clew.imports.jsonl"
+NOW = "in its source now"
+"""The field of an exported item that says what `now` says."""
 
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -48,6 +51,7 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     labels: dict[str, str] = {}
     """The labels that criteria have here by those of the source, as far as they differ."""
     kept: Kept = Kept()
+    now: Kept | None = None
 
 
 def read_records(data: bytes | None) -> dict[tuple[str, str], ImportRecord]:

@@ -17,6 +17,8 @@ from clew.text.shortening import shortened
 REQUIREMENT = "requirement"
 HEADING = "heading"
 INFORMATION = "information"
+JOURNEY = "journey"
+"""What somebody does, step by step; it validates requirements."""
 
 VERSION_DIGITS = 8
 """Bytes of the hash that names what an item says."""
@@ -46,7 +48,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     id: str
     kind: str = REQUIREMENT
-    """requirement, heading, information, or another tool's own word."""
+    """requirement, journey, heading, information, or another tool's own word."""
     title: str = ""
     text: str = ""
     """In Markdown or plain, whatever the source says it in."""

@@ -8,6 +8,7 @@
 | changed in the source and here | stays; it is reported as a conflict |
 | was renamed here | is found under its new id |
 | is gone from the project | is added again |
+| came in before, and does not any more | what it became stays; what the source says now is kept, and reported |
 | has no place in the project's format | is kept in the record of the import, and reported |
 """
 
@@ -128,8 +129,9 @@ class _Planner:
         kept: list[ImportRecord] = []
         for item in self._items:
             if item.id not in wanted:
-                self._note(item.kind, item.id)
-                kept.append(self._as_before(item))
+                former = self._as_before(item)
+                self._note(f"{item.kind} now; what it became stays" if former.as_ else item.kind, item.id)
+                kept.append(former)
                 continue
             try:
                 decided, record = self._decided(item, wanted[item.id])
@@ -138,7 +140,7 @@ class _Planner:
                 kept.append(self._as_before(item))
                 continue
             if record is not None:
-                kept.append(record)
+                kept.append(msgspec.structs.replace(record, now=None))
             placing = Placing(wanted[item.id], self._wishes.name)
             match decided:
                 case "add":
@@ -266,8 +268,8 @@ class _Planner:
     def _as_before(self, item: Item) -> ImportRecord:
         """Of an item that does not come in now: what it became before stays known, so that it is found again."""
         record = self._records.get(item.id)
-        if record is not None and record.as_:
-            return record
+        if record is not None and record.as_ in self._here:
+            return msgspec.structs.replace(record, now=whole(item))
         return ImportRecord(source=self._wishes.name, id=item.id, hash=version_of(item), kept=whole(item))
 
     # Reporting

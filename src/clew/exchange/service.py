@@ -11,7 +11,7 @@ from clew.edit.targets import read_if_there
 from clew.edit.transaction import Purpose, Transaction
 from clew.errors import InvalidArgument
 from clew.exchange import results
-from clew.exchange.imports_file import NAME, ImportRecord, read_records, render_records, restored
+from clew.exchange.imports_file import NAME, NOW, ImportRecord, read_records, render_records, restored
 from clew.exchange.model import Exchange, Item, version_of
 from clew.exchange.places.choice import choose_places, places_of
 from clew.exchange.places.place import Place
@@ -163,7 +163,7 @@ class ExchangeService:
                         yield {"edge": msgspec.to_builtins(edge)}
 
 
-_ITEMS = frozenset({NodeKind.REQUIREMENT, NodeKind.ASSERTION, NodeKind.MEMORY})
+_ITEMS = frozenset({NodeKind.REQUIREMENT, NodeKind.ASSERTION, NodeKind.USER_JOURNEY, NodeKind.MEMORY})
 _SHOWN = (str, int, float, bool, type(None))
 
 
@@ -233,6 +233,8 @@ def _exported(found: Mapping[str, Item], records: Iterable[ImportRecord], former
         if (own := kept.get(id)) is not None:
             untouched = own.written in (version, version_of(with_ids(item, former)))
             item = restored(item, own.kept, ids[own.source], untouched=untouched)
+            if own.now is not None:
+                item = msgspec.structs.replace(item, kept={**item.kept, NOW: msgspec.to_builtins(own.now)})
         yield msgspec.structs.replace(item, version=version)
     for record in alone:
         empty = Item(id=record.id)

@@ -1,6 +1,7 @@
 """OpenFastTrace: specification items in Markdown, `req~name~1` in backquotes, and in XML (ReqM2).
 
-The id of an item is its type, name and revision, as OpenFastTrace writes it. What it covers is implemented by it.
+The id of an item is its type, name and revision, as OpenFastTrace writes it. What it covers is implemented by it. What
+a Markdown file says between its items is one more item, of the kind `document`, under the name of the file.
 """
 
 import re
@@ -43,34 +44,75 @@ def _in_markdown(text: str, name: str) -> Iterator[Item]:
     lines = text.split("\n")
     title, fenced = "", False
     item: _Collecting | None = None
+    prose = _Prose()
     for number, line in enumerate(lines, start=1):
         fenced = fenced is not line.lstrip().startswith("```")
         heading = None if fenced else _HEADING.fullmatch(line)
         underlined = not fenced and _UNDERLINE.fullmatch(line) and number > 1 and lines[number - 2].strip()
         id = None if fenced else _ID.fullmatch(line)
+        forward = None if fenced else _FORWARD.fullmatch(line)
+        if underlined:
+            (item or prose).drop_last()
+        if item is not None and (id or heading or underlined or forward):
+            yield item.item()
+            item = None
         if id is not None:
-            if item is not None:
-                yield item.item()
             item = _Collecting(id[1], title, name, number)
             title = ""
+            prose.title_taken()
         elif heading is not None or underlined:
-            if item is not None:
-                if underlined:
-                    item.drop_last()
-                yield item.item()
-                item = None
             title = heading[2] if heading is not None else lines[number - 2].strip()
-        elif (forward := _FORWARD.fullmatch(line)) and not fenced:
-            if item is not None:
-                yield item.item()
-                item = None
-            kind, rest = forward[1], forward[3].partition("~")[2]
-            needs = {"needs": ", ".join(part.strip() for part in forward[2].split(","))}
-            yield _made(f"{kind}~{rest}", "", "", needs, [forward[3]], [], name, number)
-        elif item is not None:
-            item.take(line)
+            prose.heading(line, lines[number - 2] if underlined else None)
+        elif forward is not None:
+            yield _forwarded(forward, name, number)
+        else:
+            (item or prose).take(line)
     if item is not None:
         yield item.item()
+    if said := prose.text():
+        yield Item(id=name, kind="document", title=prose.title or name, text=said, path=name, line=1)
+
+
+def _forwarded(found: re.Match[str], name: str, number: int) -> Item:
+    """`arch --> dsn : req~name~1` covers an item and hands its needs on."""
+    kind, rest = found[1], found[3].partition("~")[2]
+    needs = {"needs": ", ".join(part.strip() for part in found[2].split(","))}
+    return _made(f"{kind}~{rest}", "", "", needs, [found[3]], [], name, number)
+
+
+class _Prose:
+    """What stands between items. A heading that is the title of an item is no part of it."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._heading = 0
+        """How many of the last lines are a heading and blank."""
+        self.title = ""
+
+    def take(self, line: str) -> None:
+        self._lines.append(line)
+        self._heading = self._heading + 1 if self._heading and not line.strip() else 0
+
+    def heading(self, line: str, before: str | None) -> None:
+        added = [line] if before is None else [before, line]
+        self.title = self.title or added[0].strip("# \t")
+        self._lines += ["", *added]
+        self._heading = 1 + len(added)
+
+    def drop_last(self) -> None:
+        """The line before was a heading."""
+        if self._lines:
+            self._lines.pop()
+
+    def title_taken(self) -> None:
+        if self._heading:
+            taken = self._lines[-self._heading + 1].strip("# \t")
+            self.title = "" if self.title == taken else self.title
+            del self._lines[-self._heading :]
+        self._heading = 0
+
+    def text(self) -> str:
+        return re.sub(r"\n{3,}", "\n\n", "\n".join(self._lines)).strip()
 
 
 class _Collecting:

@@ -27,6 +27,10 @@ def used_formats(call: "Call") -> list[str]:
         found.add("openspec" if "spec_id" in node.fields else "elspais" if "hash_now" in node.fields else "register")
         if len(found) == len(FORMATS):
             break
+    if "elspais" not in found and any(
+        "associate" not in node.fields for node in graph.nodes_by_kind(NodeKind.USER_JOURNEY)
+    ):
+        found.add("elspais")
     if "register" not in found and call.project.register.file.exists():
         found.add("register")
     if "openspec" not in found and any(

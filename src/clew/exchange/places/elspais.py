@@ -1,7 +1,7 @@
 """Markdown specs of elspais: items become requirements with assertions, and other attributes become sections.
 
-An attribute of one line stands in the section `Attributes`, one of several lines is a section of its own. A line that
-would be read as something else, such as a heading, gets a backslash in front of it.
+An attribute of one line stands in the section `Attributes`, one of several lines is a section of its own. Journeys stay
+journeys.
 """
 
 import re
@@ -14,14 +14,16 @@ from clew.context import Context
 from clew.edit.edits import FileEdit
 from clew.edit.targets import read_if_there
 from clew.errors import InvalidArgument, Rejected
-from clew.exchange.model import REQUIREMENT, Criterion, Item, Relation, attribute, without_attributes
-from clew.exchange.places.place import Placing, free_name, grouped, title_of, writable
+from clew.exchange.model import JOURNEY, REQUIREMENT, Criterion, Item, Relation, attribute, without_attributes
+from clew.exchange.places.journeys import fresh_journey_id, journey_item, journey_labels, journey_lines
+from clew.exchange.places.place import Placing, free_name, grouped, title_of
+from clew.exchange.places.spec_text import entry, plain
 from clew.formats.elspais.fields import REFERENCE_FIELDS
 from clew.formats.elspais.hashes import NOT_APPLICABLE, hash_state, without_changelog
 from clew.formats.elspais.ids.grammar import IdGrammar, label_at
 from clew.formats.elspais.lines import plain_heading
 from clew.formats.elspais.reader import read
-from clew.formats.elspais.records import Requirement
+from clew.formats.elspais.records import Journey, Requirement
 from clew.formats.elspais.write.blocks import with_block, with_hash
 from clew.formats.openspec.slugs import slug
 from clew.graph.model import NodeKind
@@ -34,13 +36,6 @@ ATTRIBUTES = "Attributes"
 _RESERVED = frozenset({"assertions", "changelog", "attributes"})
 _LINE = re.compile(r"- ([^:\n]+): (.*)")
 _NAME = re.compile(r"[^\s:#*_][^:\n*]{0,79}")
-_LABELLED = re.compile(r"\s*[A-Z0-9]{1,4}\.(?:\s|$)")
-_EMPHASISED = re.compile(r"\s*([*_]{1,2}).*\1\s*")
-_FENCE = "```"
-_STARTS_SOMETHING = re.compile(
-    r"\s*(?:#|\*End\*|[*_]+template\b|[*_]*(?:level|status|implements|refines|satisfies|integrates|addresses)[*_]*\s*[:=])",
-    re.IGNORECASE,
-)
 _HEADING = re.compile(r"#{1,6}\s")
 _PROSE = frozenset({"rationale", "comment", "comments", "note", "notes", "description"})
 """Attributes that are sections, however short."""
@@ -52,7 +47,7 @@ _DEFAULT_STATUS = "Draft"
 
 class ElspaisPlace:
     name = "elspais"
-    kinds = frozenset({REQUIREMENT})
+    kinds = frozenset({REQUIREMENT, JOURNEY})
 
     def __init__(self, context: Context, *, level: str | None = None) -> None:
         self._context = context
@@ -66,19 +61,21 @@ class ElspaisPlace:
     # What the project has
 
     @cached_property
-    def _records(self) -> dict[str, tuple[str, Requirement]]:
-        """The requirements of all files, with their paths."""
-        found: dict[str, tuple[str, Requirement]] = {}
+    def _records(self) -> dict[str, tuple[str, Requirement | Journey]]:
+        """The requirements and journeys of all files, with their paths."""
+        found: dict[str, tuple[str, Requirement | Journey]] = {}
         for path in self._paths():
             data = read_if_there(self._context.root / raw(path))
             for block in read(data or b"", self._grammar).blocks:
-                if isinstance(block, Requirement):
+                if isinstance(block, Requirement | Journey):
                     found.setdefault(block.id, (path, block))
         return found
 
     def _paths(self) -> list[str]:
-        nodes = self._context.graph.nodes_by_kind(NodeKind.REQUIREMENT)
-        own = (node for node in nodes if "hash_now" in node.fields and "associate" not in node.fields)
+        graph = self._context.graph
+        nodes = [node for node in graph.nodes_by_kind(NodeKind.REQUIREMENT) if "hash_now" in node.fields]
+        nodes += graph.nodes_by_kind(NodeKind.USER_JOURNEY)
+        own = (node for node in nodes if "associate" not in node.fields)
         return sorted({node.source.path for node in own if node.source is not None})
 
     def items(self) -> Mapping[str, Item]:
@@ -88,9 +85,12 @@ class ElspaisPlace:
 
     def fits(self, item: Item) -> bool:
         parsed = self._grammar.parse_header(item.id)
-        return parsed is not None and parsed.target == item.id and not self._grammar.is_journey(item.id)
+        is_journey = item.kind == JOURNEY
+        return parsed is not None and parsed.target == item.id and self._grammar.is_journey(item.id) is is_journey
 
     def fresh(self, item: Item, taken: set[str]) -> str:
+        if item.kind == JOURNEY:
+            return fresh_journey_id(item, taken)
         level = self._level_of(item, None)
         if self._settings.component_style == "numeric":
             return self._numbered(level, taken)
@@ -135,6 +135,8 @@ class ElspaisPlace:
         )
 
     def labels(self, item: Item) -> tuple[str, ...]:
+        if item.kind == JOURNEY:
+            return journey_labels(item)
         given = tuple(each.label for each in item.criteria)
         if len(set(given)) == len(given) and all(self._grammar.is_label(label) for label in given):
             return given
@@ -145,18 +147,28 @@ class ElspaisPlace:
 
     def placed(self, placing: Placing) -> Item:
         block = self._block(placing.item)
-        found = [each for each in read(block, self._grammar).blocks if isinstance(each, Requirement)]
+        found = [each for each in read(block, self._grammar).blocks if isinstance(each, Requirement | Journey)]
         wanted = placing.item
-        if len(found) != 1 or found[0].id != wanted.id or len(found[0].assertions) != len(wanted.criteria):
+        read_back = item_of(found[0], "") if len(found) == 1 else None
+        if (
+            read_back is None
+            or (read_back.id, read_back.kind) != (wanted.id, wanted.kind)
+            or len(read_back.criteria) != len(wanted.criteria)
+        ):
             raise Rejected(
-                f"'{shortened(wanted.id)}' cannot be written as a requirement of elspais: its text would be read as "
+                f"'{shortened(wanted.id)}' cannot be written as a {wanted.kind} of elspais: its text would be read as "
                 "something else.",
                 hint="Correct its criteria in the source: each needs a text, and none may begin with a heading.",
             )
-        return msgspec.structs.replace(item_of(found[0], ""), path=wanted.path if self._reads(wanted.path) else "")
+        return msgspec.structs.replace(read_back, path=wanted.path if self._reads(wanted.path) else "")
 
-    def _block(self, item: Item, old: Requirement | None = None) -> bytes:
-        """The text of a requirement, in the style of the one that it takes the place of."""
+    def _block(self, item: Item, old: Requirement | Journey | None = None) -> bytes:
+        """The text of a requirement or journey, in the style of the one that it takes the place of."""
+        if item.kind == JOURNEY:
+            cited = [(kind, list(map(self._reference, each))) for kind, each in grouped(item.relations).items()]
+            former = old if isinstance(old, Journey) else None
+            return "\n".join(journey_lines(item, cited, self._prefixes, former)).encode()
+        old = old if isinstance(old, Requirement) else None
         most = self._settings.label_max_count
         if len(item.criteria) > most or "" in (each.label for each in item.criteria):
             raise Rejected(
@@ -176,12 +188,12 @@ class ElspaisPlace:
         flags = " | **Template**" if attribute(item, "template") == "true" else ""
         header = f"{'#' * style.depth} {item.id}: {title}".lstrip()
         yield from (header, "", " | ".join(f"**{n}**: {v}" for n, v in fields) + flags, "")
-        if text := _plain(item.text, self._prefixes):
+        if text := plain(item.text, self._prefixes):
             yield from (*text.split("\n"), "")
         if item.criteria:
             yield from (f"{style.marks} Assertions", "")
             for each in item.criteria:
-                yield from (*f"{each.label}. {_entry(each, self._prefixes)}".split("\n"), *([""] * style.spaced))
+                yield from (*f"{each.label}. {entry(each, self._prefixes)}".split("\n"), *([""] * style.spaced))
             yield from [""] * (not style.spaced)
         yield from self._sections(item, style)
         yield from (*style.changelog.split("\n"), "") if style.changelog else ()
@@ -191,7 +203,7 @@ class ElspaisPlace:
         """The attributes that have no field of their own."""
         lines: list[str] = []
         for name, value in without_attributes(item, "level", "status", "template").items():
-            text = _plain(value, self._prefixes)
+            text = plain(value, self._prefixes)
             if not text or not _NAME.fullmatch(name) or plain_heading(name) in _RESERVED:
                 continue
             is_prose = "\n" in text or len(text) > _LONGEST_LISTED or name.casefold() in _PROSE
@@ -208,8 +220,7 @@ class ElspaisPlace:
     def _reference(self, relation: Relation) -> str:
         if not relation.labels:
             return relation.target
-        labels = self._settings.label_multi_separator.join(relation.labels)
-        return f"{relation.target}{self._settings.label_separator}{labels}"
+        return self._grammar.assertion_id(relation.target, self._settings.label_multi_separator.join(relation.labels))
 
     def _checked_level(self, level: str | None) -> str:
         if level is None:
@@ -288,7 +299,7 @@ class _Files:
         self._replaced: dict[str, list[tuple[int, int, bytes]]] = {}
         self._appended: dict[str, list[bytes]] = {}
 
-    def replace(self, path: str, old: Requirement, block: bytes) -> None:
+    def replace(self, path: str, old: Requirement | Journey, block: bytes) -> None:
         self._read(path)
         self._replaced.setdefault(path, []).append((old.span.start, old.span.end, block))
 
@@ -342,8 +353,10 @@ class _Style(msgspec.Struct, frozen=True):
         )
 
 
-def item_of(record: Requirement, path: str) -> Item:
-    """A requirement in the neutral form."""
+def item_of(record: Requirement | Journey, path: str) -> Item:
+    """A requirement or journey in the neutral form."""
+    if isinstance(record, Journey):
+        return journey_item(record, path)
     attributes = {"level": record.level, "status": record.status}
     if record.template:
         attributes["template"] = "true"
@@ -368,34 +381,3 @@ def _listed(text: str) -> dict[str, str] | None:
     """The attributes of a list; None where a line is something else."""
     found = [_LINE.fullmatch(line) for line in text.split("\n")]
     return {each[1]: each[2] for each in found if each} if all(found) else None
-
-
-def _plain(text: str, prefixes: tuple[str, ...] = ()) -> str:
-    """A text that is read as text and nothing else. Code blocks stay as they are, unless one is never closed."""
-    lines = [line.rstrip() for line in writable(text).strip().split("\n")]
-    whole = sum(line.startswith(_FENCE) for line in lines) % 2 == 0
-    in_code = False
-    for index, line in enumerate(lines):
-        if line.startswith(_FENCE) and whole:
-            in_code = not in_code
-        elif not in_code and (_is_taken(line, prefixes) or line.startswith(_FENCE)):
-            lines[index] = f"\\{line.lstrip()}"
-    return "\n".join(lines)
-
-
-def _is_taken(line: str, prefixes: tuple[str, ...]) -> bool:
-    """Whether a line would be read as a heading, a field or the header of a requirement."""
-    is_header = bool(prefixes) and ":" in line and line.lstrip("# \t").startswith(prefixes)
-    return is_header or _STARTS_SOMETHING.match(line) is not None
-
-
-def _entry(criterion: Criterion, prefixes: tuple[str, ...]) -> str:
-    """The text of an assertion, whose lines begin no other one; a scenario begins with its title."""
-    text = f"{criterion.title}: {criterion.text}" if criterion.title else criterion.text
-    first, *rest = writable(text).strip().split("\n")
-    return "\n".join((first.rstrip(), *(_continued(line.rstrip(), prefixes) for line in rest if line.strip())))
-
-
-def _continued(line: str, prefixes: tuple[str, ...]) -> str:
-    begins = _LABELLED.match(line) or _EMPHASISED.fullmatch(line) or line.startswith(_FENCE)
-    return f"\\{line.lstrip()}" if begins or _is_taken(line, prefixes) else line

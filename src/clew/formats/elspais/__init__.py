@@ -56,5 +56,5 @@ a broken reference of the graph.
 
 # Implements: REQ-d00007
 
-READER_VERSION = 1
+READER_VERSION = 2
 """Goes up whenever the same bytes give other records; records cached under another version are not used."""

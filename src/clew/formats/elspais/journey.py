@@ -10,10 +10,10 @@ from clew.formats.elspais.lines import TEXT, Lines, plain_heading
 from clew.formats.elspais.records import Journey, SectionRecord
 from clew.text.shortening import shortened
 
-_TEXT_FIELDS = ("actor", "goal", "context")
+TEXT_FIELDS = ("actor", "goal", "context")
 LIST_FIELDS = ("validates", "addresses")
-JOURNEY_FIELD = FieldPattern((*_TEXT_FIELDS, *LIST_FIELDS))
-_STEP = re.compile(r"(\s*)([0-9]{1,6})[.)](?:\s+|$)")
+JOURNEY_FIELD = FieldPattern((*TEXT_FIELDS, *LIST_FIELDS))
+STEP = re.compile(r"(\s*)([0-9]{1,6})[.)](?:\s+|$)")
 
 
 class JourneyReader:
@@ -28,7 +28,7 @@ class JourneyReader:
         content_stop = stop - 1 if end is not None else stop
         references = ReferenceList(self._grammar, self._findings)
         first_heading = lines.next_heading(header.index + 1, content_stop)
-        texts, body_start = self._fields(header.index + 1, first_heading, references)
+        texts, preamble, body_start = self._fields(header.index + 1, first_heading, references)
         steps: list[tuple[int, str, int]] = []
         sections: list[SectionRecord] = []
         heading = first_heading
@@ -51,18 +51,21 @@ class JourneyReader:
             context=texts["context"],
             references=references.references(),
             steps=tuple(steps),
+            preamble=preamble,
             sections=tuple(sections),
             body=lines.joined(body_start, content_stop),
             raw=lines.raw(header.index, stop),
             span=lines.block_span(header.index, stop),
         )
 
-    def _fields(self, first: int, stop: int, references: ReferenceList) -> tuple[dict[str, str], int]:
-        """The fields before the first heading, and the first line after those that directly follow the header.
+    def _fields(self, first: int, stop: int, references: ReferenceList) -> tuple[dict[str, str], str, int]:
+        """The fields before the first heading, the text between them, and the first line after those that directly
+        follow the header.
 
         The lines directly below a field continue it: a text by its next words, a list by its next items.
         """
-        texts: dict[str, list[str]] = {name: [] for name in _TEXT_FIELDS}
+        texts: dict[str, list[str]] = {name: [] for name in TEXT_FIELDS}
+        others: list[str] = []
         open_field: Field | None = None
         body_start, leading = first, True
         for index in range(first, stop):
@@ -76,15 +79,17 @@ class JourneyReader:
             else:
                 leading = leading and not line
                 open_field = None
+                others.append(self._lines.text[index])
                 continue
             name = open_field.name
-            if name in _TEXT_FIELDS:
+            if name in TEXT_FIELDS:
                 texts[name].append(value)
             elif not references.add(name, value, index + 1):
                 open_field = None
             if leading:
                 body_start = index + 1
-        return {name: " ".join(filter(None, parts)) for name, parts in texts.items()}, body_start
+        found = {name: " ".join(filter(None, parts)) for name, parts in texts.items()}
+        return found, "\n".join(others).strip("\n"), body_start
 
     def _steps(self, first: int, stop: int, steps: list[tuple[int, str, int]]) -> None:
         """The numbered items; an item indented deeper than the first belongs to the item above it."""
@@ -94,7 +99,7 @@ class JourneyReader:
         texts: list[str] = []
         for index in range(first, stop):
             line = self._lines.text[index]
-            step = _STEP.match(line) if self._lines.kinds[index] == TEXT else None
+            step = STEP.match(line) if self._lines.kinds[index] == TEXT else None
             if step is not None and (margin is None or len(step[1]) <= margin):
                 margin = len(step[1])
                 self._close_step(begin, texts, steps, numbers)
@@ -104,7 +109,7 @@ class JourneyReader:
         self._close_step(begin, texts, steps, numbers)
 
     def _close_step(self, line: int, texts: list[str], steps: list[tuple[int, str, int]], numbers: set[int]) -> None:
-        step = _STEP.match(texts[0]) if texts else None
+        step = STEP.match(texts[0]) if texts else None
         if step is None:
             return
         number = int(step[2])

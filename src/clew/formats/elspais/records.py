@@ -93,6 +93,8 @@ class Journey(msgspec.Struct, frozen=True, array_like=True, tag="journey"):
     """What the journey validates."""
     steps: tuple[tuple[int, str, int], ...]
     """Number, text and line of each item of the Steps section."""
+    preamble: str
+    """Text before the first heading that belongs to no field."""
     sections: tuple[SectionRecord, ...]
     body: str
     raw: str

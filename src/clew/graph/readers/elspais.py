@@ -80,7 +80,7 @@ class ElspaisReader:
             if isinstance(block, Requirement):
                 definitions.append(self._requirement(block, next(states), path))
             elif isinstance(block, Journey):
-                definitions.append(_journey(block, path, self._register))
+                definitions.append(_journey(block, path, self._register, self._associate))
             elif block.raw.strip(" \t\r\n-"):
                 definitions.append(_remainder(block, path))
         return Contribution(tuple(definitions))
@@ -142,7 +142,7 @@ def _retired(record: Requirement) -> Mapping[str, tuple[str, ...]]:
     return {"retired_labels": labels} if labels else {}
 
 
-def _journey(record: Journey, path: str, register: RegisterIds | None) -> Definition:
+def _journey(record: Journey, path: str, register: RegisterIds | None, associate: Mapping[str, str]) -> Definition:
     fields = {
         "actor": record.actor,
         "goal": record.goal,
@@ -150,6 +150,7 @@ def _journey(record: Journey, path: str, register: RegisterIds | None) -> Defini
         "body": record.body,
         "steps": tuple(text for _, text, _ in record.steps),
         "labels": tuple(str(number) for number, _, _ in record.steps),
+        **associate,
     }
     node = Node(record.id, NodeKind.USER_JOURNEY, record.title, fields, _source(record.span, path))
     return Definition(node, (), _citations(record.references, record.id, path, register))

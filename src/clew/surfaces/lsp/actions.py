@@ -7,6 +7,7 @@ from lsprotocol import types as lsp
 
 from clew.edit.edits import FileEdit
 from clew.errors import ClewError
+from clew.graph.model import NodeKind
 from clew.surfaces.lsp.desk import Desk
 from clew.text.shortening import one_line
 from clew.trace.links.results import Suggestion
@@ -17,6 +18,7 @@ REJECT = "clew.rejectLink"
 """A command of the server: a suggested link is wrong."""
 MOST_LINKS = 3
 _HASHES = ("trace.stale_hash", "trace.missing_hash")
+_STATES = ("stale", "missing")
 _LIMIT = 200
 
 
@@ -27,14 +29,17 @@ def code_actions(desk: Desk, params: lsp.CodeActionParams) -> list[lsp.CodeActio
     only = params.context.only or [lsp.CodeActionKind.Empty]
     if not any(lsp.CodeActionKind.QuickFix.value.startswith(str(getattr(kind, "value", kind))) for kind in only):
         return []
-    return [*_hashes(desk, params), *_links(desk, path, params)]
+    return [*_hashes(desk, path, params), *_links(desk, path, params)]
 
 
-def _hashes(desk: Desk, params: lsp.CodeActionParams) -> Iterator[lsp.CodeAction]:
+def _hashes(desk: Desk, path: str, params: lsp.CodeActionParams) -> Iterator[lsp.CodeAction]:
+    """Where the finding is, which is the header, and where the hash is written, which is the End marker."""
+    found: dict[str, list[lsp.Diagnostic]] = {id: [] for id in _ending_here(desk, path, params.range)}
     for each in params.context.diagnostics:
         id = each.data.get("id") if isinstance(each.data, dict) else None
-        if each.code not in _HASHES or not isinstance(id, str):
-            continue
+        if each.code in _HASHES and isinstance(id, str):
+            found.setdefault(id, []).append(each)
+    for id, findings in found.items():
         try:
             planned = desk.ask(FixRequirements, what=(id,), dry_run=True).planned
         except ClewError:
@@ -42,8 +47,22 @@ def _hashes(desk: Desk, params: lsp.CodeActionParams) -> Iterator[lsp.CodeAction
         edit = workspace_edit(desk, planned.edits)
         if edit is not None:
             yield lsp.CodeAction(
-                f"Write the new hash of {id}", lsp.CodeActionKind.QuickFix, [each], is_preferred=True, edit=edit
+                f"Write the new hash of {id}", lsp.CodeActionKind.QuickFix, findings, is_preferred=True, edit=edit
             )
+
+
+def _ending_here(desk: Desk, path: str, chosen: lsp.Range) -> list[str]:
+    """The requirements of a stale or missing hash whose last line is chosen."""
+    lines = range(chosen.start.line + 1, chosen.end.line + 2)
+    with desk.reading() as project:
+        return [
+            node.id
+            for node in project.graph.nodes_in_file(path)
+            if node.kind is NodeKind.REQUIREMENT
+            and node.source is not None
+            and node.source.end_line in lines
+            and node.get_field("hash_state") in _STATES
+        ]
 
 
 def _links(desk: Desk, path: str, params: lsp.CodeActionParams) -> Iterator[lsp.CodeAction | lsp.Command]:

@@ -32,8 +32,9 @@ def completions(desk: Desk, uri: str, position: lsp.Position) -> lsp.CompletionL
             return lsp.CompletionList(is_incomplete=False, items=[])
         found = list(_fitting(project, word, titles=is_citing))
     span = desk.span(document.lines, position.line, column - len(word), column)
-    items = [_item(node, span) for node in found[:MOST]]
-    return lsp.CompletionList(is_incomplete=len(found) > MOST, items=items)
+    items = [_item(node, span, word) for node in found[:MOST]]
+    # Behind a keyword the editor asks again with every letter, because it cannot know what fits by its title.
+    return lsp.CompletionList(is_incomplete=is_citing or len(found) > MOST, items=items)
 
 
 def _looks_like_id(project: Project, word: str) -> bool:
@@ -49,12 +50,14 @@ def _fitting(project: Project, word: str, *, titles: bool) -> Iterator[Node]:
             yield node
 
 
-def _item(node: Node, span: lsp.Range) -> lsp.CompletionItem:
+def _item(node: Node, span: lsp.Range, word: str) -> lsp.CompletionItem:
     title = one_line(node.title, 200)
+    by_id = node.id.casefold().startswith(word.casefold())
     return lsp.CompletionItem(
         label=node.id,
         kind=lsp.CompletionItemKind.Reference,
         detail=title,
-        filter_text=f"{node.id} {title}",
+        # Neovim takes the text to replace from the edit only where there is none.
+        filter_text=None if by_id else f"{node.id} {title}",
         text_edit=lsp.TextEdit(span, node.id),
     )

@@ -62,6 +62,10 @@ def _changed(found: Changed) -> Iterator[str]:
         word = coloured(f"{item.change:<8}", _CHANGES[item.change])
         title = item.title.partition("\n")[0]
         yield f"{word} {item.kind:<12} {item.id}  {title}  {coloured(f'{item.path}:{item.line}', 'dim')}"
+        if item.broken:
+            yield f"{'':<21} cites {coloured(', '.join(item.broken), 'red')}: not there"
+        if item.lost:
+            yield f"{'':<21} no longer cites {', '.join(item.lost)}"
     counts = ", ".join(
         f"{number} {kind}{'' if number == 1 or kind == 'code' else 's'}" for kind, number in found.counts.items()
     )

@@ -52,9 +52,21 @@ def as_markdown(found: ChangedImpact) -> str:
 
 def _row(item: ChangedItem, effect: Impact | None) -> str:
     name = item.title if item.kind in ("code", "test") else f"{item.id} {item.title}"
-    cells = [item.change, f"{_cell(name)}<br>`{_code(f'{item.path}:{item.line}')}`"]
+    cells = [item.change, "<br>".join((_cell(name), f"`{_code(f'{item.path}:{item.line}')}`", *_citations(item)))]
     cells += list(_effects(effect)) if effect is not None else ["", "", ""]
     return f"| {' | '.join(cells)} |"
+
+
+def _citations(item: ChangedItem) -> Iterator[str]:
+    if item.broken:
+        yield f"**cites {_listed(item.broken)}, which {'does' if len(item.broken) == 1 else 'do'} not exist**"
+    if item.lost:
+        yield f"no longer cites {_listed(item.lost)}"
+
+
+def _listed(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
+    return ", ".join(f"`{_code(one_line(id, 100))}`" for id in ids[:MOST_NAMED]) + more
 
 
 def _effects(effect: Impact) -> Iterator[str]:
