@@ -120,6 +120,26 @@ def test_relations_between_memories_become_links_and_the_rest_is_told(clew: Clew
     assert sorted(each["link"]["origin"] for each in links if "link" in each) == ["depends_on", "owns"]
 
 
+# Verifies: REQ-d00605-C
+# Verifies: REQ-d00605-D
+def test_relations_of_server_memory_that_lead_nowhere_are_kept(clew: Clew, empty: Path, tmp_path: Path) -> None:
+    lines = [
+        {"type": "entity", "name": "Ada", "entityType": "person", "observations": ["Tall"], "since": 1843},
+        {"type": "relation", "from": "Ada", "to": "Gate", "relationType": "opens"},
+        {"type": "relation", "from": "Ben", "to": "Ada", "relationType": "knows"},
+        {"type": "relation", "from": "Ben", "to": "Cleo", "relationType": "knows"},
+    ]
+    file = tmp_path / "memory.jsonl"
+    file.write_text("".join(f"{json.dumps(each)}\n" for each in lines))
+    done = clew(empty, "import", "server-memory", str(file))
+    assert "3 relations lead to entities that are not in the file" in done.stdout
+    found = memories(clew, empty)
+    assert found["Ada"]["metadata"]["relations"] == ["Ada opens Gate", "Ben knows Ada"]
+    assert found["Ada"]["metadata"]["since"] == 1843
+    assert found["Ben knows Cleo"]["text"] == "Ben knows Cleo"
+    assert "0 memories added, 2 unchanged" in clew(empty, "import", "server-memory", str(file)).stdout
+
+
 # Verifies: REQ-d00605-D
 def test_what_a_memory_has_besides_is_kept_with_it(clew: Clew, empty: Path, tmp_path: Path) -> None:
     clew(empty, "import", "mem0", str(source_of("mem0", tmp_path)))

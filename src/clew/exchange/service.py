@@ -14,7 +14,7 @@ from clew.exchange import results
 from clew.exchange.imports_file import NAME, NOW, ImportRecord, read_records, render_records, restored
 from clew.exchange.model import Exchange, Item, version_of
 from clew.exchange.places.choice import choose_places, places_of
-from clew.exchange.places.place import Place
+from clew.exchange.places.place import Place, title_of
 from clew.exchange.plan import Plan, Wishes, plan_import
 from clew.exchange.renames import find_renamed, followed, under_original_ids, with_ids
 from clew.graph.model import Node, NodeKind
@@ -188,7 +188,7 @@ def _reported(
     every = [plan for _, plan in plans]
     ids = {id: here for plan in every for id, here in plan.ids.items()}
     sources = {here: id for id, here in ids.items()}
-    titles = {item.id: item.title for item in exchange.items}
+    titles = {item.id: title_of(item) for item in exchange.items}
 
     def told(found: Iterable[str]) -> tuple[results.Imported, ...]:
         return tuple(results.Imported(id=sources[id], as_=id, title=titles[sources[id]]) for id in found)

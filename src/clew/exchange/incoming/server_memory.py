@@ -1,38 +1,78 @@
-"""The JSONL file of the reference memory server of MCP: entities with observations, and relations between them."""
+"""The JSONL file of the reference memory server of MCP: entities with observations, and relations between them.
+
+A relation to an entity that is not in the file is kept in the metadata of the memory that has it; one between two such
+entities is a memory of its own.
+"""
+
+from typing import Any
+
+import msgspec
 
 from clew.errors import FormatError
 from clew.exchange.memories import kind_of, link_line, memory_lines
 from clew.exchange.model import Exchange
 from clew.exchange.sources import Source, json_of, listing, mapping, string
+from clew.text.counting import counted
 
 _HINT = 'A line is {"type": "entity", ...} or {"type": "relation", ...}. Nothing was changed.'
+_READ = frozenset({"type", "name", "entityType", "observations"})
+
+
+class _Entity(msgspec.Struct, frozen=True):
+    kind: str
+    observations: tuple[str, ...]
+    others: dict[str, Any]
+    """What the file says besides."""
+
+
+class _Relation(msgspec.Struct, frozen=True):
+    start: str
+    end: str
+    kind: str
+
+    def told(self) -> str:
+        return " ".join(filter(None, (self.start, self.kind, self.end)))
 
 
 def read(source: Source) -> Exchange:
-    lines: list[str] = []
-    names: set[str] = set()
-    relations: list[tuple[str, str, str]] = []
+    entities: dict[str, _Entity] = {}
+    relations: list[_Relation] = []
     for number, line in enumerate(source.data().removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if not line.strip():
             continue
         value = mapping(json_of(line, source.name, number), f"Line {number}")
         match value.get("type"):
             case "entity":
-                name, kind = string(value.get("name")), string(value.get("entityType"))
-                if not name or name in names:
+                name = string(value.get("name"))
+                if not name or name in entities:
                     problem = "has no name" if not name else f"names '{name}' a second time"
                     raise FormatError(f"Line {number} of '{source.name}' {problem}.", hint=_HINT)
-                names.add(name)
-                said = [string(each) for each in listing(value.get("observations") or [], f"Line {number}")]
-                text = "\n".join((f"{name} ({kind})" if kind else name, *(f"- {each}" for each in said)))
-                lines.extend(memory_lines(source.name, name, text, title=name, kind=kind_of(kind), tags=(kind,)))
+                said = tuple(string(each) for each in listing(value.get("observations") or [], f"Line {number}"))
+                others = {key: each for key, each in value.items() if key not in _READ}
+                entities[name] = _Entity(string(value.get("entityType")), said, others)
             case "relation":
-                ends = (string(value.get("from")), string(value.get("to")))
-                relations.append((*ends, string(value.get("relationType"))))
+                words = (string(value.get(key)) for key in ("from", "to", "relationType"))
+                relations.append(_Relation(*words))
             case other:
                 raise FormatError(f"Line {number} of '{source.name}' has the type {other!r}.", hint=_HINT)
-    known = [each for each in relations if {each[0], each[1]} <= names]
-    lines.extend(dict.fromkeys(link_line(source.name, start, end, kind) for start, end, kind in known))
-    lost = len(relations) - len(known)
-    notes = (f"{lost} relations lead to entities that are not in the file; they are not imported.",) if lost else ()
-    return Exchange(memories=tuple(lines), notes=notes)
+    relations = list(dict.fromkeys(relations))
+    known = [each for each in relations if each.start in entities and each.end in entities]
+    open_ended = [each for each in relations if each not in known]
+    lines = [line for name, entity in entities.items() for line in _memory(source.name, name, entity, open_ended)]
+    for each in open_ended:
+        if each.start not in entities and each.end not in entities:
+            lines.extend(memory_lines(source.name, each.told(), each.told()))
+    lines.extend(dict.fromkeys(link_line(source.name, each.start, each.end, each.kind) for each in known))
+    leads = counted(len(open_ended), "relation leads", "relations lead")
+    told = f"{leads} to entities that are not in the file; they are kept with the memories."
+    return Exchange(memories=tuple(lines), notes=(told,) if open_ended else ())
+
+
+def _memory(source: str, name: str, entity: _Entity, open_ended: list[_Relation]) -> list[str]:
+    title = f"{name} ({entity.kind})" if entity.kind else name
+    text = "\n".join((title, *(f"- {each}" for each in entity.observations)))
+    cited = [each.told() for each in open_ended if name in (each.start, each.end)]
+    metadata = {**entity.others, "relations": cited}
+    return list(
+        memory_lines(source, name, text, title=name, kind=kind_of(entity.kind), tags=(entity.kind,), metadata=metadata)
+    )

@@ -64,8 +64,8 @@ def writable(text: str) -> str:
 
 
 def title_of(item: Item, longest: int = LONGEST_TITLE) -> str:
-    """A title of one line: its own, or else the beginning of its text, or its id."""
-    for words in (item.title, item.text, item.id):
+    """A title of one line: its own, or else the first line of its text, or its id."""
+    for words in (item.title, item.text.strip().partition("\n")[0], item.id):
         line = " ".join(writable(words).replace("*", " ").split())
         if line:
             return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
