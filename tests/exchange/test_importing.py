@@ -377,3 +377,20 @@ def test_what_an_item_became_stays_when_the_item_turns_inactive(clew: Clew, empt
     assert "1 changed" in clew(empty, "import", "doorstop", str(source)).stdout
     assert "time of day" in files_of(empty)["spec/sys.md"].decode()
     assert b'"now"' not in files_of(empty)["clew.imports.jsonl"]
+
+
+# Verifies: REQ-d00601-H
+def test_an_export_says_what_only_the_files_hold(clew: Clew, demo: Path, tmp_path: Path) -> None:
+    (demo / "spec" / "prd-passage.md").write_text(
+        (demo / "spec" / "prd-passage.md")
+        .read_text(encoding="utf-8")
+        .replace("\n*End*", "\n## Changelog\n\n- 2026-01-02 | 12345678 | - | Ada (ada@x.org) | First\n\n*End*", 1),
+        encoding="utf-8",
+    )
+    told = json.loads(clew(demo, "export", "csv", "-o", str(tmp_path / "a.csv"), "--json").stdout)["notes"]
+    assert told == [
+        "Not in the export, only in the project's files: 1 changelog, 3 entries' history and evidence, "
+        "10 texts between requirements, 2 purposes of specs."
+    ]
+    told = json.loads(clew(demo, "export", "jsonl", "-o", str(tmp_path / "a.jsonl"), "--json").stdout)["notes"]
+    assert "texts between" not in told[0]

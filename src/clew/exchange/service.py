@@ -14,11 +14,10 @@ from clew.exchange import results
 from clew.exchange.imports_file import NAME, NOW, ImportRecord, read_records, render_records, restored
 from clew.exchange.model import Exchange, Item, version_of
 from clew.exchange.places.choice import choose_places, places_of
-from clew.exchange.places.place import Place, title_of
+from clew.exchange.places.place import Place, some, title_of
 from clew.exchange.plan import Plan, Wishes, plan_import
 from clew.exchange.renames import find_renamed, followed, under_original_ids, with_ids
 from clew.graph.model import Node, NodeKind
-from clew.text.counting import counted
 from clew.text.shortening import shortened
 
 if TYPE_CHECKING:
@@ -122,14 +121,22 @@ class ExchangeService:
             relations=sum(len(item.relations) for item in exchange.items),
             memories=sum(line.startswith('{"memory"') for line in exchange.memories),
             nodes=sum("node" in each for each in rest),
-            notes=self._not_exported(),
+            notes=self._not_exported(form),
         )
         return results.Exported(report, content)
 
-    def _not_exported(self) -> tuple[str, ...]:
-        """An export is what the files say, like every answer of the command line."""
-        count = self._project.unsaved().count
-        return (f"Not part of it: {counted(count, 'unsaved draft')}.",) if count else ()
+    def _not_exported(self, form: "Format") -> tuple[str, ...]:
+        """An export is what the files say, like every answer of the command line; and not all of what they say."""
+        with self._context.lock.reading():
+            held = [part for place in places_of(self._call) for part in place.beside()]
+            graph = self._context.graph
+            if not form.has_everything:
+                held += some(graph.count(NodeKind.REMAINDER), "text between requirements", "texts between requirements")
+                held += some(graph.count(NodeKind.SPEC), "purpose of a spec", "purposes of specs")
+        drafts = some(self._project.unsaved().count, "unsaved draft")
+        notes = [f"Not part of it: {', '.join(drafts)}."] if drafts else []
+        notes += [f"Not in the export, only in the project's files: {', '.join(held)}."] if held else []
+        return tuple(notes)
 
     def give_out(self, *, memories: bool = False, ids_of: str | None = None) -> Exchange:
         """The requirements of the project, each with what was kept of it when it was imported."""

@@ -16,7 +16,7 @@ from clew.edit.targets import read_if_there
 from clew.errors import InvalidArgument, Rejected
 from clew.exchange.model import JOURNEY, REQUIREMENT, Criterion, Item, Relation, attribute, without_attributes
 from clew.exchange.places.journeys import fresh_journey_id, journey_item, journey_labels, journey_lines
-from clew.exchange.places.place import Placing, free_name, grouped, title_of
+from clew.exchange.places.place import Placing, free_name, grouped, some, title_of
 from clew.exchange.places.spec_text import entry, plain
 from clew.formats.elspais.fields import REFERENCE_FIELDS
 from clew.formats.elspais.hashes import NOT_APPLICABLE, hash_state, without_changelog
@@ -80,6 +80,10 @@ class ElspaisPlace:
 
     def items(self) -> Mapping[str, Item]:
         return {id: item_of(record, path) for id, (path, record) in self._records.items()}
+
+    def beside(self) -> list[str]:
+        kept = [each for _, each in self._records.values() if isinstance(each, Requirement) and each.changelog]
+        return some(len(kept), "changelog")
 
     # Ids and labels
 

@@ -67,6 +67,9 @@ class OpenSpecPlace:
             for item in (self._item(requirement, id, path),)
         }
 
+    def beside(self) -> list[str]:
+        return []
+
     def _item(self, record: Requirement, spec_id: str, path: str) -> Item:
         attributes: dict[str, str] = {}
         for name, value in record.metadata:

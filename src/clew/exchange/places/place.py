@@ -8,6 +8,7 @@ import msgspec
 
 from clew.edit.edits import FileEdit
 from clew.exchange.model import Item, Relation
+from clew.text.counting import counted
 
 _UNWRITABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 LONGEST_TITLE = 500
@@ -28,6 +29,10 @@ class Place(Protocol):
 
     def items(self) -> Mapping[str, Item]:
         """What the project has, by id, as it would be exported."""
+        ...
+
+    def beside(self) -> list[str]:
+        """What the files of the project hold besides items, counted."""
         ...
 
     def fits(self, item: Item) -> bool:
@@ -56,6 +61,11 @@ class Place(Protocol):
         """Write items that are kept otherwise than in files of their own, and just before it `files`, the transaction
         over all files. Returns what was written besides them."""
         ...
+
+
+def some(number: int, one: str, more: str | None = None) -> list[str]:
+    """What there is, counted; nothing where there is none."""
+    return [counted(number, one, more) if more is not None else counted(number, one)] if number else []
 
 
 def writable(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from clew.edit.edits import FileEdit
 from clew.errors import InvalidArgument, Rejected
 from clew.exchange.model import REQUIREMENT, Criterion, Item, Relation, attribute
-from clew.exchange.places.place import Placing, title_of, writable
+from clew.exchange.places.place import Placing, some, title_of, writable
 from clew.formats.register.ids import PREFIX, format_id, number_of
 from clew.formats.register.model import (
     LINK_KINDS,
@@ -50,6 +50,15 @@ class RegisterPlace:
     def items(self) -> Mapping[str, Item]:
         path = self._register.file.place.name
         return {id: item_of(each, path) for id, each in self._snapshot.register.requirements.items()}
+
+    def beside(self) -> list[str]:
+        register = self._snapshot.register
+        told = [each for each in register.requirements.values() if each.history or each.tests or each.validation]
+        safety = len(register.hazards) + len(register.safety_functions) + len(register.safety_requirements)
+        return [
+            *some(len(told), "entry's history and evidence", "entries' history and evidence"),
+            *some(safety, "part of the safety case", "parts of the safety case"),
+        ]
 
     def fits(self, item: Item) -> bool:
         number = number_of(item.id)
