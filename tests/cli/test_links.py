@@ -1,8 +1,15 @@
 """`clew links` and `clew eval links`, as a shell uses them."""
 
+import fcntl
 import io
 import json
+import os
+import pty
+import subprocess
+import sys
+import termios
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -141,3 +148,92 @@ def test_suggestions_are_gone_through_by_keyboard(plain: Path, clew: Clew, monke
     after = json.loads(clew(plain, "links", "suggest", "src", "--json").stdout)["suggestions"]
     assert first["source_id"] not in {each["source_id"] for each in after}
     assert second
+
+
+@pytest.fixture
+def uncited(plain: Path) -> Path:
+    """A file of the demo without its citations."""
+    file = plain / "src" / "fairwater" / "passage.py"
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if not line.startswith("# Implements:")))
+    return file
+
+
+# Verifies: REQ-d00410-C+E
+def test_every_link_of_a_review_stands_above_its_function_and_is_taken_back(
+    plain: Path, uncited: Path, clew: Clew, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = uncited.read_text()
+    path = uncited.relative_to(plain).as_posix()
+    asked = json.loads(clew(plain, "links", "suggest", path, "--json").stdout)["suggestions"]
+    best = {each["source_label"]: each["assertion_id"] or each["requirement_id"] for each in reversed(asked)}
+    assert len(best) > 1
+
+    monkeypatch.setattr("sys.stdin", io.StringIO("u\na\nu\nr\nu\ns\nu\nq\n"))
+    done = clew(plain, "links", "review", path, "--json")
+    assert done.stderr.count("Nothing was decided yet.") == 1
+    assert done.stderr.count("is open again") == 2
+    assert json.loads(done.stdout) == {"accepted": 0, "rejected": 0, "skipped": 0, "left": len(asked)}
+    assert uncited.read_text() == before
+
+    monkeypatch.setattr("sys.stdin", io.StringIO("a\n" * len(best)))
+    assert json.loads(clew(plain, "links", "review", path, "--json").stdout)["accepted"] == len(best)
+    lines = uncited.read_text().splitlines()
+    above = {below.split("(")[0]: line for line, below in pairwise(lines) if line.startswith("# Implements:")}
+    names = {label: "@dataclass" if label == "Window" else f"def {label}" for label in best}
+    assert above == {names[label]: f"# Implements: {cited}" for label, cited in best.items()}
+    assert [line for line in lines if not line.startswith("# Implements:")] == before.splitlines()
+
+
+# Verifies: REQ-d00410-C
+def test_a_review_on_a_terminal_takes_single_keys_and_no_arrow_for_a_letter(plain: Path, uncited: Path) -> None:
+    before = uncited.read_text()
+    with Terminal(plain, "links", "review", "src/fairwater/passage.py", "--limit", "2") as terminal:
+        for keys in (b"\x1b[A", b"x", b"s", b"u", b"r"):
+            terminal.wait_for("[q]uit")
+            terminal.press(keys)
+        terminal.wait_for("not suggested again")
+        terminal.wait_for("[q]uit")
+        terminal.press(b"\x03")
+        terminal.wait_for("0 accepted, 1 rejected, 0 skipped; 1 were not looked at.")
+    assert uncited.read_text() == before
+
+
+class Terminal:
+    """A command on a terminal of 40 columns, whose keys are pressed one by one."""
+
+    def __init__(self, folder: Path, *words: str) -> None:
+        self._own, its = pty.openpty()
+        self._shown = ""
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "clew", *words],
+            cwd=folder,
+            stdin=its,
+            stdout=its,
+            stderr=its,
+            env={**os.environ, "TERM": "xterm", "COLUMNS": "40", "NO_COLOR": "1"},
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        os.close(its)
+
+    def __enter__(self) -> "Terminal":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.wait()
+        os.close(self._own)
+
+    def press(self, keys: bytes) -> None:
+        os.write(self._own, keys)
+
+    def wait_for(self, text: str) -> None:
+        """Until this was shown; where lines break makes no difference."""
+        while text not in (shown := " ".join(self._shown.split())):
+            try:
+                read = os.read(self._own, 65_536)
+            except OSError:
+                read = b""
+            assert read, f"The command ended without {text!r}: {self._shown}"
+            self._shown += read.decode("utf-8", "replace")
+        self._shown = shown.partition(text)[2]

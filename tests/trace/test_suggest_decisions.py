@@ -122,6 +122,34 @@ def test_an_id_in_a_docstring_says_more_than_all_words(plant: Plant) -> None:
     assert "REQ-d00002" not in [each.requirement_id for each in others if "names" in each.reason]
 
 
+# Verifies: REQ-d00055-E+G
+def test_an_assertion_that_a_comment_names_is_the_one_that_is_meant(plant: Plant) -> None:
+    code = "# The bell, as in req_d00001-B.\ndef ring_the_bell():\n    pass\n"
+    project = plant(
+        {"d00001": ()},
+        assertions={"d00001": ("The bell SHALL ring.", "The clock SHALL strike.")},
+        titles={"d00001": "The bell"},
+        files={"clew.toml": '[embedder]\nkind = "none"\n', "src/clock.py": code},
+    )
+    project.ensure_graph()
+    best = project.links.suggest().suggestions[0]
+    assert (best.assertion_id, best.reason) == ("REQ-d00001-B", "its comment names req_d00001-B")
+    assert best.assertion_confidence == best.confidence
+
+
+# Verifies: REQ-d00055-H
+def test_a_pair_that_nothing_speaks_for_is_not_suggested(plant: Plant) -> None:
+    code = "def ring_the_bell():\n    pass\n\n\ndef unheard_of():\n    pass\n"
+    project = plant(
+        {"d00001": (), "d00002": ()},
+        titles={"d00001": "Ring the bell", "d00002": "Battery life"},
+        files={"clew.toml": '[embedder]\nkind = "none"\n', "src/clock.py": code},
+    )
+    project.ensure_graph()
+    found = [(each.source_label, each.requirement_id) for each in project.links.suggest().suggestions]
+    assert found == [("ring_the_bell", "REQ-d00001")]
+
+
 # Verifies: REQ-d00059-A
 def test_a_rejection_survives_lines_that_move(project: Project, tmp_path: Path) -> None:
     project.links.apply("src/clock.py", 1, "REQ-d00001", decision="reject")

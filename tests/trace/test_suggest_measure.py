@@ -9,7 +9,8 @@ import pytest
 from clew.errors import ClewError, FormatError, InvalidArgument, NotFound
 from clew.search.eval.metrics import average_precision
 from clew.trace.links.confidence import Calibration, band, calibrated, logits
-from clew.trace.links.match.matching import Candidates
+from clew.trace.links.match.matching import Candidates, in_order
+from clew.trace.links.match.meaning import mean_of_best
 from clew.trace.links.match.texts import (
     Artefact,
     fielded_counts,
@@ -195,6 +196,7 @@ def test_that_many_want_the_same_candidate_is_not_held_against_it() -> None:
     assert (np.argsort(-alone, kind="stable") == np.argsort(-beside, kind="stable")).all()
 
 
+# Verifies: REQ-d00056-G
 def test_links_are_suggested_from_one_threshold_on() -> None:
     found = np.array([[0.9, 0.8, 0.1, 0.05]], np.float32)
     links = LinkSet(
@@ -242,6 +244,52 @@ def test_requirements_are_compared_sentence_by_sentence_with_methods_and_comment
     tower = Artefact("c", "Tower", code, "Tower.java", is_file=True)
     assert "tower ring rings the bell" in spoken_parts(tower)
     assert any("lamp" in each and "hammer" not in each for each in method_texts(tower))
+
+
+# Verifies: REQ-d00055-I
+def test_a_large_file_is_compared_by_all_its_methods_and_judged_by_the_best_of_them() -> None:
+    code = "class Tower {\n" + "".join(f"  void turn{number}() {{ wheel(); }}\n" for number in range(60)) + "}\n"
+    tower = Artefact("c", "Tower", code, "Tower.java", is_file=True)
+    assert any("turn 59" in each for each in method_texts(tower))
+
+    near = np.array([[0.9], [0.9], [0.9], [0.1], [0.1], [0.6], [0.2]], np.float32)
+    starts = np.array([0, 5], np.intp)
+    assert mean_of_best(near, starts, 3).ravel().tolist() == pytest.approx([0.9, 0.4])
+    assert mean_of_best(near, starts, None).ravel().tolist() == pytest.approx([0.58, 0.4])
+
+
+# Verifies: REQ-d00055-J
+def test_the_order_of_two_sides_counts_where_it_means_something() -> None:
+    numbers = np.arange(40)
+    noise = np.random.default_rng(3).normal(size=(40, 40)).astype(np.float32)
+    same_order = noise + 4 * (np.abs(numbers[:, None] - numbers) < 2)
+    blurred = same_order.astype(np.float32)
+    blurred[20] = noise[20]
+    assert (in_order(blurred) - blurred)[20].argmax() in range(18, 23)
+    shuffled = np.random.default_rng(5).permutation(40)
+    any_order = same_order[shuffled][:, shuffled[::-1]].astype(np.float32)
+    assert (in_order(any_order).argmax(axis=1) == any_order.argmax(axis=1)).all()
+    few = noise[:5, :5]
+    assert (in_order(few) == few).all()
+
+
+# Verifies: REQ-d00056-F
+def test_a_name_that_is_a_number_says_nothing(write: Write) -> None:
+    folder = write(
+        {
+            "sources/UC07.txt": "UC 7 - The bell rings.",
+            "sources/FR-2.1.txt": "FR-2.1: It glows.",
+            "sources/Bells.txt": "Bells ring.",
+            "targets/Md5.java": "class Md5 {}",
+            "answers.csv": "UC07,Md5\n",
+        }
+    )
+    links = read_link_set(folder)
+    said = {artefact.id: (artefact.name, artefact.text) for artefact in (*links.sources, *links.targets)}
+    assert said["UC07.txt"] == ("", "The bell rings.")
+    assert said["FR-2.1.txt"] == ("", "It glows.")
+    assert said["Bells.txt"] == ("Bells", "Bells ring.")
+    assert said["Md5.java"][0] == "Md5"
 
 
 def test_licences_and_imports_say_nothing_about_a_file() -> None:

@@ -118,11 +118,17 @@ def split(text: str) -> Split:
     """The words and the compounds of `text`, not stemmed. Takes time linear in its length."""
     found: list[str] = []
     compounds: list[str] = []
-    for text_of_chunk in _chunks(text).findall(text):
+    for text_of_chunk in chunks(text):
         chunk = _chunk(text_of_chunk)
         found += chunk.words
         compounds += chunk.compounds
     return Split(found, compounds)
+
+
+def chunks(text: str) -> list[str]:
+    """The pieces of `text` whose words do not depend on what stands around them."""
+    found: list[str] = _chunks(text).findall(text)
+    return found
 
 
 def terms(text: str) -> list[str]:

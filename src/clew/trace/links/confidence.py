@@ -62,9 +62,18 @@ def in_a_project(texts: float, around: Mapping[str, float], *, candidates: int, 
     what its text says, and what stands around it. Texts that have nothing in common say no more than that one candidate
     is as good as another, and the best match is no certainty."""
     weights = IN_A_PROJECT
-    said = min(max(texts, -log(max(candidates, 2))), SUREST)
+    said = min(max(texts, _least(candidates)), SUREST)
     logit = weights["texts"] * said + weights["is_code"] * is_code
     return logit + sum(weights[name] * value for name, value in around.items())
+
+
+def is_nothing(texts: float, candidates: int) -> bool:
+    """Whether texts say no more for a pair than that one candidate is as good as another."""
+    return texts <= _least(candidates)
+
+
+def _least(candidates: int) -> float:
+    return -log(max(candidates, 2))
 
 
 class Calibration(msgspec.Struct, frozen=True):

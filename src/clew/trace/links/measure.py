@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 
 from clew.errors import FormatError, InvalidArgument, NotFound
+from clew.formats.code.languages import family_for
 from clew.search.eval.metrics import average_precision
 from clew.trace.links.confidence import SUGGESTED_FROM, confidences
 from clew.trace.links.match.matching import Candidates
@@ -145,6 +146,8 @@ SOURCES, TARGETS, ANSWERS = "sources", "targets", "answers.csv"
 
 _MOST_BYTES = 16 * 1024 * 1024
 _UNKNOWN_SHOWN = 3
+_NUMBERED = re.compile(r"(?P<letters>[A-Za-z]{0,8})[-_. ]?(?P<digits>\d+(?:[._-]\d+)*)[A-Za-z]?\d*")
+"""Such as UC12, RQ-3.1 or FR07: a name that says nothing."""
 
 
 def read_link_set(folder: Path, *, sources: str = SOURCES, targets: str = TARGETS, answers: str = ANSWERS) -> LinkSet:
@@ -199,8 +202,13 @@ def _artefact(path: Path, relative: str) -> Artefact:
         raise FormatError(
             f"'{path}' has {size:,} bytes; files over {_MOST_BYTES:,} bytes are not read.", hint="Split or remove it."
         )
-    text = path.read_bytes().decode("utf-8", "replace")
-    return Artefact(relative, path.stem, readable(text, relative), relative, is_file=True)
+    text = readable(path.read_bytes().decode("utf-8", "replace"), relative)
+    if family_for(relative) is None and (number := _NUMBERED.fullmatch(path.stem)):
+        # The name of a text may be a mere number, which is often repeated where the text begins.
+        letters, digits = re.escape(number["letters"]), number["digits"].lstrip("0")
+        text = re.sub(rf"\A\s*{letters}[\W_]*0*{digits}(?!\w)[\W_]*", "", text, flags=re.IGNORECASE)
+        return Artefact(relative, "", text, relative, is_file=True)
+    return Artefact(relative, path.stem, text, relative, is_file=True)
 
 
 def _natural(path: Path) -> tuple[tuple[int, int | str], ...]:

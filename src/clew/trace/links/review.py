@@ -2,22 +2,39 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from clew.errors import ClewError
-from clew.text.terminal import LINE_START
+from clew.text.terminal import LINE_START, columns, wrapped
 
 if TYPE_CHECKING:
+    from clew.edit.edits import FileEdit
     from clew.trace.links.match.meaning import Progress
     from clew.trace.links.results import Suggestion
     from clew.trace.links.service import LinkService
     from clew.trace.operations.links import Reviewed
 
-ACCEPT, REJECT, SKIP, QUIT = "a", "r", "s", "q"
-_KEYS = "[a]ccept  [r]eject  [s]kip  [q]uit"
+ACCEPT, REJECT, SKIP, UNDO, QUIT = "a", "r", "s", "u", "q"
+_KEYS = "[a]ccept  [r]eject  [s]kip  [u]ndo  [q]uit"
 _END = ("", "\x03", "\x04")
 """The end of the input, Ctrl-C and Ctrl-D."""
+_SAME_KEY_SECONDS = 0.05
+"""What follows the sign for a special key that soon belongs to it."""
+
+
+class _Done(msgspec.Struct, frozen=True):
+    """What a key did."""
+
+    key: str
+    suggestion: "Suggestion"
+    rest: "tuple[Suggestion, ...]"
+    """What was waiting behind it."""
+    edit: "FileEdit | None" = None
+    """Of the file that got the link."""
 
 
 def review(
@@ -33,59 +50,107 @@ def review(
     that got a link is not asked about again."""
     from clew.trace.operations.links import Reviewed
 
-    done: Counter[str] = Counter()
     with links.reading():
         page = links.suggest(path, limit=limit, patient=patient, progress=progress)
-    waiting = list(page.suggestions)
     if sys.stderr.isatty():
         # The bar that showed progress.
-        _tell(LINE_START)
+        sys.stderr.write(LINE_START)
     for note in page.notes:
-        _tell(f"{note}\n")
-    linked: set[str] = set()
+        _tell(note)
+    with _single_keys():
+        done, left = _gone_through(links, page.suggestions, shown)
+    counts = Counter(each.key for each in done)
+    return Reviewed(counts[ACCEPT], counts[REJECT], counts[SKIP], left)
+
+
+def _gone_through(
+    links: "LinkService", waiting: "tuple[Suggestion, ...]", shown: "Callable[[Suggestion], str]"
+) -> tuple[list[_Done], int]:
+    """What was done, and how many suggestions nobody looked at."""
+    done: list[_Done] = []
     while waiting:
-        each = waiting.pop(0)
-        if each.source_id in linked:
-            continue
-        _tell(f"\n{shown(each)}\n")
+        _tell(f"\n{shown(waiting[0])}")
         key = _key()
         if key == QUIT:
-            waiting.insert(0, each)
             break
-        done[key] += 1
-        if key in (ACCEPT, REJECT) and _decided(links, each, key) and key == ACCEPT:
-            linked.add(each.source_id)
-    return Reviewed(done[ACCEPT], done[REJECT], done[SKIP], len(waiting))
+        if key == UNDO:
+            waiting = _taken_back(links, done, waiting)
+            continue
+        each, rest = waiting[0], waiting[1:]
+        waiting, edit = rest, None
+        try:
+            if key == ACCEPT:
+                edit, waiting = _accepted(links, each, rest)
+            elif key == REJECT:
+                _rejected(links, each)
+        except ClewError as error:
+            _tell(f"{error.message} {error.hint}")
+            continue
+        done.append(_Done(key, each, rest, edit))
+    return done, len(waiting)
 
 
-def _decided(links: "LinkService", each: "Suggestion", key: str) -> bool:
-    target = (each.assertion_id if key == ACCEPT else None) or each.requirement_id
-    try:
-        answer = links.apply(
-            each.file, each.line, target, decision="accept" if key == ACCEPT else "reject", actor="cli"
+def _accepted(
+    links: "LinkService", each: "Suggestion", rest: "tuple[Suggestion, ...]"
+) -> "tuple[FileEdit, tuple[Suggestion, ...]]":
+    """Write a link. What waits in the same file has moved then, and what waits for the same source has its link."""
+    target = each.assertion_id or each.requirement_id
+    edit = links.planned(each.file, each.line, target, if_version=each.file_version)
+    answer = links.apply(each.file, each.line, target, if_version=each.file_version, actor="cli")
+    _tell(answer.message)
+    moved = (edit.after or b"").count(b"\n") - (edit.before or b"").count(b"\n")
+    return edit, tuple(
+        other
+        if other.file != each.file
+        else msgspec.structs.replace(
+            other,
+            line=other.line + (moved if other.line >= answer.line else 0),
+            file_version=answer.file_version,
         )
+        for other in rest
+        if other.source_id != each.source_id
+    )
+
+
+def _rejected(links: "LinkService", each: "Suggestion") -> None:
+    _tell(links.apply(each.file, each.line, each.requirement_id, decision="reject", actor="cli").message)
+
+
+def _taken_back(links: "LinkService", done: list[_Done], waiting: "tuple[Suggestion, ...]") -> "tuple[Suggestion, ...]":
+    """Undo what the last key did, and ask again; returns what waits then."""
+    if not done:
+        _tell("Nothing was decided yet.")
+        return waiting
+    last = done[-1]
+    each = last.suggestion
+    try:
+        if last.edit is not None:
+            _tell(links.take_back(last.edit, each.line, each.requirement_id, actor="cli").message)
+        elif last.key == REJECT:
+            _tell(links.apply(each.file, each.line, each.requirement_id, decision="reconsider", actor="cli").message)
     except ClewError as error:
-        _tell(f"{error.message} {error.hint}\n")
-        return False
-    _tell(f"{answer.message}\n")
-    return True
+        _tell(f"{error.message} {error.hint}")
+        return waiting
+    done.pop()
+    return (each, *last.rest)
 
 
 def _key() -> str:
     """The next key that means something."""
     while True:
-        _tell(f"{_KEYS} ")
+        sys.stderr.write(wrapped(f"{_KEYS} ", columns(sys.stderr)) + " ")
+        sys.stderr.flush()
         typed = _typed()
-        _tell("\n")
+        sys.stderr.write("\n")
         if typed in _END:
             return QUIT
-        if typed.lower() in (ACCEPT, REJECT, SKIP, QUIT):
+        if typed.lower() in (ACCEPT, REJECT, SKIP, UNDO, QUIT):
             return typed.lower()
 
 
 def _tell(text: str) -> None:
     """The conversation goes to standard error; standard output has the result."""
-    sys.stderr.write(text)
+    sys.stderr.write(f"{wrapped(text, columns(sys.stderr))}\n")
     sys.stderr.flush()
 
 
@@ -98,12 +163,35 @@ def _typed() -> str:
             # There is nothing to read from, as where a job is started without an input.
             line = ""
         return line.strip()[:1] or ("\n" if line else "")
+    import os
+    import select
+
+    terminal = sys.stdin.fileno()
+    try:
+        typed = os.read(terminal, 1)
+        if typed == b"\x1b" and select.select([terminal], [], [], _SAME_KEY_SECONDS)[0]:
+            # An arrow sends a letter too.
+            os.read(terminal, 64)
+    except OSError:
+        # The terminal was closed.
+        typed = b""
+    return typed.decode("latin-1")
+
+
+@contextmanager
+def _single_keys() -> Iterator[None]:
+    """Keys of a terminal count when they are pressed, without a line's end; Ctrl-C is a key too, so that it does not
+    interrupt a decision. What was typed ahead is kept."""
+    if not sys.stdin.isatty():
+        yield
+        return
     import termios
-    import tty
 
     before = termios.tcgetattr(sys.stdin)
+    single = list(before)
+    single[3] &= ~(termios.ECHO | termios.ICANON | termios.ISIG)
+    termios.tcsetattr(sys.stdin, termios.TCSADRAIN, single)
     try:
-        tty.setcbreak(sys.stdin)
-        return sys.stdin.read(1)
+        yield
     finally:
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)

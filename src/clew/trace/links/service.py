@@ -202,6 +202,15 @@ class LinkService:
         with self._lock.reading():
             return self._writer.plan(path, line, requirement_id, if_version=if_version).edit
 
+    def take_back(self, edit: FileEdit, line: int, requirement_id: str, *, actor: str = "clew") -> AppliedLink:
+        """Give a file that got a link its former content, and forget the decision. A file that somebody changed since
+        is refused."""
+        back = FileEdit(edit.path, edit.after, edit.before)
+        if back.before != back.after:
+            Transaction(self._config.root, (back,), Purpose("undo apply_link", actor)).commit(self._context.store)
+            self._context.keeper.refresh()
+        return self._decide(edit.path, line, requirement_id, "reconsider", actor)
+
     def _decide(self, path: str, line: int, requirement_id: str, decision: Decision, actor: str) -> AppliedLink:
         with self._lock.reading():
             requirement, _ = self._writer.target(requirement_id)
@@ -254,9 +263,9 @@ class LinkService:
     def _make_suggester(self) -> "LinkSuggester":
         from clew.trace.links.suggest import LinkSuggester
 
-        named = Resolver(self._graph, self._context.grammar).find_requirement
+        resolver = Resolver(self._graph, self._context.grammar)
         return LinkSuggester(
-            self._graph, self._context.live.embedder, self._sources, self._decisions, self._folder, named
+            self._graph, self._context.live.embedder, self._sources, self._decisions, self._folder, resolver
         )
 
 

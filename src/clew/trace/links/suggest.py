@@ -21,16 +21,25 @@ from clew.graph.graph import Graph
 from clew.graph.model import Node
 from clew.text.stem import stem
 from clew.text.words import split
-from clew.trace.links.confidence import FEWEST_DECISIONS, Calibration, band, calibrated, in_a_project, logits
+from clew.trace.links.confidence import (
+    FEWEST_DECISIONS,
+    Calibration,
+    band,
+    calibrated,
+    in_a_project,
+    is_nothing,
+    logits,
+)
 from clew.trace.links.decisions import Decisions, is_rejected
 from clew.trace.links.match.evidence import Evidence, LinksByPlace
 from clew.trace.links.match.index import Counts, TermIndex
 from clew.trace.links.match.meaning import Progress, Vectors
-from clew.trace.links.match.prepare import Preparation, Prepared
+from clew.trace.links.match.prepare import BACKGROUND, Preparation, Prepared
 from clew.trace.links.match.sources import ProjectSources
 from clew.trace.links.match.texts import Artefact, assertion_artefacts, passages, requirement_artefact, term_counts
 from clew.trace.links.match.units import TEST, LinkUnit, SourceFile
 from clew.trace.links.results import Suggestion, SuggestionPage
+from clew.trace.read.resolve import Resolver
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,6 +92,8 @@ class FoundLink(msgspec.Struct, frozen=True):
     evidence: Evidence
     counts: Counts
     """The terms of the unit."""
+    named: str | None = None
+    """The assertion that a comment names."""
 
 
 def in_words(graph: Graph, found: FoundLink, prepared: Prepared, calibration: Calibration) -> Suggestion:
@@ -90,7 +101,11 @@ def in_words(graph: Graph, found: FoundLink, prepared: Prepared, calibration: Ca
     confidence = calibration.confidence(found.logit)
     artefact = unit.artefact()
     index = prepared.candidates.index
-    likely = likely_assertion(artefact, found.counts, assertion_artefacts(graph, requirement), index, prepared.vectors)
+    assertions = assertion_artefacts(graph, requirement)
+    if found.named is not None:
+        likely: LikelyAssertion | None = LikelyAssertion(found.named, 1.0)
+    else:
+        likely = likely_assertion(artefact, found.counts, assertions, index, prepared.vectors)
     said = requirement_artefact(requirement)
     reasons = (
         *found.evidence.reasons,
@@ -139,9 +154,7 @@ def _likeness(vectors: Vectors | None, unit: Artefact, requirement: Artefact) ->
 
 LEAST_CONFIDENCE = 0.2
 MOST_PER_UNIT = 3
-CONSIDERED_BY_TEXT = 12
-"""So many requirements whose texts fit best are looked at, beside all that the surroundings speak for."""
-UNITS_AT_ONCE = 1_000
+PAIRS_AT_ONCE = 4_000_000
 REMEMBERED = 8
 
 
@@ -153,12 +166,12 @@ class LinkSuggester:
         sources: ProjectSources,
         decisions: Decisions,
         folder: Path | None,
-        named: Callable[[str], Node | None],
+        resolver: Resolver,
     ) -> None:
-        """`embedder` says who makes vectors now. `folder` keeps them; None keeps them for as long as the process runs.
-        `named` says which requirement an id means, in whatever spelling."""
+        """`embedder` says who makes vectors now. `folder` keeps them; None keeps them for as long as the process
+        runs."""
         self._graph = graph
-        self._named = named
+        self._resolver = resolver
         self._sources = sources
         self._decisions = decisions
         self._preparation = Preparation(graph, sources, embedder, folder)
@@ -230,12 +243,16 @@ class LinkSuggester:
             for unit in self._sources.unlinked(source)
         ]
         prepared = self._preparation.prepare([unit for unit, _ in asked], patient, progress)
+        if remembered is not None and remembered[2].candidates is prepared.candidates:
+            # Nothing was read for meaning since.
+            return remembered[0], len(asked), prepared
         surroundings = self._graph.derived(
             "link_surroundings", lambda graph: LinksByPlace(graph, self._sources.files())
         )
         found: list[FoundLink] = []
-        for start in range(0, len(asked), UNITS_AT_ONCE):
-            found += self._compared(asked[start : start + UNITS_AT_ONCE], prepared, surroundings, progress)
+        at_once = max(BACKGROUND, PAIRS_AT_ONCE // max(1, len(prepared.requirements)))
+        for start in range(0, len(asked), at_once):
+            found += self._compared(asked[start : start + at_once], prepared, surroundings, progress)
         found.sort(key=lambda each: (-each.logit, each.unit.path, each.unit.line, each.requirement.id))
         self._remembered.put((state, path, tests_only), (found, len(asked), prepared))
         return found, len(asked), prepared
@@ -256,26 +273,38 @@ class LinkSuggester:
         column = {node.id: number for number, node in enumerate(prepared.requirements)}
         found: list[FoundLink] = []
         for row, (unit, source) in enumerate(asked):
-            around = surroundings.evidence(unit, source, self._mentioned(unit))
+            mentioned = self._mentioned(unit)
+            around = surroundings.evidence(unit, source, {id: written for id, (written, _) in mentioned.items()})
             elsewhere = surroundings.elsewhere(unit)
-            best = _highest(texts[row], CONSIDERED_BY_TEXT)
+            near = {column[id] for id in around if id in column}
+            # For those that nothing around speaks for, the order of the texts is the order of all.
+            best = [number for number in _highest(texts[row], MOST_PER_UNIT + len(near)) if number not in near]
             likely: list[FoundLink] = []
-            for number in dict.fromkeys([*best, *(column[id] for id in around if id in column)]):
+            for number in (*best[:MOST_PER_UNIT], *sorted(near)):
                 requirement = prepared.requirements[number]
                 evidence = around.get(requirement.id, elsewhere)
                 said = float(texts[row, number])
+                if not evidence.reasons and is_nothing(said, len(prepared.requirements)):
+                    continue
                 logit = in_a_project(
                     said, evidence.features(), candidates=len(prepared.requirements), is_code=unit.kind != TEST
                 )
-                likely.append(FoundLink(unit, source.version, requirement, logit, evidence, comparison.counts[row]))
+                _, named = mentioned.get(requirement.id, ("", None))
+                counts = comparison.counts[row]
+                likely.append(FoundLink(unit, source.version, requirement, logit, evidence, counts, named))
             likely.sort(key=lambda each: (-each.logit, each.requirement.id))
             found += likely[:MOST_PER_UNIT]
         return found
 
-    def _mentioned(self, unit: LinkUnit) -> dict[str, str]:
-        """The requirements that comments of a unit name, each as it is written there."""
-        meant = {word: self._named(word) for word in unit.mentioned}
-        return {node.id: word for word, node in meant.items() if node is not None}
+    def _mentioned(self, unit: LinkUnit) -> dict[str, tuple[str, str | None]]:
+        """The requirements that comments of a unit name, each as it is written there, and the assertion that is
+        meant."""
+        found: dict[str, tuple[str, str | None]] = {}
+        for word in unit.mentioned:
+            requirement, node = self._resolver.find_requirement(word), self._resolver.find(word)
+            if requirement is not None and (requirement.id not in found or found[requirement.id][1] is None):
+                found[requirement.id] = word, None if node is None or node is requirement else node.id
+        return found
 
 
 def _unread(units: int, *, ends: bool) -> tuple[str, ...]:

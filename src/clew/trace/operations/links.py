@@ -137,13 +137,13 @@ class ReviewLinks(
     Operation,
     verb="links review",
     toolset=Toolset.TRACE,
-    summary="go through suggested links by keyboard: accept, reject or skip each",
+    summary="go through suggested links by keyboard: accept, reject or skip each, or undo",
     epilog="clew links review tests",
     needs=Freshness.NONE,
     writes=True,
 ):
     """Shows one suggestion after the other, the most likely first, and does what a key says: `a` writes the link, `r`
-    remembers that it is wrong, `s` leaves it open, `q` ends."""
+    remembers that it is wrong, `s` leaves it open, `u` takes the last of these back, `q` ends."""
 
     file_path: Annotated[
         str | None,

@@ -7,12 +7,11 @@ nothing.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain, repeat
 from math import log, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-
-from clew.text.inverted import Inverted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,62 +30,59 @@ _SATURATION, _LENGTH_SHARE = 1.2, 0.75
 """Of BM25, as everybody has them."""
 
 
+class Weighted(NamedTuple):
+    """The weighted terms of many texts in one piece: those of one text stand together."""
+
+    rows: "NDArray[np.int64]"
+    """Of which text each term is."""
+    terms: "NDArray[np.int64]"
+    weights: "Matrix"
+    size: int
+    """How many texts there are."""
+
+
 class Postings:
-    """Weighted terms of the candidates, for products with the weighted terms of others."""
+    """Weighted terms of the candidates, for products with the weighted terms of others. Everything is worked out for
+    many texts at once: term by term, Python would take most of the time."""
 
-    def __init__(self, candidates: Sequence[Counts]) -> None:
-        self._size = len(candidates)
-        found: Inverted[str, int, float] = Inverted()
-        for number, weights in enumerate(candidates):
-            found.add(number, weights)
-        frequent = sorted(
-            (term for term, held in found.items() if len(held) > self._size * _DENSE_FROM),
-            key=lambda term: -len(found.holders(term)),
-        )
-        frequent = frequent[: _DENSE_CELLS // max(self._size, 1)]
-        dense = frozenset(frequent)
-        rare = [term for term, _ in found.items() if term not in dense]
-        self._places = {term: place for place, term in enumerate((*frequent, *rare))}
+    def __init__(self, candidates: Weighted, terms: int) -> None:
+        """`terms` is how many there are in all."""
+        self._size = candidates.size
+        held = np.bincount(candidates.terms, minlength=terms)
+        frequent = np.flatnonzero(held > self._size * _DENSE_FROM)
+        frequent = frequent[np.argsort(-held[frequent], kind="stable")][: _DENSE_CELLS // max(self._size, 1)]
+        self._place = np.full(terms, -1, np.int64)
+        """Of a frequent term, its row in the matrix."""
+        self._place[frequent] = np.arange(len(frequent))
+        places = self._place[candidates.terms]
+        is_frequent = places >= 0
         self._dense = np.zeros((len(frequent), self._size), np.float32)
-        for place, term in enumerate(frequent):
-            held = found.holders(term)
-            self._dense[place, list(held)] = list(held.values())
-        postings = [found.holders(term) for term in rare]
-        self._lengths = np.array([len(held) for held in postings], np.int64)
+        self._dense[places[is_frequent], candidates.rows[is_frequent]] = candidates.weights[is_frequent]
+        rare = np.flatnonzero(~is_frequent)
+        rare = rare[np.argsort(candidates.terms[rare], kind="stable")]
+        self._numbers, self._values = candidates.rows[rare], candidates.weights[rare]
+        self._lengths = np.where(self._place < 0, held, 0)
         self._starts = np.cumsum(self._lengths) - self._lengths
-        self._numbers = np.fromiter((number for held in postings for number in held), np.int64)
-        self._values = np.fromiter((value for held in postings for value in held.values()), np.float32)
 
-    def products(self, texts: Sequence[Counts]) -> "Matrix":
+    def products(self, texts: Weighted) -> "Matrix":
         """One row for each text, one column for each candidate."""
-        found = np.zeros((len(texts), self._size), np.float32)
+        found = np.zeros((texts.size, self._size), np.float32)
         at_once = max(1, _CELLS_AT_ONCE // max(1, self._size))
-        for start in range(0, len(texts), at_once):
-            block = texts[start : start + at_once]
-            found[start : start + len(block)] = self._block(block)
+        for start in range(0, texts.size, at_once):
+            stop = min(start + at_once, texts.size)
+            first, last = np.searchsorted(texts.rows, (start, stop))
+            rows, terms = texts.rows[first:last] - start, texts.terms[first:last]
+            found[start:stop] = self._block(rows, terms, texts.weights[first:last], stop - start)
         return found
 
-    def _block(self, texts: Sequence[Counts]) -> "Matrix":
-        """Products term by term would take most of the time in Python; so all postings of all texts are added up at
-        once."""
-        places: list[int] = []
-        weights: list[float] = []
-        ends: list[int] = []
-        find = self._places.get
-        for text in texts:
-            for term, weight in text.items():
-                if (place := find(term)) is not None:
-                    places.append(place)
-                    weights.append(weight)
-            ends.append(len(places))
-        terms, values = np.array(places, np.int64), np.array(weights, np.float32)
-        rows = np.repeat(np.arange(len(texts)), np.diff(ends, prepend=0))
-        is_frequent = terms < len(self._dense)
-        frequent = np.zeros((len(texts), len(self._dense)), np.float32)
-        frequent[rows[is_frequent], terms[is_frequent]] = values[is_frequent]
+    def _block(self, rows: "NDArray[Any]", terms: "NDArray[Any]", weights: "Matrix", size: int) -> "Matrix":
+        places = self._place[terms]
+        is_frequent = places >= 0
+        frequent = np.zeros((size, len(self._dense)), np.float32)
+        frequent[rows[is_frequent], places[is_frequent]] = weights[is_frequent]
         rare = ~is_frequent
-        cells, shares = self._added(rows[rare], terms[rare] - len(self._dense), values[rare])
-        added = np.bincount(cells, shares, len(texts) * self._size).reshape(len(texts), self._size)
+        cells, shares = self._added(rows[rare], terms[rare], weights[rare])
+        added = np.bincount(cells, shares, size * self._size).reshape(size, self._size)
         return np.asarray(frequent @ self._dense + added, np.float32)
 
     def _added(self, rows: "NDArray[Any]", terms: "NDArray[Any]", values: "Matrix") -> "tuple[NDArray[Any], Matrix]":
@@ -103,44 +99,62 @@ class TermIndex:
     def __init__(self, candidates: Sequence[Counts], others: Sequence[Counts]) -> None:
         """`others` are the texts of the other side: they take part in saying how rare a term is."""
         self._texts = len(candidates) + len(others)
-        holding = Counter(term for counts in (*candidates, *others) for term in counts)
-        self._rarities = {term: self._rarity(held) for term, held in holding.items()}
-        self._unknown = self._rarity(0)
-        self._candidates = candidates
-        self._postings = Postings([self._weighted(counts) for counts in candidates])
+        holding = Counter(chain.from_iterable((*candidates, *others)))
+        self._numbers = {term: number for number, term in enumerate(holding)}
+        # What no text held is the last one.
+        self._rarities = np.array([self._rarity(held) for held in (*holding.values(), 0)], np.float32)
+        self._counted = self._rows(candidates)
+        self._postings = Postings(self._of_length_one(self._counted), len(self._rarities))
         self._documents: Postings | None = None
-        """The candidates as documents of BM25, once they were asked as such."""
+        """The candidates as documents of BM25, and as its queries, once they were asked as such."""
+        self._queries: Postings | None = None
 
     def rarity(self, term: str) -> float:
-        return self._rarities.get(term, self._unknown)
+        return float(self._rarities[self._numbers.get(term, -1)])
 
     def _rarity(self, holding: int) -> float:
         return log((self._texts + 1) / (holding + 0.5))
 
     def cosines(self, texts: Sequence[Counts]) -> "Matrix":
         """One row for each text, one column for each candidate."""
-        return self._postings.products([self._weighted(counts) for counts in texts])
+        return self._postings.products(self._of_length_one(self._rows(texts)))
 
     def bm25(self, texts: Sequence[Counts], *, documents: bool) -> "Matrix":
         """The root of BM25 with requirements as documents and files as queries: what a requirement says is looked for
         in a file, however much else that holds. `documents` says whether the candidates are the documents."""
-        mean = _mean_length(self._candidates if documents else texts)
+        asking = self._rows(texts)
         if documents:
             if self._documents is None:
-                self._documents = Postings([self._bm25_weights(counts, mean) for counts in self._candidates])
-            found = self._documents.products([dict.fromkeys(counts, 1.0) for counts in texts])
+                self._documents = Postings(self._saturated(self._counted), len(self._rarities))
+            found = self._documents.products(_once(asking))
         else:
-            held = Postings([dict.fromkeys(counts, 1.0) for counts in self._candidates])
-            found = held.products([self._bm25_weights(counts, mean) for counts in texts])
+            if self._queries is None:
+                self._queries = Postings(_once(self._counted), len(self._rarities))
+            found = self._queries.products(self._saturated(asking))
         return np.sqrt(np.maximum(found, 0))
 
-    def _bm25_weights(self, counts: Counts, mean_length: float) -> dict[str, float]:
-        share = 1 - _LENGTH_SHARE + _LENGTH_SHARE * sum(counts.values()) / max(mean_length, 1e-9)
-        rarity, unknown = self._rarities.get, self._unknown
-        return {
-            term: rarity(term, unknown) * count * (_SATURATION + 1) / (count + _SATURATION * share)
-            for term, count in counts.items()
-        }
+    def _rows(self, texts: Sequence[Counts]) -> Weighted:
+        """The texts with how often each term occurs."""
+        sizes = [len(counts) for counts in texts]
+        total, unknown = sum(sizes), len(self._numbers)
+        terms = np.fromiter(map(self._numbers.get, chain.from_iterable(texts), repeat(unknown)), np.int64, total)
+        counted = np.fromiter(chain.from_iterable(counts.values() for counts in texts), np.float32, total)
+        return Weighted(np.repeat(np.arange(len(texts)), sizes), terms, counted, len(texts))
+
+    def _of_length_one(self, counted: Weighted) -> Weighted:
+        """A term that occurs nearly everywhere has no weight."""
+        weights = np.sqrt(counted.weights) * np.maximum(self._rarities[counted.terms], 0)
+        lengths = np.sqrt(np.bincount(counted.rows, weights * weights, counted.size))
+        weights = weights / np.maximum(lengths, 1e-12)[counted.rows]
+        return counted._replace(weights=np.asarray(weights, np.float32))
+
+    def _saturated(self, counted: Weighted) -> Weighted:
+        """The weights that BM25 gives the terms of documents."""
+        lengths = np.bincount(counted.rows, counted.weights, counted.size)
+        mean = max(float(lengths.mean()) if counted.size else 0.0, 1e-9)
+        share = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * lengths / mean)[counted.rows]
+        weights = self._rarities[counted.terms] * counted.weights * (_SATURATION + 1) / (counted.weights + share)
+        return counted._replace(weights=np.asarray(weights, np.float32))
 
     def cosine(self, one: Counts, other: Counts) -> float:
         """Of two texts that need not be candidates."""
@@ -155,12 +169,12 @@ class TermIndex:
 
     def _weighted(self, counts: Counts) -> dict[str, float]:
         """Weights of length 1; a term that occurs nearly everywhere has none."""
-        rarity, unknown = self._rarities.get, self._unknown
-        weights = {term: sqrt(count) * rarity(term, unknown) for term, count in counts.items()}
+        weights = {term: sqrt(count) * self.rarity(term) for term, count in counts.items()}
         weights = {term: weight for term, weight in weights.items() if weight > 0}
         length = sqrt(sum(weight * weight for weight in weights.values()))
         return {term: weight / length for term, weight in weights.items()}
 
 
-def _mean_length(texts: Sequence[Counts]) -> float:
-    return sum(sum(counts.values()) for counts in texts) / max(1, len(texts))
+def _once(counted: Weighted) -> Weighted:
+    """Each term counts once, as in a query."""
+    return counted._replace(weights=np.ones_like(counted.weights))

@@ -12,8 +12,9 @@ No weight of a signal is fitted and none is left out: projects differ so much th
 not carry over to others, while signals that fail in different ways make up for each other. In which order the
 candidates of one text come is decided by the signals on the scale of that text, and how near the best of them is by the
 scale of what the best matches of the whole comparison reach: so rows can be compared with each other. A candidate then
-shares a little in what candidates like it, and its neighbours in the given order, score. That many texts want the same
-candidate is never held against it: in some projects one file answers a quarter of the requirements.
+shares a little in what candidates like it, and its neighbours in the given order, score. Where both sides turn out to
+tell of things in the same order, what neighbours match counts too. That many texts want the same candidate is never
+held against it: in some projects one file answers a quarter of the requirements.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -41,9 +42,18 @@ if TYPE_CHECKING:
     Signal = Callable[[Sequence[Artefact], Progress | None], Matrix]
 
 
+BEST_PARTS = 3
+"""So many methods of a file count where code is held against a requirement: the others of a large file are about
+something else."""
 LIKE_CANDIDATES = 3
 LIKE_SHARE = 0.2
 NEIGHBOUR_SHARE = 0.1
+FEWEST_IN_ORDER = 20
+"""With fewer texts on one of the sides, nobody can tell whether they have an order."""
+NEAR_IN_ORDER = 6
+"""So many neighbours on each side of a text say where its matches are likely to stand, the nearest most."""
+OUTSTANDING = 1.5
+"""Standard deviations above the mean of its row, from which on a match says something about its neighbours."""
 MOST_COMPARED_AMONG_THEMSELVES = 2_000
 """With more candidates than this, looking for those alike would take longer than everything else."""
 
@@ -86,6 +96,7 @@ class Candidates:
         if self._alike is not None and len(asking):
             scores = (1 - LIKE_SHARE) * scores + LIKE_SHARE * (scores @ self._alike)
             scores = _shared_with_neighbours(scores, self._neighbour_share)
+        scores = in_order(np.asarray(scores, np.float32))
         return Comparison(_scaled(np.asarray(scores, np.float32)), [term_counts(artefact) for artefact in asking])
 
     def _fused(self, asking: Sequence[Artefact], progress: Progress | None = None) -> "Matrix":
@@ -102,10 +113,14 @@ class Candidates:
     def _by_meaning(self, vectors: Vectors, progress: Progress | None) -> "Iterator[Signal]":
         beginnings = MeaningIndex(vectors, [passages(each) for each in self.artefacts], progress)
         yield lambda asking, told: beginnings.cosines([passages(each) for each in asking], told)
-        for parts, state in ((spoken_parts, self._state), (method_texts, self._state), (spoken_parts, not self._state)):
+        for parts, state, best in (
+            (spoken_parts, self._state, None),
+            (method_texts, self._state, None),
+            (spoken_parts, not self._state, BEST_PARTS),
+        ):
             here, there = (statements, parts) if self._state else (parts, statements)
             told_by = [here(each) for each in self.artefacts]
-            yield _asked(StatementIndex(vectors, told_by, state=state, progress=progress), there)
+            yield _asked(StatementIndex(vectors, told_by, state=state, best=best, progress=progress), there)
 
 
 class Comparison:
@@ -186,3 +201,35 @@ def _shared_with_neighbours(scores: "Matrix", share: float) -> "Matrix":
     spread[:, 1:] += share * scores[:, :-1]
     spread[:, :-1] += share * scores[:, 1:]
     return spread / np.float32(1 + 2 * share)
+
+
+def in_order(scores: "Matrix") -> "Matrix":
+    """Where both sides are in the same order, the matches of the neighbours of a text say where its own are likely to
+    stand. How much that counts is measured: as far as what the neighbours say agrees with what the texts say. Where
+    the order means nothing they do not agree, and nothing changes."""
+    if min(scores.shape) < FEWEST_IN_ORDER:
+        return scores
+    own = _within_rows(scores)
+    outstanding = np.maximum(own - OUTSTANDING, 0)
+    outstanding /= np.maximum(outstanding.sum(axis=1, keepdims=True), 1e-6)
+    around = _near(outstanding, itself=True)
+    # That all texts want a candidate says nothing about an order.
+    said = _near(around.T, itself=False).T - around.mean(axis=0, keepdims=True)
+    spread = float(own.std() * said.std())
+    agreement = max(0.0, float((own * said).mean() - own.mean() * said.mean()) / spread) if spread > 0 else 0.0
+    reach = scores.std(axis=1, keepdims=True)
+    return np.asarray(scores + 2 * agreement**2 * reach * _within_rows(said), np.float32)
+
+
+def _near(values: "Matrix", *, itself: bool) -> "Matrix":
+    """For each column of a row the mean of those around it, the nearest most; with or without itself."""
+    columns = values.shape[1]
+    added = values.copy() if itself else np.zeros_like(values)
+    weights = np.full(columns, float(itself), np.float32)
+    for away in range(1, min(NEAR_IN_ORDER, columns - 1) + 1):
+        weight = 1 - away / (NEAR_IN_ORDER + 1)
+        added[:, away:] += weight * values[:, :-away]
+        added[:, :-away] += weight * values[:, away:]
+        weights[away:] += weight
+        weights[:-away] += weight
+    return added / weights

@@ -144,13 +144,21 @@ class StatementIndex:
     meet them: the mean over the statements of the part that is nearest to each."""
 
     def __init__(
-        self, vectors: Vectors, candidates: Sequence[Sequence[str]], *, state: bool, progress: Progress | None = None
+        self,
+        vectors: Vectors,
+        candidates: Sequence[Sequence[str]],
+        *,
+        state: bool,
+        best: int | None = None,
+        progress: Progress | None = None,
     ) -> None:
-        """`state` says whether the candidates are those who make statements."""
+        """`state` says whether the candidates are those who make statements, and `best` how many of the statements of
+        each count: those that are met best; None counts all."""
         self._vectors = vectors
         self._parts = vectors.of([text for parts in candidates for text in parts], progress)
         self._starts = _starts(candidates)
         self._state = state
+        self._best = best
 
     def means(self, texts: Sequence[Sequence[str]], progress: Progress | None = None) -> "Matrix":
         """One row for each text, one column for each candidate."""
@@ -161,13 +169,23 @@ class StatementIndex:
             rows = _starts(block)
             if self._state:
                 met = np.maximum.reduceat(near, rows, axis=0)
-                counts = np.diff(self._starts, append=len(self._parts))
-                found[start : start + len(block)] = np.add.reduceat(met, self._starts, axis=1) / counts
+                found[start : start + len(block)] = mean_of_best(met.T, self._starts, self._best).T
             else:
                 met = np.maximum.reduceat(near, self._starts, axis=1)
-                counts = np.diff(rows, append=len(near))
-                found[start : start + len(block)] = np.add.reduceat(met, rows, axis=0) / counts[:, None]
+                found[start : start + len(block)] = mean_of_best(met, rows, self._best)
         return found
+
+
+def mean_of_best(met: "Matrix", starts: "NDArray[np.intp]", best: int | None) -> "Matrix":
+    """The mean over the rows of each group, or over so many of its highest in each column."""
+    counts = np.diff(starts, append=len(met))
+    if best is None or counts.max(initial=0) <= best:
+        return np.asarray(np.add.reduceat(met, starts, axis=0) / counts[:, None], np.float32)
+    found = [
+        np.partition(met[start : start + count], count - min(best, count), axis=0)[-best:].mean(axis=0)
+        for start, count in zip(starts, counts, strict=True)
+    ]
+    return np.asarray(found, np.float32)
 
 
 def _starts(texts: Sequence[Sequence[str]]) -> "NDArray[np.intp]":

@@ -132,7 +132,7 @@ class Preparation:
     def _encoded(self, asked: Sequence[LinkUnit]) -> list[str]:
         """The texts that meaning is compared by, each once."""
         artefacts, others = self._texts
-        found = [text for unit in asked for text in encoded_texts(unit.artefact(), states=False)]
+        found = _texts_of(asked)
         if True not in self._prepared:
             found += [text for each in artefacts for text in encoded_texts(each, states=True)]
             found += [text for each in others for text in encoded_texts(each, states=False)]
@@ -145,8 +145,8 @@ class Preparation:
             return _Readiness(None, (self.problem,) if self.problem else ())
         try:
             # Cutting thousands of units into texts takes seconds; a few of them tell whether anything was read yet.
-            some = asked[:: max(1, len(asked) // NEW_VECTORS_A_CALL)] if not patient else ()
-            if not some or len(vectors.missing(self._encoded(some))) <= NEW_VECTORS_A_CALL:
+            some = asked[:: max(1, len(asked) // NEW_VECTORS_A_CALL)]
+            if patient or len(vectors.missing(_texts_of(some))) <= NEW_VECTORS_A_CALL:
                 missing = vectors.missing(self._encoded(asked))
                 if patient or len(missing) <= NEW_VECTORS_A_CALL:
                     vectors.of(missing, progress)
@@ -194,3 +194,7 @@ class Preparation:
             elif self.problem is None:
                 self.problem = "Compared by words alone: the configuration wants no embedder."
         return self._vectors
+
+
+def _texts_of(units: Sequence[LinkUnit]) -> list[str]:
+    return [text for unit in units for text in encoded_texts(unit.artefact(), states=False)]

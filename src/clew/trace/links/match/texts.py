@@ -4,7 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import msgspec
@@ -16,13 +16,13 @@ from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.text.keywords import STOP_WORDS
 from clew.text.sentences import Kind, sentences
 from clew.text.stem import stem
-from clew.text.words import split
+from clew.text.words import chunks, split
 
 NAME_WEIGHT, COMMENT_WEIGHT, METHOD_WEIGHT = 3.0, 2.0, 2.0
 """How often a word counts that stands in the name, in a comment or in the name of a method; in code it counts once."""
 PAIR_WEIGHT = 0.3
 MOST_SENTENCES = 12
-MOST_METHODS = 24
+MOST_METHODS = 500
 METHOD_WORDS = 100
 PASSAGE_WORDS = 140
 PASSAGE_OVERLAP = 20
@@ -170,8 +170,13 @@ def _shortened(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _terms(text: str) -> list[str]:
+    return list(chain.from_iterable(map(_terms_of_chunk, chunks(text))))
+
+
+@lru_cache(maxsize=1 << 16)
+def _terms_of_chunk(chunk: str) -> tuple[str, ...]:
     # A number tells where something stands far more often than what it is about.
-    return [stem(word) for word in split(text).words if word not in STOP_WORDS and not word.isdigit()]
+    return tuple(stem(word) for word in split(chunk).words if word not in STOP_WORDS and not word.isdigit())
 
 
 def passages(artefact: Artefact) -> tuple[str, ...]:
@@ -199,7 +204,7 @@ def readable(text: str, path: str) -> str:
         return text
     pieces: list[str] = []
     position = 0
-    for token in tokens(text, family):
+    for token in tokens(text, family) if _LICENCE.search(text) else ():
         if token.kind in (LINE, BLOCK) and _LICENCE.search(text, token.start, token.end):
             pieces.append(text[position : token.start])
             position = token.end

@@ -19,11 +19,10 @@ from clew.trace.links.match.texts import Artefact, readable
 
 TEST, CODE = "test", "code"
 
-_CITATION = re.compile(
-    r"^.*\b(?:implements|refines|verifies|validates|tests)\b\W*(?:requirements\W*)?:.*$", re.I | re.M
-)
+_CITES = re.compile(r"\b(?:implements|refines|verifies|validates|tests)\b\W*(?:requirements\W*)?:", re.I)
+_CITATION = re.compile(rf"^.*{_CITES.pattern}.*$", re.I | re.M)
 """A line that cites says whom the author already thought of, not what the code does."""
-_ID_LIKE = re.compile(r"(?<![\w.-])[A-Za-z]+-[\w.+-]*\d[\w+-]*")
+_ID_LIKE = re.compile(r"(?<![\w.-])[A-Za-z]+[-_][\w.+-]*\d[\w+-]*")
 _MOST_MENTIONED = 20
 _CALL = re.compile(r"([A-Za-z_]\w{2,})\s*\(")
 _COMMENT_LINE = re.compile(r"\s*(?:#|//|/\*|\*|--|;|%|<!--|'|\")")
@@ -114,7 +113,7 @@ def _unit(span: _Span, path: str, lines: list[str]) -> LinkUnit:
     while first > max(0, span.line - _LICENCE_LINES) and _COMMENT_LINE.match(lines[first - 1]):
         first -= 1
     body = "\n".join(lines[first : span.end_line])
-    text = readable(_CITATION.sub("", body), path)
+    text = readable(_CITATION.sub("", body) if _CITES.search(body) else body, path)
     calls = frozenset(_CALL.findall(body))
     mentioned = _mentioned(body, path)
     return LinkUnit(span.id, span.kind, span.label, path, span.line, span.end_line, text, calls, mentioned)
