@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from clew.surfaces.cli import serve
+from clew.surfaces.cli.commands import serve
 from clew.surfaces.mcp.transports.http import HEALTH_PATH
 
 ROOT = Path(__file__).parent.parent

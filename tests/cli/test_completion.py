@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from clew.errors import InvalidArgument
+from clew.surfaces.cli.commands.completion import SCRIPTS
 from clew.surfaces.cli.completing import completions
-from clew.surfaces.cli.completion import SCRIPTS
 from clew.surfaces.cli.main import main, module_and_parser
 
 HERE = Path(sys.executable).parent

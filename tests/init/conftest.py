@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.surfaces.cli import init
+from clew.surfaces.cli.commands import init
 
 REQUIREMENT = """\
 # REQ-p00001: A title

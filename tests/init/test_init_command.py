@@ -10,7 +10,7 @@ import pytest
 
 from clew.errors import ConfigError, InvalidArgument, OutsideProject, Refused
 from clew.setup.clients.configure import CLIENTS
-from clew.surfaces.cli import init
+from clew.surfaces.cli.commands import init
 
 # Verifies: REQ-d00018-B
 

@@ -7,8 +7,8 @@ from clew.graph.model import EdgeKind, NodeKind
 from clew.text.shortening import one_line
 from clew.why.answer import Fact, Section, section
 from clew.why.inquiry import Inquiry, day, references_in, told
-from clew.why.made import REVERTS, around, commits_of
-from clew.why.pending import pending
+from clew.why.sections.made import REVERTS, around, commits_of
+from clew.why.sections.pending import pending
 
 _MOST_PATHS = 40
 

@@ -9,15 +9,15 @@ from clew.operation.call import Call
 from clew.text.counting import counted
 from clew.text.shortening import one_line
 from clew.why.answer import Fact, Section, Thread, section
-from clew.why.asked import Cited, asked
-from clew.why.decided import decided, memory_lines
-from clew.why.dependants import dependants
 from clew.why.inquiry import Inquiry
-from clew.why.made import made
 from clew.why.of_commit import commit_sections
-from clew.why.pending import pending
-from clew.why.proved import proved
-from clew.why.versions import versions
+from clew.why.sections.asked import Cited, asked
+from clew.why.sections.decided import decided, memory_lines
+from clew.why.sections.dependants import dependants
+from clew.why.sections.made import made
+from clew.why.sections.pending import pending
+from clew.why.sections.proved import proved
+from clew.why.sections.versions import versions
 
 if TYPE_CHECKING:
     from clew.formats.code.comments import Comment

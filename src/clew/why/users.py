@@ -13,7 +13,7 @@ from clew.graph.code.region import PREFIX, CodeRegion
 from clew.graph.model import EdgeKind, NodeKind
 from clew.graph.walk import Walk
 from clew.text.counting import counted
-from clew.why.proved import is_test_name
+from clew.why.sections.proved import is_test_name
 
 if TYPE_CHECKING:
     from clew.project import Project

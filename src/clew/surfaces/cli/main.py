@@ -1,6 +1,6 @@
 """The `clew` command.
 
-A command is an operation, or a module of this folder with `EXAMPLE`, `configure(parser)` and `run(args)`. Either is
+A command is an operation, or a module of `commands/` with `EXAMPLE`, `configure(parser)` and `run(args)`. Either is
 imported only when it is used, so that starting the program costs next to nothing. Exit codes: 0 done, 1 the answer is
 no (findings, nothing found), 2 the call or the configuration is wrong, 3 Clew itself failed.
 """
@@ -35,7 +35,7 @@ COMMANDS = {
     "hook": "tell the memory what happens in a session; started by the hooks of agents",
     "completion": "print the completion script of bash, zsh or fish",
 }
-"""The commands that are modules of this folder."""
+"""The commands that are modules of `commands/`."""
 
 TASKS = {
     "Understand a project": ("brief", "why", "ask", "search", "show", "context", "status"),
@@ -119,7 +119,7 @@ def module_and_parser(name: str) -> "tuple[ModuleType, argparse.ArgumentParser]"
 
     from clew.surfaces.cli.parsing import CommandParser
 
-    module = import_module(f"clew.surfaces.cli.{name}")
+    module = import_module(f"clew.surfaces.cli.commands.{name}")
     parser = CommandParser(
         prog=f"clew {name}",
         description=COMMANDS[name][0].upper() + COMMANDS[name][1:] + ".",

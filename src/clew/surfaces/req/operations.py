@@ -31,7 +31,7 @@ class ServeAgents(RegisterOperation, verb="req mcp", summary="the server for age
         root = call.project.config.root
         if self.init_config:
             return write_entry(root, root / self.config_path, force=self.force)
-        from clew.surfaces.cli import serve
+        from clew.surfaces.cli.commands import serve
 
         if "file" in call.options:
             os.environ[FILE_VARIABLE] = str(Path(call.options["file"]).absolute())

@@ -12,9 +12,9 @@ from clew.text.shortening import one_line
 from clew.trace.read.resolve import Subject
 from clew.trace.reports.impact import Proof, impact
 from clew.why.answer import Basis, Fact, Section, section
-from clew.why.asked import Cited
 from clew.why.grep import grep, is_telling
 from clew.why.inquiry import Inquiry, day
+from clew.why.sections.asked import Cited
 from clew.workspace.paths import raw
 
 _MOST_TESTS = 40

@@ -16,7 +16,7 @@ from clew.operation.switches import name_style
 from clew.operation.toolsets import Listing, choose
 from clew.project import Project
 from clew.setup.token import TOKEN_VARIABLE, make_token, own_token, token_path
-from clew.surfaces.cli.tools import add_choice, choice_of
+from clew.surfaces.cli.commands.tools import add_choice, choice_of
 
 if TYPE_CHECKING:
     from clew.surfaces.mcp.transports.oauth import OAuthSettings

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from clew.setup.token import TOKEN_VARIABLE
-from clew.surfaces.cli import serve
+from clew.surfaces.cli.commands import serve
 
 EXAMPLE = """clew web --open                               # show this project in a browser
 clew web --port 0 ../other                    # another project, on any free port"""

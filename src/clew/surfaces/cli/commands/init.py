@@ -35,7 +35,7 @@ from clew.setup.detect.findings import Findings
 from clew.setup.detect.proposal import proposed_config
 from clew.setup.hooks import HOOK_FILES
 from clew.setup.token import TOKEN_VARIABLE, make_token, token_path
-from clew.surfaces.cli.init_memory import FileChange, memory_hooks, memory_notes
+from clew.surfaces.cli.commands.init_memory import FileChange, memory_hooks, memory_notes
 from clew.workspace.ignore import ignore_spec
 
 EXAMPLE = """clew init --client claude-code

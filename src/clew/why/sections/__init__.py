@@ -1,0 +1,1 @@
+"""The sections of an answer to "why", one module each."""
