@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from tests.stderr import without_progress
 
 from clew.surfaces.cli.main import main
 
@@ -28,6 +29,6 @@ def clew() -> Callable[..., Done]:
                 code = main(list(arguments))
             except SystemExit as ended:
                 code = int(ended.code or 0)
-        return Done(code, out.getvalue(), err.getvalue())
+        return Done(code, out.getvalue(), without_progress(err.getvalue()))
 
     return run

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.stderr import without_progress
 
 from clew.surfaces.cli.main import main
 
@@ -12,7 +13,7 @@ from clew.surfaces.cli.main import main
 def run(capsys: pytest.CaptureFixture[str], root: Path, *arguments: str) -> tuple[int, str]:
     code = main([*arguments, "-C", str(root)])
     captured = capsys.readouterr()
-    return code, captured.out + captured.err
+    return code, captured.out + without_progress(captured.err)
 
 
 # Verifies: REQ-d00076-D
