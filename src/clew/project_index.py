@@ -249,10 +249,34 @@ class ProjectIndex:
         return answer, None
 
     def persistently(self, question: Callable[[SearchEngine], T]) -> T | None:
-        """The answer of the engine, of the index opened anew, or of one that is made anew: what other parts had in it
-        is missing there. None, with the reason in `problem`, where there is no index."""
+        """The answer of the engine, or of the index opened anew; None, with the reason in `problem`, where there is no
+        index. StoreCorrupt where it is damaged: who holds the graph's lock cannot fill a new one."""
         engine = self.engine
-        return None if engine is None else self._persistently(engine, question)
+        if engine is None:
+            return None
+        try:
+            return question(engine)
+        except (*_PASSING, StoreCorrupt):
+            raise
+        except StoreError as error:
+            return question(self._successor(engine, error, discard=False))
+
+    # Implements: REQ-d00200-A
+    def renewed_after(self, error: StoreCorrupt) -> bool:
+        """Whether the error came from the index, which is an empty one now. Each part fills in what it has when it is
+        asked next. Of all who meet the damage, the first throws the index away."""
+        damaged = error.data.get("index")
+        if damaged is None:
+            return False
+        with self._lock:
+            if self._closed or self._engine is None:
+                return False
+            if getattr(self._engine.units, "series", None) == damaged:
+                log.warning("The search index is made anew: %s", error)
+                self._reopened(discard=True)
+        if self._in_background:
+            self._keeper.wake()
+        return True
 
     def _persistently(self, engine: SearchEngine, question: Callable[[SearchEngine], T]) -> T:
         """The answer of the engine, of the index opened anew, or of one that is made anew."""

@@ -178,3 +178,21 @@ def test_a_rebuild_of_a_damaged_index_has_the_documents_in_it(
     assert main(["index", "--rebuild", str(project), "--json"]) == 0
     after = json.loads(capsys.readouterr().out)["index"]["parts"]
     assert (after["section"], after["requirement"]) == (before["section"], before["requirement"])
+
+
+# Verifies: REQ-d00200-A
+@pytest.mark.parametrize("after_terms", [False, True], ids=["terms", "text"])
+@pytest.mark.parametrize(
+    ("tool", "argument", "listed"),
+    [("kb_search", "query", "results"), ("kb_retrieve_evidence", "question", "quotes")],
+)
+def test_documents_are_found_although_the_index_is_damaged(
+    client: McpClient, project: Path, tool: str, argument: str, listed: str, after_terms: bool
+) -> None:
+    asked = {argument: "when does a ship that draws three metres pass the bar?"}
+    before = client(tool, **asked)[listed]
+    assert before
+    damage_texts(project, after_terms=after_terms)
+    # What is remembered of a ranking is no proof.
+    again = client(tool, **{argument: f"{asked[argument]} And when not?"})[listed]
+    assert [each["section_id"] for each in again][:1] == [each["section_id"] for each in before][:1]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 import msgspec
 from msgspec import structs
 
-from clew.errors import Cancelled, ClewError, InvalidArgument, TimedOut
+from clew.errors import Cancelled, ClewError, InvalidArgument, StoreCorrupt, TimedOut
 from clew.operation.budget import EVERYTHING, Budget, fit
 from clew.operation.declare import Freshness, Operation, ResourceRef, Toolset, result_of
 from clew.operation.flagging import flagged_places, note_of, with_flags
@@ -245,6 +245,16 @@ def _performed(request: Operation, call: Call, *, bounded: bool) -> Any:
         data = msgspec.to_builtins(result)
         return fit(data, about.trim, budget, paged=about.pages, whole=about.whole, repeated=about.repeated)
 
+    try:
+        return _tried(request, call, shaped, bounded=bounded)
+    except StoreCorrupt as error:
+        # Nothing is held here: others go on reading while the index is filled again.
+        if about.writes or call.project is None or not call.project.index.renewed_after(error):
+            raise
+    return _tried(request, call, shaped, bounded=bounded)
+
+
+def _tried(request: Operation, call: Call, shaped: Callable[[Any], Any], *, bounded: bool) -> Any:
     early = request.answer_early(call)
     if early is not None:
         return shaped(early)

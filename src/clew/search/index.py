@@ -7,7 +7,8 @@ Everything in the file can be made again from what the units were made of, so a 
 cut into words in another way, is replaced by an empty one.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from clew.derived.file import PATIENCE_SECONDS, DerivedFile
-from clew.errors import InvalidArgument
+from clew.errors import InvalidArgument, StoreCorrupt
 from clew.search.index_tables import SCHEMA
 from clew.search.lexical import tables as lexical_tables
 from clew.search.lexical.packing import unpacked_text
@@ -32,6 +33,7 @@ WRITES_NOTED = 256
 """Whoever knows the units as they were so many writes ago looks only at what changed since."""
 _WORTH_TIDYING = 1_000
 """Pages, of 4 KB."""
+_REMEDY = "Run `clew index --rebuild`, which makes it anew."
 
 
 class Written(msgspec.Struct, frozen=True):
@@ -57,11 +59,25 @@ class Known(NamedTuple):
 
 
 class UnitIndex(DerivedFile):
+    series = ""
+
     def __init__(self, path: Path, *, patience: float = PATIENCE_SECONDS) -> None:
         super().__init__(path, SCHEMA, patience=patience)
         with self.reading() as connection:
             (self.series,) = connection.execute("SELECT series FROM index_state").fetchone()
         """Names this file: another one, even at the same place, counts its units anew."""
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """As of any derived file; an error by damage names the index that has it."""
+        try:
+            with super().reading() as connection:
+                yield connection
+        except StoreCorrupt as error:
+            if error.data.get("path", str(self.path)) != str(self.path):
+                # A search follows edges, which other files hold.
+                raise
+            raise StoreCorrupt(error.message, hint=_REMEDY, data={**error.data, "index": self.series}) from error
 
     # Writing
 

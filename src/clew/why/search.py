@@ -134,7 +134,7 @@ class Everything:
         return absent or ()
 
     def answered(self, question: "Callable[[SearchEngine], T]") -> T | None:
-        """What the index answers, brought in step. One that turns out to be damaged is made anew first."""
+        """What the index answers, brought in step."""
 
         def in_step(engine: "SearchEngine") -> T:
             if engine is not self._in_step:
@@ -155,11 +155,7 @@ class Everything:
 
     def _bring_in_step(self, engine: "SearchEngine") -> None:
         project = self._project
-        is_another, self._in_step = self._in_step is not None, engine
-        if is_another and "document" in self._kinds:
-            # They were read into the one before.
-            read_documents(self._call)
-            self.notes += self._call.notes
+        self._in_step = engine
         try:
             project.index.sync(self._call.check)
             if "spec" in self._kinds:

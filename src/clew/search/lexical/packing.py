@@ -52,6 +52,4 @@ def unpacked_text(terms: int, data: bytes) -> str:
 
 
 def _damaged(error: Exception) -> StoreCorrupt:
-    return StoreCorrupt(
-        f"The search index is damaged ({error}).", hint="Run `clew index --rebuild`, which makes it anew."
-    )
+    return StoreCorrupt(f"The search index is damaged ({error}).")
