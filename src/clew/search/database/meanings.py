@@ -164,6 +164,9 @@ class DatabaseMeanings:
             vector = self._queries_of(embedder).vector(query, PATIENCE_SECONDS)
             rows = reading.rows(find, (list(numbers), number))
             return {unit: unpacked_windows(data, embedder.dimensions) @ vector for unit, data in rows}
+        except TimeoutError:
+            # The search before has told so.
+            return {}
         except Exception as error:
             log.warning("The windows could not be compared: %s", error)
             return {}

@@ -131,6 +131,9 @@ class DenseSearch:
             vector = space.vector(query, PATIENCE_SECONDS)
             rows = connection.execute(find, (wanted, space.embedder.name)).fetchall()
             return {number: unpacked(data, space.embedder.dimensions) @ vector for number, data in rows}
+        except TimeoutError:
+            # Quotes are chosen by words then; the search before has told so.
+            return {}
         except Exception as error:
             # Quotes are chosen by words then; that the encoder failed is told by the search before.
             log.warning("The windows could not be compared: %s", error)

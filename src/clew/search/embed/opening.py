@@ -1,11 +1,11 @@
 """Opens the embedder that the settings ask for."""
 
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clew.config import EmbedSettings
 from clew.errors import ConfigError
+from clew.once import Once
 from clew.search.embed.embedder import Embedder
 
 if TYPE_CHECKING:
@@ -39,17 +39,19 @@ def open_embedder(settings: EmbedSettings) -> Embedder | None:
 def open_word_vectors() -> "WordVectors | None":
     """The vectors of words, or None where the encoder that comes with Clew is not there."""
     try:
-        return _word_vectors()
+        return _word_vectors.get()
     except ConfigError:
         return None
 
 
-@cache
-def _word_vectors() -> "WordVectors":
-    """One table for all engines of a process: nobody changes it."""
+def _load_word_vectors() -> "WordVectors":
     from clew.search.embed.word_vectors import WordVectors
 
     return WordVectors.load()
+
+
+_word_vectors = Once(_load_word_vectors)
+"""One table for all engines of a process: nobody changes it. Of many who ask at once, one loads it."""
 
 
 def _required(value: str | None, key: str, kind: str) -> str:

@@ -1,0 +1,108 @@
+"""Questions while the encoder does not answer."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from clew.config import EmbedSettings
+from clew.kb.answer.answering import EvidenceRequest, QuotedAnswer, answer
+from clew.kb.answer.finding import Finder
+from clew.kb.ingest.units import units_of
+from clew.operation.paging import Cursors
+from clew.project import Project
+from clew.search.dense import search as dense
+from clew.search.dense.search import DenseSearch
+from clew.search.dense.spaces import Spaces
+from clew.search.embedded import EmbeddedUnits
+from clew.search.engine import Place, SearchEngine
+
+if TYPE_CHECKING:
+    from clew.search.embed.embedder import Embedder, Vectors
+
+BELLS = "# Bells\n\nThe fog bell rings every ten seconds.\n\n# Lamps\n\nThe lamp turns once a minute.\n"
+ASKERS = 12
+
+
+class Blocked:
+    """An embedder that answers while it may."""
+
+    name, dimensions, max_tokens = "blocked", 8, 256
+
+    def __init__(self) -> None:
+        self.answers = threading.Event()
+        self.answers.set()
+        self.asked: list[str] = []
+
+    def takes(self, text: str) -> bool:
+        return True
+
+    def embed(self, texts: Sequence[str]) -> "Vectors":
+        self.asked += texts
+        self.answers.wait()
+        return np.eye(self.dimensions, dtype=np.float32)[[len(text) % self.dimensions for text in texts]]
+
+
+class _BlockedSpaces(Spaces):
+    embedder: "Embedder"
+
+    def configured(self) -> "Embedder | None":
+        return self.embedder
+
+
+@pytest.fixture
+def blocked() -> Iterator[Blocked]:
+    embedder = Blocked()
+    yield embedder
+    embedder.answers.set()
+
+
+@pytest.fixture
+def finder(make: Callable[..., Project], tmp_path: Path, blocked: Blocked) -> Iterator[Finder]:
+    """Finds the documents of a project in an index whose vectors the embedder made."""
+    library = make({"docs/bells.md": BELLS}).kb
+    library.index()
+    folder = tmp_path / "search"
+    units = EmbeddedUnits(folder / "index.db")
+    spaces = _BlockedSpaces(folder, units, EmbedSettings(kind="endpoint"))
+    spaces.embedder = blocked
+    engine = SearchEngine(
+        folder, cursors=Cursors(b"k" * 32), place=Place(units, spaces, DenseSearch(folder, units, spaces))
+    )
+    with library.library.reading() as reading:
+        engine.units.put(list(units_of(reading, "docs/bells.md")))
+    engine.index_vectors()
+    yield Finder(library.library, engine)
+    engine.close()
+
+
+# Verifies: REQ-d00404-A
+def test_words_answer_all_who_ask_while_the_encoder_is_blocked(
+    finder: Finder, blocked: Blocked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dense, "PATIENCE_SECONDS", 0.02)
+    blocked.answers.clear()
+
+    def ask(number: int) -> QuotedAnswer:
+        return answer(finder, EvidenceRequest(question="How often does the fog bell ring" + "?" * number))
+
+    with ThreadPoolExecutor(ASKERS) as askers:
+        answers = list(askers.map(ask, range(ASKERS)))
+    assert all("every ten seconds" in each.quotes[0].quote for each in answers)
+    assert all(dense.TOO_BUSY in each.notes for each in answers)
+
+
+# Verifies: REQ-d00404-B
+def test_an_answer_waits_for_a_blocked_encoder_once(
+    finder: Finder, blocked: Blocked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dense, "PATIENCE_SECONDS", 0.5)
+    blocked.answers.clear()
+    blocked.asked.clear()
+    found = answer(finder, EvidenceRequest(question="How often does the fog bell ring?"))
+    assert dense.TOO_BUSY in found.notes
+    assert len(blocked.asked) <= 1
