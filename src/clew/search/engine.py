@@ -31,6 +31,7 @@ from clew.search.lexical.query import parse_query
 from clew.search.lexical.ranking import Streams
 from clew.search.question import Hit, IndexState, Question, RankedUnit, Ranking, Results
 from clew.search.quote import evidence
+from clew.search.quote.names import word_pairs
 from clew.search.rank.fuse import Fused, at_most_per_document, spread
 from clew.search.rank.neighbourhood import Adjacency
 from clew.search.rank.ranking import Kept, Rankings, key_of, meaning, rank
@@ -146,6 +147,11 @@ class SearchEngine:
         with self.units.asked() as reading:
             restrict = None if self._dense.is_everything(reading, condition) else condition
             return tuple(name for name in names if not reading.holds(name, restrict))
+
+    def is_unheard(self, question: str, scope: Scope, filters: Filters) -> bool:
+        """Whether what a question asks about beside names (`word_pairs`) stands in no unit that may be seen."""
+        pairs = word_pairs(question, self.word_vectors())
+        return bool(pairs) and len(self.absent(pairs, scope, filters)) == len(pairs)
 
     def writes(self) -> tuple[str, int]:
         """Names the index, and counts the writes that changed its units, by whatever process: one for each call with up

@@ -133,6 +133,11 @@ class Everything:
         )
         return absent or ()
 
+    def is_unheard(self, question: str) -> bool:
+        """Whether nothing of what a question asks about beside names stands anywhere as it has it."""
+        scope = self._scope(tuple(KINDS))
+        return bool(self.answered(lambda engine: engine.is_unheard(question, scope, Filters())))
+
     def answered(self, question: "Callable[[SearchEngine], T]") -> T | None:
         """What the index answers, brought in step."""
 

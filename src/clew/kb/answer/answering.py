@@ -82,6 +82,8 @@ class ReadFor(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]
     unmentioned: tuple[str, ...] = ()
     """What the question names that stands nowhere in the documents."""
+    is_unheard: bool = False
+    """Whether nothing of what it asks about beside names does, as the question has it."""
 
 
 def answer(finder: Finder, request: EvidenceRequest) -> QuotedAnswer:
@@ -113,7 +115,8 @@ def read_for(
     names = finder.unmentioned(request.question, request.narrowing, boundary) if sections else ()
     texts = [each.text for each in sections]
     unmentioned = tuple(name for name in names if not any(spells_out(text, name) for text in texts))
-    return ReadFor(sections, (*found.notes, *reason), unmentioned)
+    is_unheard = finder.is_unheard(request.question, request.narrowing, boundary) if sections else False
+    return ReadFor(sections, (*found.notes, *reason), unmentioned, is_unheard)
 
 
 def spells_out(text: str, name: str) -> bool:
@@ -143,7 +146,8 @@ def quoted(
         )
         for each in read.sections
     ]
-    found = window_evidence(finder.asked(request.question), passages, up_to)
+    asked = msgspec.structs.replace(finder.asked(request.question), is_unheard=read.is_unheard)
+    found = window_evidence(asked, passages, up_to)
     if is_first and (reason := _why_not(found, read)) is not None:
         return _absent(read, found, reason)
     quotes = found[offset:end]

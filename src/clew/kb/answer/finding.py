@@ -144,8 +144,14 @@ class Finder:
         said = [term for term in dict.fromkeys((*map(stem, words), *compounds)) if term not in STOP_TERMS]
         rarities, known = self._engine.rarities(said), self._engine.word_vectors()
         is_calibrated = self._engine.spaces.settings.kind == "minilm"
-        names = naming(question, rarities, known)
-        return WeightedQuestion(question, rarities, known, is_calibrated, names, definition_of(question))
+        return WeightedQuestion(
+            question,
+            rarities,
+            known,
+            is_calibrated,
+            naming(question, rarities, known),
+            definition=definition_of(question),
+        )
 
     def likeness(self, question: str, ids: Sequence[str]) -> "Mapping[str, NDArray[np.float32]]":
         """How near in meaning the windows of some sections are to a question; of those of which that is known."""
@@ -158,6 +164,11 @@ class Finder:
         asks about those asks somebody else."""
         names = names_in(question, self._engine.word_vectors())
         return self._engine.absent(names, Scope(parts=(PART,)), self._filters(narrowing, boundary or self._boundary))
+
+    def is_unheard(self, question: str, narrowing: Narrowing | None = None, boundary: Boundary | None = None) -> bool:
+        """Whether nothing of what a question asks about beside names stands in the documents as it has it."""
+        filters = self._filters(narrowing, boundary or self._boundary)
+        return self._engine.is_unheard(question, Scope(parts=(PART,)), filters)
 
     def _filters(self, narrowing: Narrowing | None, boundary: Boundary) -> Filters:
         narrowing = narrowing or Narrowing()

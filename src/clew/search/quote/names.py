@@ -5,7 +5,7 @@ question about a neighbouring product consists of names, some of which stand som
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from clew.search.lexical.query import telling_words
@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from clew.search.embed.word_vectors import WordVectors
 
 _PARTS = re.compile(r"[^\W_]+")
+_WRITTEN_AS_CODE = re.compile(
+    r"(?<![\w-])--(?P<option>\w[\w-]*)"
+    r"|(?<![\w.])(?P<dotted>[^\W\d]\w+(?:\.[^\W\d]\w+)+)"
+    r"|(?<![\w-])(?P<set>[^\W\d][\w-]*\w)(?=\s?=\s?\S)"
+)
+"""`--no-color`, `session.install`, `mode = fast`."""
+_WORD_OR_MARK = re.compile(r"\w[\w'.+-]*|[^\w\s]")
 _CAPITALS = re.compile(r"\b[A-Z][a-z]+(?:'[a-z]+)?(?: [A-Z][a-z]+)+\b")
 _UNCOMMON = 0.5
 """How much an uncommon word counts against a name: it may be either."""
@@ -28,6 +35,11 @@ def names_in(question: str, known: "WordVectors | None") -> dict[str, bool]:
     """What a question names: names and identifiers (True), and words that are not common (False). Without vectors
     nobody knows which words are common."""
     found: dict[str, bool] = {}
+    for written in _WRITTEN_AS_CODE.finditer(question):
+        found[written[written.lastgroup or 0]] = True
+        # What it belongs to is named as well.
+        found |= dict.fromkeys((written["dotted"] or "").split(".")[:-1], False)
+    found.pop("", None)
     for word, is_name in telling_words(question):
         if is_name or (known is not None and not _is_common(word, known)):
             found[word] = found.get(word, False) or is_name
@@ -46,6 +58,24 @@ def _names_of_common_words(question: str, known: "WordVectors") -> Iterator[str]
             words = words[1:]
         if len(words) > 1 and all(_is_common(word, known) for word in words):
             yield " ".join(words)
+
+
+def word_pairs(question: str, known: "WordVectors | None") -> tuple[str, ...]:
+    """Words beside each other that are no names, in a question that names something: `thread group` in `How do I add a
+    thread group in Locust?`. They are what the question asks about: its names are often only those of the product,
+    which its documentation has everywhere."""
+    names = {part for name, is_name in names_in(question, known).items() if is_name for part in name.split()}
+    return tuple(_beside_each_other(question, names)) if names else ()
+
+
+def _beside_each_other(question: str, names: Collection[str]) -> Iterator[str]:
+    before = None
+    for match in _WORD_OR_MARK.finditer(question):
+        word = match[0].rstrip(".'")
+        tells = word[:1].isalnum() and word not in names and word.lower() not in STOP_WORDS
+        if tells and before is not None:
+            yield f"{before} {word.lower()}"
+        before = word.lower() if tells else None
 
 
 def naming(question: str, rarities: Mapping[str, float], known: "WordVectors | None") -> float:

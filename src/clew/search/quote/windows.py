@@ -18,8 +18,9 @@ change what is found (`make bench-kb`).
 
 How likely a window is to answer (`Quote.score`) follows from what it is worth without the first of these, by two curves
 that were fitted to the questions for tuning, those that nothing answers included. More is asked of the answer to a
-question that consists of names (`names.naming`): in documentation that has the answer, the names stand beside it. Words
-that stand only in a document that the text shows (`samples`) make nothing likely.
+question that consists of names (`names.naming`): in documentation that has the answer, the names stand beside it. So
+it is of one whose other words stand nowhere beside each other as the question has them (`names.word_pairs`). Words that
+stand only in a document that the text shows (`samples`) make nothing likely.
 
 The same word counts in full, one like it in part. Words are the same when their stems are. How much others are alike,
 from 0 to 1, is what the vectors of words say; without those no other word counts.
@@ -130,16 +131,21 @@ class Curve(NamedTuple):
     """What a window is worth that may be an answer."""
     named: float
     """How much more the answer to a question of names is worth: it has the names, which others lack."""
+    unheard: float
+    """How much more, where what the question asks about in other words stands nowhere in these words."""
 
-    def at(self, worth: float, naming: float) -> float:
-        return 1.0 / (1.0 + math.exp(-self.steepness * (worth - self.named * naming - self.middle)))
+    def at(self, worth: float, asked: "WeightedQuestion") -> float:
+        return 1.0 / (1.0 + math.exp(-self.steepness * (worth - self._demand(asked) - self.middle)))
 
-    def may_answer(self, worth: float, naming: float) -> bool:
-        return worth >= self.least + self.named * naming
+    def may_answer(self, worth: float, asked: "WeightedQuestion") -> bool:
+        return worth >= self.least + self._demand(asked)
+
+    def _demand(self, asked: "WeightedQuestion") -> float:
+        return self.named * asked.naming + self.unheard * asked.is_unheard
 
 
-BY_MEANING = Curve(1.45, 2.78, 1.25, 1.2)
-BY_WORDS = Curve(2.16, 1.8, 0.8, 0.6)
+BY_MEANING = Curve(1.45, 2.78, 1.25, 1.2, 0.7)
+BY_WORDS = Curve(2.16, 1.8, 0.8, 0.6, 0.35)
 LEAST_NEAR = 0.28
 """How near in meaning an answer is at least, whatever words it shares with the question."""
 
@@ -157,6 +163,8 @@ class WeightedQuestion(msgspec.Struct, frozen=True):
     Clew. On another scale it orders windows, and words alone say how likely they are to answer."""
     naming: float = 0.0
     """How much of it is names (`names.naming`), from 0 to 1."""
+    is_unheard: bool = False
+    """Whether none of its pairs of words (`names.word_pairs`), where it has any, stands in the documents."""
     definition: re.Pattern[str] | None = None
     """How a sentence looks that says what the question asks for (`definitions`), where it asks what something is."""
 
@@ -305,8 +313,8 @@ def _weighed(
     says_something = together.same > 0 or together.alike >= _LEAST_ALIKE or (near or 0.0) >= _LEAST_NEAR
     worth = _OF_PASSAGE * passage.share + said + meaning
     is_near = by_words or (near or 0.0) >= LEAST_NEAR
-    may_answer = is_near and curve.may_answer(told, asked.naming)
-    return _Window(cut, curve.at(told, asked.naming), may_answer, says_something, worth)
+    may_answer = is_near and curve.may_answer(told, asked)
+    return _Window(cut, curve.at(told, asked), may_answer, says_something, worth)
 
 
 def _shown(words: list[str], own: list[str], headings: "NDArray[np.float32]", overlaps: WordOverlap) -> float:
