@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from tests.kb.conftest import CONFIG
+
 from clew.kb.answer.answering import EvidenceRequest, answer
 from clew.kb.answer.finding import Mode, Narrowing
 from clew.project import Project
@@ -82,3 +84,17 @@ def test_nothing_is_quoted_where_there_is_nothing(make: Callable[..., Project]) 
     kb = opened(make, {}).kb
     assert answer(kb.finder, EvidenceRequest(question="store", mode=Mode.VECTOR_ONLY)).quotes == ()
     assert answer(kb.finder, EvidenceRequest(question="")).quotes == ()
+
+
+# Verifies: REQ-d00403-G, REQ-d00403-H
+def test_what_a_question_asks_about_beside_names_is_looked_for_as_it_has_it(make: Callable[..., Project]) -> None:
+    page = "# Harbour\n\nHarbour adds a group of ships to the tide table. Each crew works in a thread of its own.\n"
+    project = make({"docs/harbour.md": page}, config=CONFIG.replace('kind = "none"', 'kind = "minilm"'))
+    project.kb.index()
+    finder = project.kb.finder
+    assert finder.is_unheard("How do I add a thread group in Harbour?")
+    assert not finder.is_unheard("How do I write the tide table in Harbour?")
+    assert not finder.is_unheard("How do I add a thread group?")
+    assert finder.is_unheard("How do I write the tide table in Harbour?", Narrowing(path="elsewhere"))
+    option = answer(finder, EvidenceRequest(question="What does --crew-thread do?"))
+    assert "nowhere mention 'crew-thread'" in option.notes[0]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from clew.search.embed.opening import open_word_vectors
 from clew.search.quote.definitions import definition_of
 from clew.search.quote.evidence import Limits
-from clew.search.quote.names import names_in, naming
+from clew.search.quote.names import names_in, naming, told_apart, word_pairs
 from clew.search.quote.windows import Passage, WeightedQuestion, window_evidence, windows
 from clew.text.tokens import estimate_tokens
 
@@ -241,3 +241,54 @@ def test_capital_words_beside_each_other_are_one_name_where_each_alone_says_litt
 def test_a_sentence_that_says_what_something_is_is_known(question: str, text: str, defines: bool) -> None:
     definition = definition_of(question)
     assert (definition is not None and definition.search(text) is not None) is defines
+
+
+# Verifies: REQ-d00402-E
+def test_a_name_is_quoted_with_the_text_that_explains_it() -> None:
+    before = "The bell rings when fog comes in from the sea at night."
+    text = f"{before}\n\n`bell_seconds`\n\n  How long the pause between two strokes is.\n"
+    limits = Limits(max_quote_tokens=20, max_quote_chars=120)
+    assert [text[start:end].split()[0] for start, end in windows(text, limits)] == ["The", "`bell_seconds`"]
+    listed = f"{before}\n\n`bell_seconds`\n\nHow long the pause between two strokes is.\n"
+    assert [listed[start:end].split()[0] for start, end in windows(listed, limits)] == ["The", "How"]
+
+
+# Verifies: REQ-d00402-F
+def test_neither_headings_nor_repetitions_are_quoted() -> None:
+    step = "Run the fog bell once to hear that it works."
+    text = f"# Fog bell\n\n{step}\n\n# Fog bell again\n\n{step}\n\n# The lamp\n\nThe lamp of the fog bell turns.\n"
+    limits = Limits(max_quotes=9, max_quote_tokens=12, max_quote_chars=120)
+    found = quoted({"fog": 1.0, "bell": 1.0}, [Passage(text, "", 1.0)], limits)
+    assert sorted(found) == [step, "The lamp\n\nThe lamp of the fog bell turns."]
+
+
+# Verifies: REQ-d00402-G
+def test_the_kind_of_a_named_thing_counts_little() -> None:
+    known = open_word_vectors()
+    weights = {"depends_on": 4.0, "argument": 4.0}
+    assert told_apart("What does the depends_on argument do?", weights, known) == {"depends_on": 4.0, "argument": 1.0}
+    assert told_apart("What is an argument?", {"argument": 4.0}, known) == {"argument": 4.0}
+
+
+# Verifies: REQ-d00403-H
+def test_what_is_written_as_code_is_a_name() -> None:
+    known = open_word_vectors()
+    assert names_in("What does --force-ring do?", known) == {"force-ring": True}
+    assert names_in("What does bell.ring do with mode = fast?", known) == {
+        "bell.ring": True,
+        "bell": False,
+        "mode": True,
+    }
+    assert names_in("Does it ring in fog? It does.", known) == {}
+
+
+# Verifies: REQ-d00403-G
+def test_more_is_asked_where_the_words_beside_a_name_stand_nowhere() -> None:
+    known = open_word_vectors()
+    assert word_pairs("How do I add a thread group in Locust?", known) == ("thread group",)
+    assert word_pairs("How do I add a thread group?", known) == ()
+    text = Passage("Locust adds a group of users, each in a thread.", "", 1.0)
+    rarities = {"add": 1.0, "thread": 3.0, "group": 3.0, "locust": 1.0, "nothing": 7.0}
+    assert window_evidence(WeightedQuestion("", rarities), [text])[0].may_answer
+    unheard = WeightedQuestion("", rarities, is_unheard=True)
+    assert not window_evidence(unheard, [text])[0].may_answer

@@ -29,6 +29,10 @@ def unit_id(part: str, id: str) -> str:
     return f"{part}:{content_hash(id.encode('utf-8', 'surrogateescape'))}"
 
 
+WINDOWS = 2
+"""Changes when a text is cut into other windows (`quote/windows`): then those that have vectors are others too."""
+
+
 class Unit(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     """Unique in the index."""
@@ -61,7 +65,7 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
 
     def text_hash(self) -> str:
         """Names what the embedder sees."""
-        seen = (self.title, self.body, self.quoted) if self.quoted else (self.title, self.body)
+        seen = (self.title, self.body, WINDOWS) if self.quoted else (self.title, self.body)
         return content_hash(msgspec.msgpack.encode(seen))
 
 

@@ -54,6 +54,11 @@ LONGEST_HEADING = 1_000
 """What is longer says more than a heading does."""
 
 
+LONGEST_TERM = 200
+_TERM = re.compile(r"`[^`\r\n]+`(?:[,/ |]+`[^`\r\n]+`)*|\*\*[^*\r\n]+\*\*")
+_BELOW = re.compile(r"[ \t]*(?:\r\n?|\n)(?:[ \t]*(?:\r\n?|\n))*(?P<indent>[ \t]+)\S")
+
+
 class Kind(StrEnum):
     """What a piece of text is part of."""
 
@@ -89,6 +94,22 @@ def is_heading(text: str) -> bool:
     """Whether a text is nothing but headings."""
     pieces = sentences(text) if len(text) <= LONGEST_HEADING else ()
     return bool(pieces) and all(piece.kind is Kind.HEADING for piece in pieces)
+
+
+def is_term(text: str, start: int, end: int) -> bool:
+    """Whether text[start:end] is a line with nothing but a name, which an indented text below it explains."""
+    return (
+        end - start <= LONGEST_TERM
+        and _TERM.fullmatch(text, start, end) is not None
+        and (below := _BELOW.match(text, end)) is not None
+        and len(below["indent"]) > _indent(text, start)
+    )
+
+
+def _indent(text: str, start: int) -> int:
+    """How far a line is indented before `start`; very far where something else stands there."""
+    line = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
+    return start - line if text[line:start].isspace() or line == start else LONGEST_TERM
 
 
 def sentences(text: str) -> tuple[Piece, ...]:

@@ -210,3 +210,11 @@ def test_a_chunk_is_what_the_file_holds_at_its_characters_and_lines(
         # Whole lines, unless a single line is too long for one chunk.
         if max(map(len, lines[chunk.line - 1 : chunk.end_line])) < 1000:
             assert text[chunk.start : chunk.end].strip() == shown.strip()
+
+
+# Verifies: REQ-d00402-E
+def test_a_name_begins_the_chunk_of_the_text_that_explains_it() -> None:
+    filled = "\n\n".join(SENTENCE * 6 for _ in range(3))
+    document = read(f"# A\n\n{filled}\n\n`pause`\n\n   {SENTENCE * 3}\n\n   {SENTENCE * 6}\n")
+    (holder,) = [text for text in texts(document) if "`pause`" in text]
+    assert SENTENCE.strip() in holder.partition("`pause`")[2]

@@ -18,7 +18,7 @@ import msgspec
 
 from clew.formats.documents.model import Block, BlockKind, Document, Section
 from clew.text.hashing import content_hash
-from clew.text.sentences import sentences
+from clew.text.sentences import is_term, sentences
 from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
 
 
@@ -110,13 +110,19 @@ def _packed(text: str, section: Section, sizes: ChunkSizes) -> list[list[_Piece]
             groups[-1].append(piece)
             total = wider
         else:
-            groups.append([piece])
-            total = piece.tokens
+            groups.append([*_announcing(text, groups), piece])
+            total = _size(text, groups[-1])
     if len(groups) > 1 and total < sizes.least:
         before = [_size(text, groups[-2]), _gap(text, groups[-2][-1], groups[-1][0])]
         if total + sum(before) <= sizes.most:
             groups[-2:] = [groups[-2] + groups[-1]]
     return groups
+
+
+def _announcing(text: str, groups: Sequence[list[_Piece]]) -> Iterator[_Piece]:
+    """The name at the end of what was gathered, which the next piece explains: it goes with that."""
+    if groups and len(groups[-1]) > 1 and is_term(text, groups[-1][-1].start, groups[-1][-1].end):
+        yield groups[-1].pop()
 
 
 def _size(text: str, group: Sequence[_Piece]) -> int:

@@ -23,7 +23,7 @@ from clew.kb.walk.batches import Place
 from clew.search.engine import SearchEngine
 from clew.search.question import Hit, Question, Results
 from clew.search.quote.definitions import definition_of
-from clew.search.quote.names import names_in, naming
+from clew.search.quote.names import names_in, naming, told_apart
 from clew.search.quote.windows import WeightedQuestion
 from clew.search.rank.fuse import Contribution
 from clew.search.units import Filters, Scope
@@ -142,7 +142,8 @@ class Finder:
         """A question with what is known about its words."""
         words, compounds = split(question)
         said = [term for term in dict.fromkeys((*map(stem, words), *compounds)) if term not in STOP_TERMS]
-        rarities, known = self._engine.rarities(said), self._engine.word_vectors()
+        known = self._engine.word_vectors()
+        rarities = told_apart(question, self._engine.rarities(said), known)
         is_calibrated = self._engine.spaces.settings.kind == "minilm"
         return WeightedQuestion(
             question,

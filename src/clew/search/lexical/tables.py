@@ -18,8 +18,9 @@ from clew.search.units import Condition
 from clew.text.stem import stem
 from clew.text.words import split
 
-ANALYSIS = 1
-"""Changes when text is cut or stemmed in another way, so that an index made the old way can be made anew."""
+ANALYSIS = 2
+"""Changes when text is cut or stemmed in another way, into windows too, so that an index made the old way can be made
+anew."""
 
 SCHEMA = (
     # The only place that has the text of a unit; see `packing`.

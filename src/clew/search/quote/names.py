@@ -25,6 +25,15 @@ _WRITTEN_AS_CODE = re.compile(
 """`--no-color`, `session.install`, `mode = fast`."""
 _WORD_OR_MARK = re.compile(r"\w[\w'.+-]*|[^\w\s]")
 _CAPITALS = re.compile(r"\b[A-Z][a-z]+(?:'[a-z]+)?(?: [A-Z][a-z]+)+\b")
+_KINDS = frozenset(
+    stem(word)
+    for word in (
+        *("argument", "attribute", "class", "command", "decorator", "directive", "field", "flag", "function"),
+        *("keyword", "method", "module", "option", "parameter", "property", "section", "setting", "switch", "variable"),
+    )
+)
+_KIND = 0.25
+"""How much a word for a kind of thing counts beside a name."""
 _UNCOMMON = 0.5
 """How much an uncommon word counts against a name: it may be either."""
 _ENOUGH = 0.25
@@ -58,6 +67,14 @@ def _names_of_common_words(question: str, known: "WordVectors") -> Iterator[str]
             words = words[1:]
         if len(words) > 1 and all(_is_common(word, known) for word in words):
             yield " ".join(words)
+
+
+def told_apart(question: str, rarities: Mapping[str, float], known: "WordVectors | None") -> dict[str, float]:
+    """The weights of a question's terms. Beside a name, the word for what bears it hardly counts: what tells of
+    `depends_on` need not say that it is an argument."""
+    if not names_in(question, known):
+        return dict(rarities)
+    return {term: weight * (_KIND if term in _KINDS else 1.0) for term, weight in rarities.items()}
 
 
 def word_pairs(question: str, known: "WordVectors | None") -> tuple[str, ...]:

@@ -29,15 +29,14 @@ from 0 to 1, is what the vectors of words say; without those no other word count
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from heapq import nsmallest
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from clew.search.quote.evidence import Limits, Quote, checked, fitting_end, window
 from clew.search.quote.samples import samples, without
-from clew.text.sentences import Kind, is_heading, sentences
+from clew.text.sentences import Kind, is_term, sentences
 from clew.text.stem import stem
 from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
 from clew.text.words import split
@@ -119,6 +118,8 @@ _LEAST_NEAR = 0.3
 """Likewise two texts in meaning."""
 _OF_PASSAGE, _WITH_HEADINGS, _ALONE, _MEANT, _DEFINES = 1.0, 1.0, 1.0, 2.0, 1.0
 _CONTINUES = 0.4
+_REPEATED = 0.85
+"""The share of words from which a window repeats another one."""
 
 
 class Curve(NamedTuple):
@@ -215,8 +216,8 @@ def window_evidence(
         _Cut(number, start, end, _words(passage.text[start:end]), _own_words(passage.text, start, end, shown))
         for number, passage in enumerate(passages)
         for shown in (samples(passage.text),)
-        for start, end in windows(passage.text, limits)
-        if not is_heading(passage.text[start:end])
+        for start, end, says_what_follows in _windows(passage.text, limits)
+        if not says_what_follows
     ]
     words = (word for each in (*above, *(cut.words for cut in cuts)) for word in each)
     overlaps = WordOverlap(asked.text, asked.rarities, words, asked.vectors)
@@ -227,8 +228,18 @@ def window_evidence(
     ]
     candidates = [*weighed[:1], *(_continued(before, window) for before, window in pairwise(weighed))]
     speaking = [candidate for candidate in candidates if candidate.says_something] or candidates
-    best = nsmallest(limits.max_quotes, speaking, key=_Window.rank)
+    best = islice(_different(sorted(speaking, key=_Window.rank)), limits.max_quotes)
     return tuple(_quote(passages[each.cut.passage].text, each, limits) for each in best)
+
+
+def _different(ranked: Iterable[_Window]) -> Iterator[_Window]:
+    """Without those that say what a better one said: pages repeat a step for each system."""
+    told: list[frozenset[str]] = []
+    for each in ranked:
+        words = frozenset(each.cut.words)
+        if not any(len(words & other) >= _REPEATED * len(words | other) for other in told):
+            told.append(words)
+            yield each
 
 
 def _words(text: str) -> list[str]:
@@ -248,12 +259,19 @@ class _Portion(NamedTuple):
     start: int
     end: int
     introduces: bool
-    """Whether it only leads to what follows: a heading, the head of a table, a line that ends with a colon."""
+    """Whether it only leads to what follows: a heading, the head of a table, a line that ends with a colon, a name that
+    is explained below it."""
+    is_heading: bool = False
 
 
 def windows(text: str, limits: Limits) -> Iterator[tuple[int, int]]:
     """A text in the parts that can be quoted: whole pieces as long as they fit, a piece that alone is too long in
     portions. What introduces something goes with it."""
+    return ((start, end) for start, end, _ in _windows(text, limits))
+
+
+def _windows(text: str, limits: Limits) -> Iterator[tuple[int, int, bool]]:
+    """With whether a window is nothing but headings: those say what follows them, and nothing by themselves."""
     portions = list(_portions(text, limits))
     first = 0
     for place, portion in enumerate(portions):
@@ -264,16 +282,17 @@ def windows(text: str, limits: Limits) -> Iterator[tuple[int, int]]:
             end -= 1
         if not _fits(text, portions[end].start, portion.end, limits):
             end = place
-        yield portions[first].start, portions[end - 1].end
+        yield portions[first].start, portions[end - 1].end, all(each.is_heading for each in portions[first:end])
         first = end
     if portions:
-        yield portions[first].start, portions[-1].end
+        yield portions[first].start, portions[-1].end, all(each.is_heading for each in portions[first:])
 
 
 def _portions(text: str, limits: Limits) -> Iterator[_Portion]:
     for piece in sentences(text):
         is_head = piece.kind is Kind.ROW and _RULER.match(text, piece.end) is not None
-        introduces = is_head or piece.kind is Kind.HEADING or text[piece.end - 1] == ":"
+        is_heading = piece.kind is Kind.HEADING
+        introduces = is_head or is_heading or text[piece.end - 1] == ":" or is_term(text, piece.start, piece.end)
         start, end = piece.start, piece.end
         while not _fits(text, start, end, limits):
             cut = fitting_end(text, start, end, max_tokens=limits.max_quote_tokens, max_chars=limits.max_quote_chars)
@@ -281,7 +300,7 @@ def _portions(text: str, limits: Limits) -> Iterator[_Portion]:
             yield _Portion(start, cut, False)
             start = _end_of_space(text, cut, end)
         if start < end:
-            yield _Portion(start, end, introduces)
+            yield _Portion(start, end, introduces, is_heading)
 
 
 def _end_of_space(text: str, start: int, end: int) -> int:
