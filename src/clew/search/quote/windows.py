@@ -145,8 +145,8 @@ class Curve(NamedTuple):
         return self.named * asked.naming + self.unheard * asked.is_unheard
 
 
-BY_MEANING = Curve(1.45, 2.78, 1.25, 1.2, 0.7)
-BY_WORDS = Curve(2.16, 1.8, 0.8, 0.6, 0.35)
+BY_MEANING = Curve(1.45, 2.78, 1.25, 1.2, 0.5)
+BY_WORDS = Curve(2.16, 1.8, 0.8, 0.6, 0.25)
 LEAST_NEAR = 0.28
 """How near in meaning an answer is at least, whatever words it shares with the question."""
 
