@@ -1,5 +1,6 @@
 """How good suggestions are where the true links are known."""
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +9,9 @@ import pytest
 
 from clew.errors import ClewError, FormatError, InvalidArgument, NotFound
 from clew.search.eval.metrics import average_precision
+from clew.text.keywords import STOP_WORDS
+from clew.text.stem import stem
+from clew.text.words import split
 from clew.trace.links.confidence import Calibration, band, calibrated, logits
 from clew.trace.links.match.matching import Candidates, in_order
 from clew.trace.links.match.meaning import mean_of_best
@@ -165,10 +169,10 @@ def test_a_few_decisions_of_a_project_make_its_confidences_probabilities() -> No
 def test_decisions_move_confidences_little_by_little_and_keep_their_order() -> None:
     assert calibrated([]) == Calibration()
     assert not calibrated([(1.0, True)]).is_calibrated
-    for accepted in (True, False):
-        before = 0.0 if accepted else 1.0
+    for accepted, logit in ((True, 0.5), (False, 0.5), (True, -4.0), (False, 4.0), (False, 9.0)):
+        before = Calibration().confidence(logit)
         for count in (1, 3, 10, 100):
-            now = calibrated([(0.5, accepted)] * count).confidence(0.5)
+            now = calibrated([(logit, accepted)] * count).confidence(logit)
             assert now > before if accepted else now < before
             before = now
     fitted = calibrated([(-3.0, True), (-1.0, True), (1.0, False), (3.0, False)] * 20)
@@ -231,6 +235,9 @@ def test_terms_are_stems_of_the_parts_of_identifiers_without_numbers_and_stop_wo
 
     assert counts["tabl"] == 3, "once in the name, and twice in the text"
     assert not {"the", "of", "2026", "tables"} & counts.keys()
+    for chunk in ("turn_table", "self.tide.comes_in", "abcdef", "feed_v", "i.o"):
+        words = split(chunk).words
+        assert term_counts(Artefact("x", "", chunk)) == Counter(stem(word) for word in words if word not in STOP_WORDS)
     code = "// a tide comes\nvoid turnTable() { return tide; }\n"
     fielded = fielded_counts(Artefact("x", "Clock", code, "Clock.java", is_file=True))
     assert (fielded["clock"], fielded["come"], fielded["tide"], fielded["turn"]) == (3, 2, 3, 3)

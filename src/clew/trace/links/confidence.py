@@ -29,7 +29,7 @@ SUREST = 4.0
 SUGGESTED_FROM = 0.5
 FEWEST_DECISIONS = 5
 
-_PRIOR_SLOPE, _PRIOR_SHIFT = 4.0, 0.5
+_PRIOR_SLOPE, _PRIOR_SHIFT = 16.0, 0.5
 """How firmly a fit stays with what holds everywhere: the inverse variances of slope and shift."""
 
 IN_A_PROJECT: Mapping[str, float] = {
@@ -100,12 +100,22 @@ def calibrated(judged: Sequence[tuple[float, bool]]) -> Calibration:
     inputs = np.array([[logit, 1.0] for logit, _ in judged])
     right = np.array([float(accepted) for _, accepted in judged])
     prior, firmness = np.array([1.0, 0.0]), np.array([_PRIOR_SLOPE, _PRIOR_SHIFT])
+
+    def misfit(fit: "NDArray[np.float64]") -> float:
+        said = inputs @ fit
+        return float(
+            np.logaddexp(0, np.where(right > 0, -said, said)).sum() + (firmness * (fit - prior) ** 2).sum() / 2
+        )
+
     found = prior.copy()
     for _ in range(50):
         said = 1 / (1 + np.exp(-np.clip(inputs @ found, -30, 30)))
         slope = inputs.T @ (right - said) - firmness * (found - prior)
         curve = (inputs * (said * (1 - said))[:, None]).T @ inputs + np.diag(firmness)
         step = np.linalg.solve(curve, slope)
+        # A whole step may lead beyond the best fit, and away from it, where decisions are far from what was expected.
+        while misfit(found + step) > misfit(found) and np.abs(step).max() > 1e-8:
+            step /= 2
         found += step
         if np.abs(step).max() < 1e-8:
             break

@@ -11,10 +11,10 @@ the mean of all, each on the same scale:
 No weight of a signal is fitted and none is left out: projects differ so much that what was chosen on some of them does
 not carry over to others, while signals that fail in different ways make up for each other. In which order the
 candidates of one text come is decided by the signals on the scale of that text, and how near the best of them is by the
-scale of what the best matches of the whole comparison reach: so rows can be compared with each other. A candidate then
-shares a little in what candidates like it, and its neighbours in the given order, score. Where both sides turn out to
-tell of things in the same order, what neighbours match counts too. That many texts want the same candidate is never
-held against it: in some projects one file answers a quarter of the requirements.
+scale of what the best matches of the whole comparison reach: so rows can be compared with each other. Where both sides
+turn out to tell of things in the same order, what neighbours match counts too. A candidate then shares a little in what
+candidates like it, and its neighbours in the given order, score. That many texts want the same candidate is never held
+against it: in some projects one file answers a quarter of the requirements.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -92,11 +92,10 @@ class Candidates:
         return len(self.artefacts)
 
     def compare(self, asking: Sequence[Artefact], progress: Progress | None = None) -> "Comparison":
-        scores = self._fused(asking, progress)
+        scores = in_order(self._fused(asking, progress))
         if self._alike is not None and len(asking):
             scores = (1 - LIKE_SHARE) * scores + LIKE_SHARE * (scores @ self._alike)
             scores = _shared_with_neighbours(scores, self._neighbour_share)
-        scores = in_order(np.asarray(scores, np.float32))
         return Comparison(_scaled(np.asarray(scores, np.float32)), [term_counts(artefact) for artefact in asking])
 
     def _fused(self, asking: Sequence[Artefact], progress: Progress | None = None) -> "Matrix":

@@ -39,6 +39,7 @@ _IMPORT = re.compile(
 )
 _LICENCE = re.compile(r"licen[sc]ed?\b|copyright|all rights reserved", re.IGNORECASE)
 
+_SIMPLE = re.compile(r"(?=.{1,100}\Z)[a-z]+(?:[_.][a-z]+)*")
 _HEADING = re.compile(r"^#+ *(?:Assertions|Rationale)\W*$", re.MULTILINE)
 """Every requirement has these."""
 
@@ -175,8 +176,10 @@ def _terms(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 16)
 def _terms_of_chunk(chunk: str) -> tuple[str, ...]:
+    # Most identifiers are simple, and finding their compounds too would take most of the time.
+    words = chunk.replace(".", "_").split("_") if _SIMPLE.fullmatch(chunk) else split(chunk).words
     # A number tells where something stands far more often than what it is about.
-    return tuple(stem(word) for word in split(chunk).words if word not in STOP_WORDS and not word.isdigit())
+    return tuple(stem(word) for word in words if word not in STOP_WORDS and not word.isdigit())
 
 
 def passages(artefact: Artefact) -> tuple[str, ...]:
