@@ -7,6 +7,7 @@ name and the dimensions are known without it.
 
 import hashlib
 from collections.abc import Sequence
+from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from clew.search.embed.wordpiece import WordPiece
 
 if TYPE_CHECKING:
     from clew.search.embed.embedder import Vectors
+    from clew.search.embed.onnx_encoder import OnnxEncoder
 
 _WITHOUT = (
     'or name the folder of a model (kind = "folder", then `clew trust`) or choose to search by words alone (kind = '
@@ -110,11 +112,18 @@ class MiniLm:
         return self._encoder.get().embed(texts)
 
     def _load(self) -> SentenceEncoder:
-        from clew.search.embed.onnx_encoder import OnnxEncoder, sums_are_exact
+        words, encoder = _model()
+        return SentenceEncoder(words, encoder, max_tokens=self.max_tokens, threads=self._threads)
 
-        levels = LEVELS if sums_are_exact() else LEVELS_IF_SUMS_ARE_CUT
-        encoder = OnnxEncoder(with_integer_arithmetic(WEIGHTS.read(), levels), WEIGHTS.path)
-        return SentenceEncoder(WordPiece(vocabulary()), encoder, max_tokens=self.max_tokens, threads=self._threads)
+
+@cache
+def _model() -> "tuple[WordPiece, OnnxEncoder]":
+    """One for all projects of a process: it never changes, and takes 100 MB and a quarter of a second."""
+    from clew.search.embed.onnx_encoder import OnnxEncoder, sums_are_exact
+
+    levels = LEVELS if sums_are_exact() else LEVELS_IF_SUMS_ARE_CUT
+    encoder = OnnxEncoder(with_integer_arithmetic(WEIGHTS.read(), levels), WEIGHTS.path)
+    return WordPiece(vocabulary()), encoder
 
 
 def _missing(asked: PinnedFile) -> str:
