@@ -65,7 +65,7 @@ def unhurried() -> Iterator[None]:
 def nobodys_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The settings and the trusted projects of whoever runs the tests play no part."""
     with pytest.MonkeyPatch.context() as patch:
-        for variable in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        for variable in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"):
             patch.setenv(variable, str(tmp_path_factory.mktemp("user")))
         patch.delenv("CLEW_STORE", raising=False)
         yield

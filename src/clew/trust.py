@@ -165,15 +165,16 @@ def revoke(root: Path) -> bool:
 
 def user_configuration() -> Path:
     """The user's own configuration."""
-    return _own_folder("XDG_CONFIG_HOME", "APPDATA", ".config") / "clew" / "config.toml"
+    return own_folder("XDG_CONFIG_HOME", "APPDATA", ".config") / "clew" / "config.toml"
 
 
 def records_file() -> Path:
     """Where trust is kept: a state of the user's, in no project."""
-    return _own_folder("XDG_STATE_HOME", "LOCALAPPDATA", ".local/state") / "clew" / "trust.json"
+    return own_folder("XDG_STATE_HOME", "LOCALAPPDATA", ".local/state") / "clew" / "trust.json"
 
 
-def _own_folder(variable: str, on_windows: str, usual: str) -> Path:
+def own_folder(variable: str, on_windows: str, usual: str) -> Path:
+    """A folder of the user's own: where the environment says, or at its usual place below the home folder."""
     given = os.environ.get(variable) or (os.environ.get(on_windows) if os.name == "nt" else None)
     # A relative path would be a folder of a project.
     if given and Path(given).is_absolute():

@@ -184,6 +184,45 @@ def test_a_file_is_renamed_at_once_or_not_at_all(agent: McpClient, root: Path) -
     assert agent("get_requirement", req_id="d1")["source"]["path"] == "spec/time.md"
 
 
+# Verifies: REQ-d00399-A, REQ-d00399-C, REQ-d00399-D
+def test_scopes_are_declared_in_the_settings(agent: McpClient, root: Path) -> None:
+    config, settings = "file:REQ:.elspais.toml", root / ".elspais.toml"
+    before = settings.read_text(encoding="utf-8") if settings.exists() else ""
+    settings.write_text(before or '[project]\nname = "clock"\n', encoding="utf-8")
+    before = settings.read_text(encoding="utf-8")
+    version = agent("get_versions", node_ids=[config])["versions"][config]
+    new = {"config_file_id": config, "table": "scopes", "name": "board", "settings": {"level": ["prd"]}}
+    assert agent.error("mutate_add_declaration", **new, if_version="old")["code"] == "conflict"
+    added = agent("mutate_add_declaration", **new, if_version=version)
+    id = "decl:REQ:.elspais.toml:scopes:board"
+    assert (added["success"], added["declaration_id"], added.get("shadowed_by")) == (True, id, None)
+    assert settings.read_text(encoding="utf-8") == f'{before}\n[scopes.board]\nlevel = ["prd"]\n'
+    assert agent("get_versions", node_ids=[id, "decl:x"])["versions"] == {id: added["version"]}
+    shown = agent("get_node", node_id=id)
+    assert (shown["kind"], shown["properties"], shown["version"]) == (
+        "declaration",
+        {"level": ["prd"]},
+        added["version"],
+    )
+    assert [each["id"] for each in agent("get_node", node_id=config)["children"]] == [id]
+    assert "case does not count" in agent.error("mutate_add_declaration", **{**new, "name": "BOARD"})["message"]
+    assert "'levels'" in agent.error("mutate_add_declaration", **{**new, "table": "levels"})["message"]
+    assert "nope" in agent.error("mutate_add_declaration", **{**new, "settings": {"nope": []}})["message"]
+    wrong = agent.error("mutate_update_declaration", declaration_id=id, settings={}, if_version="old")
+    assert wrong["code"] == "conflict"
+    (root / ".elspais.local.toml").write_text('[scopes.Board]\nlevel = ["dev"]\n', encoding="utf-8")
+    changed = agent("mutate_update_declaration", declaration_id=id, settings={"status": ["Active"]})
+    assert (changed["shadowed_by"], changed["version"] != added["version"]) == (".elspais.local.toml", True)
+    (root / ".elspais.local.toml").unlink()
+    renamed = agent("mutate_rename_declaration", declaration_id=id.replace("board", "BOARD"), new_name="council")
+    assert renamed["declaration_id"] == id.replace("board", "council")
+    assert settings.read_text(encoding="utf-8") == f'{before}\n[scopes.council]\nstatus = ["Active"]\n'
+    gone = agent("mutate_delete_declaration", declaration_id=renamed["declaration_id"], if_version=renamed["version"])
+    assert "version" not in gone
+    assert settings.read_text(encoding="utf-8") == before
+    assert "There are: none" in agent.error("mutate_delete_declaration", declaration_id="decl:x")["hint"]
+
+
 # Verifies: REQ-d00390-E, REQ-d00390-F
 def test_lists_and_rules_are_answered(agent: McpClient, root: Path) -> None:
     found = agent("discover_assertions", query="hour")["assertions"]

@@ -160,8 +160,9 @@ FILES = {
     ".gitignore": ".clew/\n.elspais/\n",
     ".elspais.toml": SETTINGS,
     "spec/clock.md": SPEC,
-    "src/clock.py": "# Implements: REQ-d00001-A\ndef move():\n    pass\n",
+    "src/clock.py": "# Implements: REQ-d00001-A\ndef move():\n    pass  # the hand, a *Hand*\n",
     "src/page.js.j2": "// Implements: REQ-d00001-B\nconst a = {{ a }};\n",
+    "src/bell.js": "/* *Chime*\n * and the Hand */\nconst a = 'Hand';\n",
     "tests/test_clock.py": "# Verifies: REQ-d00001-A\ndef test_move():\n    pass\n",
 }
 IDS = ("REQ-p00001", "REQ-o00001", "REQ-d00001", "REQ-d00002", "REQ-d00003")
@@ -281,10 +282,20 @@ def test_every_tool_of_elspais_is_compared(root: Path) -> None:
     with Elspais(root).served() as theirs:
         names = theirs.names()
     text = Path(tools.__file__).read_text(encoding="utf-8")
-    assert {name for name in names if f'"{name}"' not in text} == NOT_THERE
+    assert not {name for name in names if f'"{name}"' not in text}
 
 
-NOT_THERE = {f"mutate_{verb}_declaration" for verb in ("add", "update", "rename", "delete")}
+# Verifies: REQ-d00399-A, REQ-d00399-B
+@needs_elspais
+def test_both_write_the_same_declarations(root: Path, tmp_path: Path, opened: Opened) -> None:
+    own = tmp_path / "own"
+    written = SETTINGS + '\n# seen by all\n[scopes.all]  # everything\nlevel = ["prd", "dev"]  # no ops\n'
+    (root / ".elspais.toml").write_text(written, encoding="utf-8")
+    shutil.copytree(root, own, ignore=shutil.ignore_patterns("own"))
+    with Elspais(root).served() as theirs, McpClient(opened(own), Options(profile="elspais")) as ours:
+        called = (theirs, lambda tool, **arguments: failed(partial(ours, tool, **arguments)))
+        said = [list(tools.declarations(call, folder)) for call, folder in zip(called, (root, own), strict=True)]
+    assert said[0] == said[1]
 
 
 # Verifies: REQ-o00044-D

@@ -2,6 +2,7 @@
 as times, versions, absolute paths and scores, is left out."""
 
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 Said = Mapping[str, Any]
@@ -38,6 +39,10 @@ def node(said: Said) -> object:
         "parts": [(each["kind"], each["id"], " ".join(each["text"].split())) for each in parts],
         "sections": sorted(sections or [each["content"] for each in told]),
     }
+
+
+def uses(said: Said) -> object:
+    return sorted((each["node_id"], each["line"], each["marked"]) for each in said["references"])
 
 
 def results(said: Any) -> object:
@@ -111,7 +116,7 @@ CALLS: tuple[tuple[str, dict[str, Any], Compared], ...] = (
     (
         "get_term_detail",
         {"term": "hand"},
-        lambda said: (said["definition"], said["definition_hash"], said["defined_in"]),
+        lambda said: (said["definition"], said["definition_hash"], said["defined_in"], uses(said)),
     ),
     ("get_term_detail", {"term": "nothing"}, fault),
     ("search_terms", {"query": "clock"}, lambda said: [each["term"] for each in said["results"]]),
@@ -192,6 +197,38 @@ def writes(call: Call) -> Iterator[tuple[str, object]]:
         "restore_from_safety_branch",
         fault(call("restore_from_safety_branch", branch_name="x", if_tip_mutation_id="")),
     )
+
+
+def declarations(call: Call, folder: Path) -> Iterator[tuple[str, object, str]]:
+    """What the tools for declarations say, one after another, and what stands in the settings afterwards."""
+    file, names = "file:REQ:.elspais.toml", "decl:REQ:.elspais.toml:scopes:"
+
+    def version(id: str) -> str:
+        said = call("get_versions", node_ids=[id])
+        return str(said.get("versions", said).get(id, ""))
+
+    adding = {"config_file_id": file, "table": "scopes"}
+    board = {"name": "board", "settings": {"level": ["prd"], "status": ["Active"], "match_status_roles": True}}
+    for tool, id, arguments in (
+        ("mutate_add_declaration", file, {**adding, **board}),
+        ("mutate_add_declaration", file, {**adding, **board, "name": "BOARD"}),
+        ("mutate_add_declaration", file, {**adding, **board, "name": "a b"}),
+        ("mutate_add_declaration", file, {**adding, **board, "table": "levels"}),
+        ("mutate_add_declaration", file, {**adding, "name": "other", "settings": {"nothing": ["prd"]}}),
+        ("mutate_add_declaration", file, {**adding, "name": "empty", "settings": {}}),
+        ("mutate_update_declaration", f"{names}board", {"settings": {"level": ["prd", "ops"], "values": ["tested"]}}),
+        ("mutate_update_declaration", f"{names}all", {"settings": {"level": ["dev"], "not_status": ["Draft"]}}),
+        ("mutate_rename_declaration", f"{names}all", {"new_name": "everybody"}),
+        ("mutate_rename_declaration", f"{names}board", {"new_name": "Everybody"}),
+        ("mutate_delete_declaration", f"{names}board", {}),
+        ("mutate_delete_declaration", f"{names}board", {}),
+    ):
+        own = {} if id == file else {"declaration_id": id}
+        said = call(tool, **own, **arguments, if_version=version(id))
+        if tip := call("get_mutation_log", limit=1)["current_tip"]:
+            call("save_mutations", if_tip_mutation_id=tip, message="Scopes")
+        text = (folder / ".elspais.toml").read_text(encoding="utf-8")
+        yield f"{tool} {id}", (bool(said.get("success")), said.get("declaration_id")), text
 
 
 def _place(call: Call, id: str) -> str:

@@ -1,13 +1,16 @@
 """The safety part of a register: read, shown, checked, and kept to the byte by every write."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from tests.mcp_client import McpClient, Options, ToolFailed
 from tests.register.shell import ADD, Shell
 
+from clew.project import Project
 from clew.register.change.transaction import RegisterFile
 
 AT = "2026-06-01T00:00:00Z"
@@ -104,3 +107,80 @@ def test_no_write_changes_a_byte_of_the_safety_case(shell: Shell, guarded: Path)
     shell.run("verify", "REQ-0001", "--by", "inspection", "--notes", "seen")
     shell.run("delete", "REQ-0002", "--hard", "--reason", "sold")
     assert safety_part(guarded) == before
+
+
+# Verifies: REQ-d00396-C
+def test_the_tools_of_req_read_the_safety_case(guarded: Path, opened: Callable[[Path], Project]) -> None:
+    with McpClient(opened(guarded.parent), Options(profile="req")) as agent:
+        hazard = {"id": "HAZ-0001", "title": "The door opens", "status": "assessed", "required_sil": "SIL3"}
+        for fitting in ({}, {"sil": "sil3"}, {"status": "assessed"}):
+            assert agent("req_hazard_list", **fitting) == {"count": 1, "hazards": [hazard]}
+        for other in ({"sil": "SIL1"}, {"status": "verified"}, {"unmitigated": True}):
+            assert agent("req_hazard_list", **other) == {"count": 0, "hazards": []}
+        shown = {"hazard": HAZARDS["HAZ-0001"], "required_sil": "SIL3", "mitigated_by": ["SF-0001"]}
+        for spelled in ("HAZ-0001", "haz-1", "1"):
+            assert agent("req_hazard_show", id=spelled) == shown
+        function = {"id": "SF-0001", "title": "Keep it shut", "status": "allocated", "allocated_sil": "SIL3"}
+        assert agent("req_sf_list") == {"count": 1, "safety_functions": [function]}
+        assert agent("req_sf_list", unrealized=True)["count"] == 0
+        assert agent("req_sf_show", id="1") == {
+            "safety_function": FUNCTIONS["SF-0001"],
+            "allocated_sil": "SIL3",
+            "realized_by": ["SR-0001"],
+        }
+        requirement = {"id": "SR-0001", "title": "Bolt the door", "status": "approved", "inherited_sil": "SIL3"}
+        assert agent("req_sreq_list", unverified=True) == {"count": 1, "safety_requirements": [requirement]}
+        assert agent("req_sreq_list", status="verified")["count"] == 0
+        assert agent("req_sreq_show", id="1") == {
+            "safety_requirement": REQUIREMENTS["SR-0001"],
+            "inherited_sil": "SIL3",
+        }
+        with pytest.raises(ToolFailed, match="There are: SF-0001"):
+            agent("req_sf_show", id="SF-0009")
+
+
+# Verifies: REQ-d00396-C
+def test_the_case_of_a_hazard_says_what_it_lacks(
+    shell: Shell, guarded: Path, opened: Callable[[Path], Project]
+) -> None:
+    realizing = {"id": "SR-0001", "title": "Bolt the door", "status": "approved", "inherited_sil": "SIL3"}
+    case = {
+        "hazard": {"id": "HAZ-0001", "title": "The door opens", "status": "assessed", "harm": "Somebody falls"},
+        "required_sil": "SIL3",
+        "allocated_sil": "SIL3",
+        "adequate": True,
+        "complete": False,
+        "safety_requirements": {"total": 1, "verified": 0},
+        "safety_functions": [
+            {
+                "id": "SF-0001",
+                "title": "Keep it shut",
+                "status": "allocated",
+                "allocated_sil": "SIL3",
+                "safety_requirements": [{**realizing, "evidence": None}],
+            }
+        ],
+        "blocking": ["SR-0001 not verified"],
+    }
+    with McpClient(opened(guarded.parent), Options(profile="req")) as agent:
+        for id in ("HAZ-0001", "sf-1", "SR-0001"):
+            assert agent("req_trace", id=id) == {"cases": [case]}
+    assert shell.json("trace", "HAZ-0001") == {"cases": [case]}
+    assert "missing: SR-0001 not verified" in shell.run("trace", "SF-0001")
+    assert "HAZ-0001  assessed  SIL3  The door opens" in shell.run("hazard", "list")
+    assert shell.json("sreq", "show", "1")["inherited_sil"] == "SIL3"
+
+
+# Verifies: REQ-d00396-C
+def test_what_is_not_assessed_has_no_level(shell: Shell, guarded: Path, opened: Callable[[Path], Project]) -> None:
+    register = RegisterFile(guarded).read().register
+    hazard = {**HAZARDS["HAZ-0001"], "status": "Identified", "probability": None}
+    lonely = {**HAZARDS["HAZ-0001"], "id": "HAZ-0002"}
+    changed = msgspec.structs.replace(register, hazards={"HAZ-0001": hazard, "HAZ-0002": lonely}, next_haz_id=3)
+    RegisterFile(guarded).create(changed, force=True)
+    with McpClient(opened(guarded.parent), Options(profile="req")) as agent:
+        assert agent("req_sf_show", id="SF-0001")["allocated_sil"] is None
+        assert agent("req_sreq_show", id="SR-0001")["inherited_sil"] is None
+        (case,) = agent("req_trace", id="HAZ-0002")["cases"]
+        assert (case["adequate"], case["blocking"]) == (False, ["no mitigating safety function"])
+        assert [each["id"] for each in agent("req_hazard_list", unmitigated=True)["hazards"]] == ["HAZ-0002"]

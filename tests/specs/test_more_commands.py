@@ -245,6 +245,32 @@ def test_a_schema_that_openspec_would_refuse_is_refused(
 
 
 # Verifies: REQ-d00395-F
+def test_a_schema_of_the_user_counts_where_the_project_has_none(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    home = tmp_path / "data/openspec/schemas/research"
+    (home / "templates").mkdir(parents=True)
+    (home / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
+    (home / "templates/question.md").write_text("# Of the user\n", encoding="utf-8")
+    secret = tmp_path / "secret.md"
+    secret.write_text("secret", encoding="utf-8")
+    (home / "templates/gone.md").symlink_to(secret)
+    (root / "openspec/changes/brighter/.openspec.yaml").write_text("schema: research\n", encoding="utf-8")
+
+    assert json.loads(said(capsys, "change", "artefacts", "brighter", "--json"))["schemaName"] == "research"
+    told = json.loads(said(capsys, "change", "instructions", "question", "brighter", "--json"))
+    assert told["template"] == "# Of the user\n"
+    assert main(["change", "instructions", "tasks", "brighter"]) != 0
+    assert "secret" not in capsys.readouterr().out
+    own = root / "openspec/schemas/research"
+    own.mkdir(parents=True)
+    (own / "schema.yaml").write_text(SCHEMA.replace("Ask one question.", "Ask two."), encoding="utf-8")
+    told = json.loads(said(capsys, "change", "instructions", "question", "brighter", "--json"))
+    assert told["instruction"].startswith("Ask two.")
+
+
+# Verifies: REQ-d00395-F
 @pytest.mark.parametrize("name", ["poetry", "../research", "a/b"])
 def test_a_schema_that_is_not_there_is_named(root: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     (root / "openspec/config.yaml").write_text(f"schema: {name}\n", encoding="utf-8")

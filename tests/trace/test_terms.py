@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.mcp_client import McpClient
 from tests.trace.conftest import Plant, block
 
 from clew.surfaces.cli.main import main
@@ -105,3 +106,30 @@ def test_settings_say_how_severe_they_are_and_a_project_without_terms_has_none(
     (tmp_path / "spec/words.md").write_text("*Bold* and **more**.\n", encoding="utf-8")
     (tmp_path / "spec/zagain.md").unlink()
     assert "terms." not in run(capsys, "check", str(tmp_path))
+
+
+# Verifies: REQ-d00392-A
+def test_comments_of_code_and_tests_use_terms(plant: Plant, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = '"""No Tick of a docstring counts."""\n# The Tick and the *Tick*, not *Something*.\nx = "Tick"  # **Tick**\n'
+    files = {**FILES, "src/clock.py": code, "tests/test_a.py": "# tick\n", "src/a.js": "/* *Chime*\n * Tick */\n"}
+    project = plant({}, files=files)
+    with McpClient(project) as agent:
+        used = agent("get_term_detail", term="Tick")["references"]
+        found = [(each["node_id"], each["line"], each["marked"]) for each in used if "file:" in each["node_id"]]
+        assert found == [
+            ("file:REQ:src/a.js", 2, False),
+            ("file:REQ:src/clock.py", 2, True),
+            ("file:REQ:src/clock.py", 2, False),
+            ("file:REQ:src/clock.py", 3, True),
+            ("file:REQ:tests/test_a.py", 1, False),
+        ]
+        assert [each["node_id"] for each in agent("get_term_detail", term="Chime")["references"]] == [
+            "file:REQ:src/a.js"
+        ]
+        (tmp_path / "src/clock.py").write_text("# nothing here\n", encoding="utf-8")
+        later = [each["node_id"] for each in agent("get_term_detail", term="Tick")["references"]]
+        assert "file:REQ:src/clock.py" not in later
+    shown = run(capsys, "check", str(tmp_path))
+    assert "src/a.js:2: warning terms.unmarked: The term 'Tick' is used without a mark." in shown
+    assert "Something" not in shown
+    assert "- file:REQ:src/a.js" in run(capsys, "terms", "index", str(tmp_path))

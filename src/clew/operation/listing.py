@@ -27,8 +27,10 @@ MODULES: tuple[str, ...] = (
     "clew.trace.operations.mutations",
     "clew.trace.operations.text_mutations",
     "clew.compat.elspais.today",
+    "clew.compat.elspais.declaration_operations",
     "clew.trace.operations.terms",
     "clew.register.operations.read",
+    "clew.register.operations.safety",
     "clew.register.operations.edit",
     "clew.register.operations.evidence",
     "clew.register.operations.upkeep",
@@ -163,20 +165,20 @@ def all_verbs() -> dict[str, Listed]:
     return found
 
 
-_BOUNDS = ("maxLength", "minLength", "maxItems", "minItems")
+_BOUNDS = ("maxLength", "minLength", "maxItems", "minItems", "minimum", "maximum")
 
 
 def terse(tool: Listed) -> Listed:
-    """The tool with the names, types and meanings of its arguments, and a result that is an object. Lengths and what
-    follows from an argument being optional are left out; they hold all the same, and whoever breaks one is told
-    which."""
+    """The tool with the names, types and meanings of its arguments, and a result that is an object, without a title.
+    Bounds and what follows from an argument being optional are left out; they hold all the same, and whoever breaks one
+    is told which."""
     from clew.operation.schemas import without_plain_defaults
 
     schema = without_plain_defaults(tool.input_schema) if tool.input_schema.get("properties") else tool.input_schema
     fields = {name: _without_bounds(field) for name, field in schema.get("properties", {}).items()}
     told = {**schema, "properties": fields}
     arguments, result = (msgspec.Raw(msgspec.json.encode(each)) for each in (told, {"type": "object"}))
-    return msgspec.structs.replace(tool, arguments=arguments, result=result)
+    return msgspec.structs.replace(tool, title="", arguments=arguments, result=result)
 
 
 def _without_bounds(schema: dict[str, Any]) -> dict[str, Any]:

@@ -44,7 +44,7 @@ class Profile(msgspec.Struct, frozen=True):
     """Whether the listing tells only the fields of results: its clients know what is inside, and pay for the listing
     with every connection."""
     terse: bool = False
-    """Whether the listing also leaves out the fields of results, and lengths and plain defaults of arguments."""
+    """Whether the listing also leaves out titles, the fields of results, and bounds and plain defaults of arguments."""
     later: bool = True
     """Whether it has what the system got after its source document was written."""
 

@@ -185,8 +185,8 @@ The same register always gives the same text. Over MCP long texts come in pages;
 
 SAFETY = """
 Hazards, safety functions and safety requirements of a register are kept, checked (REQ-V-0025 to REQ-V-0034) and
-exported; `clew req safety` shows them. Levels are derived from the risk graph, never entered. Clew does not edit the
-safety case.
+exported; `clew req safety` shows them, and so do req_hazard_list, req_sf_list, req_sreq_list and req_trace. Levels are
+derived from the risk graph, never entered. Clew does not edit the safety case.
 """
 
 SECTIONS = {

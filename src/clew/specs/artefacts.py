@@ -1,10 +1,12 @@
 """The artefacts of a change: which are there, which may be written next, and how each is written.
 
 A change consists of a proposal, deltas of specs, a design and tasks. The deltas and the design need the proposal, the
-tasks need both. A project may say otherwise by a schema of its own, in `openspec/schemas`.
+tasks need both. A project may say otherwise by a schema of its own, in `openspec/schemas`, and so may its user, in the
+folder where OpenSpec looks for schemas of a user. The project names a schema, and never a path.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -14,6 +16,7 @@ from clew.formats.openspec.schemas import FILE, FOLDER, NAME, TEMPLATES, read_sc
 from clew.formats.openspec.settings import ProjectSettings
 from clew.specs.library import ChangeEntry
 from clew.specs.results import Artefacts, ArtefactStatus, Instructions
+from clew.trust import own_folder
 from clew.workspace.files import read_bytes
 from clew.workspace.find import Selection, names_in, scan
 
@@ -28,7 +31,7 @@ class Artefact(msgspec.Struct, frozen=True):
     about: str
     instruction: str
     template: str
-    """Its text; of a schema of the project's own, the path of the file that holds it."""
+    """Its text; of a schema that is not built in, the path of the file that holds it."""
 
 
 class Workflow(msgspec.Struct, frozen=True):
@@ -37,7 +40,8 @@ class Workflow(msgspec.Struct, frozen=True):
     schema: str
     artefacts: tuple[Artefact, ...]
     apply_requires: tuple[str, ...] = ("tasks",)
-    is_own: bool = False
+    place: Path | None = None
+    """Below which the templates are; None for the schema that is built in."""
 
 
 ARTEFACTS: tuple[Artefact, ...] = (
@@ -123,9 +127,9 @@ def instructions(name: str, entry: ChangeEntry, settings: ProjectSettings, conte
     there = _present(entry, flow, context)
     notes = [f"config.yaml, {problem}" for problem in settings.problems]
     template = found.template
-    if flow.is_own:
-        if (context.root / template).is_file():
-            data = read_bytes(context.root, template, limit=context.config.max_file_bytes)
+    if flow.place is not None:
+        if (flow.place / template).is_file():
+            data = read_bytes(flow.place, template, limit=context.config.max_file_bytes)
             template = data.decode("utf-8", "replace")
         else:
             notes.append(f"There is no template {template}.")
@@ -151,49 +155,62 @@ def instructions(name: str, entry: ChangeEntry, settings: ProjectSettings, conte
 
 
 def _workflow(entry: ChangeEntry, settings: ProjectSettings, context: Context) -> Workflow:
-    """What the schema of a change names: one of the project's own, or the one that is built in."""
+    """What the schema of a change names: one of the project's own, one of the user's, or the one that is built in."""
     metadata = entry.change.metadata
     name = (metadata.schema if metadata is not None else "") or settings.schema or SCHEMA
-    home = entry.root.specs.rpartition("/")[0]
-    folder = f"{home}/{FOLDER}".lstrip("/")
-    path = f"{folder}/{name}/{FILE}"
-    if NAME.fullmatch(name) is None or not (context.root / path).is_file():
+    folder = f"{entry.root.specs.rpartition('/')[0]}/{FOLDER}".lstrip("/")
+    found = next(_places(name, folder, context), None)
+    if found is None:
         if name == SCHEMA:
             return Workflow(SCHEMA, ARTEFACTS)
-        own = ", ".join((*_schemas(context, folder), SCHEMA))
+        own = ", ".join(dict.fromkeys((*_schemas(context.root / folder), *_schemas(_of_user()), SCHEMA)))
         raise NotFound(
-            f"The change follows the schema '{name}', and there is no {path}.",
+            f"The change follows the schema '{name}', and there is no {folder}/{name}/{FILE}.",
             hint=f"Schemas here: {own}. Copy that one into {folder}, or name another in .openspec.yaml of the change.",
         )
-    schema = read_schema(read_bytes(context.root, path, limit=context.config.max_file_bytes))
+    place, prefix = found
+    schema = read_schema(read_bytes(place, f"{prefix}{FILE}", limit=context.config.max_file_bytes))
     if schema.problems:
-        raise FormatError(f"{path} cannot be used: {'; '.join(schema.problems[:3])}.", hint="Correct the file.")
+        said = f"{prefix or f'{place}/'}{FILE}"
+        raise FormatError(f"{said} cannot be used: {'; '.join(schema.problems[:3])}.", hint="Correct the file.")
     return Workflow(
         schema.name,
         tuple(
             Artefact(
-                each.id,
-                each.generates,
-                each.requires,
-                each.description,
-                each.instruction,
-                f"{folder}/{name}/{TEMPLATES}/{each.template}",
+                *(each.id, each.generates, each.requires, each.description, each.instruction),
+                f"{prefix}{TEMPLATES}/{each.template}",
             )
             for each in schema.artefacts
         ),
         schema.apply_requires or tuple(each.id for each in schema.artefacts),
-        is_own=True,
+        place,
     )
 
 
-def _schemas(context: Context, folder: str) -> list[str]:
-    names = (name for name in names_in(context.root / folder) if NAME.fullmatch(name))
-    return [name for name in names if (context.root / folder / name / FILE).is_file()]
+def _places(name: str, folder: str, context: Context) -> Iterator[tuple[Path, str]]:
+    """Where a schema of this name is: the folder that nothing of it leads out of, and where it begins in there."""
+    if NAME.fullmatch(name) is None:
+        return
+    if (context.root / folder / name / FILE).is_file():
+        yield context.root, f"{folder}/{name}/"
+    of_user = _of_user() / name
+    if (of_user / FILE).is_file():
+        yield of_user.resolve(), ""
+
+
+def _of_user() -> Path:
+    """Where OpenSpec looks for schemas of a user."""
+    return own_folder("XDG_DATA_HOME", "LOCALAPPDATA", ".local/share") / "openspec" / FOLDER
+
+
+def _schemas(folder: Path) -> list[str]:
+    names = (name for name in names_in(folder) if NAME.fullmatch(name))
+    return [name for name in names if (folder / name / FILE).is_file()]
 
 
 def _present(entry: ChangeEntry, flow: Workflow, context: Context) -> set[str]:
     change = entry.change
-    if flow.is_own:
+    if flow.place is not None:
         return {
             each.id
             for each in flow.artefacts

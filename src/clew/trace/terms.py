@@ -1,9 +1,10 @@
-"""The glossary of a project: its terms, and where its requirements and journeys use them.
+"""The glossary of a project: its terms, and where its requirements, its journeys and the comments of its code use them.
 
 Terms are read from the files as they are, without unsaved drafts. A project that defines none costs a look at the texts
-in memory.
+in memory. Of a source file its uses are kept, by its content and the names, so that only changed ones are opened again.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 
@@ -12,16 +13,23 @@ import msgspec
 from clew.cache import Cache
 from clew.context import Context
 from clew.errors import ClewError
+from clew.formats.code.comments import DOCSTRING, comments, family_for
 from clew.formats.elspais.terms import Definition, Sentence, TermsOfFile, name_pattern, read_terms, uses
 from clew.graph.graph import Graph
 from clew.graph.model import NodeKind
+from clew.graph.readers.markers import MarkerReader
 from clew.text.hashing import content_hash
 from clew.workspace.find import selects
 
 MOST_KEPT = 2_000
 """Files whose terms are kept."""
 
+MOST_USES_KEPT = 500_000
+"""Uses in comments that are kept; a file without any counts as one."""
+
 _kept: Cache[str, TermsOfFile] = Cache(MOST_KEPT)
+_kept_uses: Cache[str, "tuple[tuple[int, str, str], ...]"] = Cache(MOST_USES_KEPT, size_of=lambda found: len(found) + 1)
+"""Line, what is written and the signs around it, of each use in the comments of a file."""
 
 
 class TermUse(msgspec.Struct, frozen=True):
@@ -79,10 +87,61 @@ def _glossary(graph: Graph, context: Context) -> Glossary:
                 by_name[name].append(made)
             elif use.marking in styles and _may_be_term(use.written, sentence):
                 undefined.append(made)
+    for path, line, written, marking in _in_comments(context, [each.name for each, _ in first.values()], pattern):
+        owner = f"file:{context.config.elspais.namespace}:{path}"
+        by_name[written.casefold()].append(TermUse(owner, path, line, written, marking))
     terms = {name: Term(each, path, tuple(by_name[name])) for name, (each, path) in first.items()}
     ordered = tuple(sorted(terms.values(), key=lambda each: each.name.casefold()))
     doubled = tuple((each, path, terms[each.name.casefold()]) for each, path in repeated)
     return Glossary(ordered, doubled, tuple(undefined))
+
+
+def _in_comments(
+    context: Context, names: Sequence[str], indexed: re.Pattern[str] | None
+) -> Iterator[tuple[str, int, str, str]]:
+    """The uses in comments of the project's own code and tests. Docstrings are not read, as elspais does not."""
+    any_name, known = name_pattern(names), frozenset(name.casefold() for name in names)
+    if any_name is None:
+        return
+    spelled = "\n".join((*sorted(names), indexed.pattern if indexed else ""))
+    state = content_hash(spelled.encode(), size=16)
+    for path, file_hash in _source_files(context):
+        key = f"{path} {file_hash} {state}"
+        if (found := _kept_uses.get(key)) is None:
+            if (found := _of_source(context, path, any_name, known, indexed)) is None:
+                continue
+            _kept_uses.put(key, found)
+        for line, written, marking in found:
+            yield path, line, written, marking
+
+
+def _source_files(context: Context) -> list[tuple[str, str]]:
+    """The code and tests of the project itself that were read, each with the hash of its content."""
+    readers = {each.name for each in context.builder.readers if isinstance(each, MarkerReader) and not each.associate}
+    states, left_out = context.builder.follower.states, context.config.elspais.terms.exclude_files
+    found = {path: state.content_hash for (path, reader), state in states.items() if reader in readers}
+    return sorted(each for each in found.items() if not any(fnmatch(each[0], left) for left in left_out))
+
+
+def _of_source(
+    context: Context, path: str, any_name: re.Pattern[str], known: frozenset[str], indexed: re.Pattern[str] | None
+) -> tuple[tuple[int, str, str], ...] | None:
+    """None where the file changes right now: the next state of the graph has it."""
+    family = family_for(path)
+    try:
+        text = "" if family is None else context.builder.original(path).decode("utf-8", "replace")
+    except ClewError:
+        return None
+    if family is None or any_name.search(text) is None:
+        return ()
+    return tuple(
+        (line, use.written, use.marking)
+        for comment in comments(text, family)
+        if comment.kind != DOCSTRING
+        for line, said in enumerate(comment.text.split("\n"), comment.line)
+        for use in uses(said, known, indexed)
+        if use.written.casefold() in known
+    )
 
 
 def _may_be_term(written: str, sentence: Sentence) -> bool:

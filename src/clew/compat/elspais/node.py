@@ -1,7 +1,8 @@
 """Any node as today's elspais shows it: what it is, what it belongs to, and its parts.
 
 Besides what the graph holds there are names that only elspais knows: a section (`REQ-d00001:section:1`), a step of a
-journey (`JNY-Reader-01/1`), a file (`file:REQ:spec/a.md`) and the copy of a template (`REQ-d00001::REQ-p00002`).
+journey (`JNY-Reader-01/1`), a file (`file:REQ:spec/a.md`), the copy of a template (`REQ-d00001::REQ-p00002`) and what
+the settings declare (`decl:REQ:.elspais.toml:scopes:board`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from clew.compat.elspais.declarations import FILES as SETTINGS
+from clew.compat.elspais.declarations import PREFIX, Declaration, Declarations
 from clew.errors import ClewError, NotFound
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind
 from clew.text.keywords import keywords
@@ -28,6 +31,7 @@ _AUTHORED = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
 _TOLD_ELSEWHERE = frozenset({"body", "steps", "labels", "retired_labels", "expected", "hash_now", "text"})
 _CITING = (NodeKind.CODE, NodeKind.TEST)
 STEP = "/"
+DECLARATION = "declaration"
 
 
 class NodeDetail(msgspec.Struct, frozen=True):
@@ -60,6 +64,8 @@ class NodeView:
             return self._section(wanted)
         if wanted.startswith("file:"):
             return self._file(wanted)
+        if wanted.startswith(PREFIX):
+            return self._declaration(Declarations(self._project).find(wanted))
         if (copy := find_copy(self._graph, wanted)) is not None:
             return self._copy(copy)
         owner, separator, number = wanted.rpartition(STEP)
@@ -224,6 +230,8 @@ class NodeView:
 
     def _file(self, id: str) -> NodeDetail:
         path = path_of_file(id)
+        if path in SETTINGS:
+            return self._settings(id, path)
         inside = [each for each in self._graph.nodes_in_file(path) if each.kind is not NodeKind.ASSERTION]
         if not inside:
             raise NotFound(
@@ -243,11 +251,37 @@ class NodeView:
             version=self.file_version(path),
         )
 
+    def _settings(self, id: str, path: str) -> NodeDetail:
+        declarations = Declarations(self._project)
+        children = tuple(
+            {"kind": DECLARATION, "id": declarations.id(each), "title": each.name, "line": None}
+            for each in declarations.in_file(path)
+        )
+        return self._detail(
+            Node(id, NodeKind.FILE, path, {}),
+            source={"path": path, "line": None},
+            children=children,
+            properties={},
+            version=declarations.file_version(path),
+        )
+
+    def _declaration(self, found: Declaration) -> NodeDetail:
+        id = Declarations(self._project).id(found)
+        shown = self._detail(
+            Node(id, NodeKind.FILE, found.name, {}),
+            source={"path": found.file, "line": None},
+            properties=dict(found.settings),
+            version=found.version,
+        )
+        return msgspec.structs.replace(shown, kind=DECLARATION)
+
     def file_version(self, path: str) -> str:
-        """Of a file of code or tests that of its bytes, as apply_link demands it. Of any other it changes with its path
-        and with what stands in it, not with the texts."""
+        """Of a file of code or tests, or of settings, that of its bytes, as apply_link demands it. Of any other it
+        changes with its path and with what stands in it, not with the texts."""
         from clew.text.hashing import content_hash
 
+        if path in SETTINGS:
+            return Declarations(self._project).file_version(path)
         nodes = list(self._graph.nodes_in_file(path))
         if nodes and all(each.kind in _CITING for each in nodes):
             config = self._project.config

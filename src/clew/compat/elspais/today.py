@@ -8,6 +8,8 @@ from msgspec import Meta
 
 from clew.compat.elspais import guide
 from clew.compat.elspais.checks import codes_of
+from clew.compat.elspais.declarations import FILES as SETTINGS
+from clew.compat.elspais.declarations import PREFIX, Declarations
 from clew.compat.elspais.node import NodeDetail, NodeView
 from clew.errors import Conflict, NotFound, WrongKind
 from clew.operation.call import Call
@@ -67,10 +69,18 @@ class GetVersions(
 
 
 def _version(call: Call, id: str) -> str | None:
+    if id.startswith(PREFIX):
+        try:
+            return Declarations(call.project).find(id).version
+        except NotFound:
+            return None
     if id.startswith("file:"):
         path = path_of_file(id)
-        known = any(True for _ in call.project.graph.nodes_in_file(path))
-        return NodeView(call.project).file_version(path) if known else None
+        known = path in SETTINGS or any(True for _ in call.project.graph.nodes_in_file(path))
+        try:
+            return NodeView(call.project).file_version(path) if known else None
+        except NotFound:
+            return None
     try:
         return call.project.mutations.version(id)
     except (NotFound, WrongKind):

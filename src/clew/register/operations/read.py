@@ -43,7 +43,6 @@ from clew.register.operations.fields import (
 from clew.register.operations.schema import schema
 from clew.register.operations.texts import brief_text
 from clew.register.reports.queries import rows
-from clew.register.reports.safety_case import SafetyReport, safety_report
 from clew.register.reports.validation import ValidationReport, as_text
 from clew.text.controls import pretty_json
 
@@ -278,24 +277,6 @@ class StatusCommand(ShowStatus, verb="req status", summary="progress in figures"
 
     def run(self, call: Call) -> results.StatusReport:
         return register_of(call).status(self.tag)
-
-
-class ShowSafety(
-    RegisterOperation,
-    verb="req safety",
-    summary="hazards, safety functions and safety requirements with their derived levels; or one in full",
-    epilog="clew req safety\nclew req safety HAZ-0001 --json",
-):
-    """The safety case of the register, read only: what mitigates a hazard, what realizes that, and the integrity level
-    that follows from the risk graph."""
-
-    id: Annotated[str | None, Meta(description="Only this one, in full"), Option(positional=True)] = None
-
-    def run(self, call: Call) -> SafetyReport:
-        return safety_report(register_of(call).register, self.id)
-
-    def render(self, result: SafetyReport) -> str:
-        return texts.safety(result)
 
 
 class NextRequirement(

@@ -7,7 +7,7 @@ import msgspec
 from clew.operation.as_commands import as_commands
 from clew.register import help as help_pages
 from clew.register import results
-from clew.register.reports.safety_case import SafetyReport
+from clew.register.reports.safety_case import Case, SafetyReport
 from clew.text.controls import pretty_json
 from clew.text.counting import counted
 from clew.text.terminal import coloured, table
@@ -109,3 +109,17 @@ def safety(found: SafetyReport) -> str:
         by = f"  by {', '.join(each.cited_by)}" if each.cited_by else ""
         lines.append(f"{each.id}  {each.status}  {each.level or 'not assessed'}  {each.title}{cites}{by}")
     return "\n".join(lines)
+
+
+def safety_case(case: Case) -> str:
+    """A hazard with all that answers it, and what is missing."""
+    hazard, level = case.hazard, case.required_sil or "not assessed"
+    lines = [f"{hazard['id']}  {hazard['status']}  {level}  {hazard['title']}", f"  harm: {hazard['harm']}"]
+    for function in case.safety_functions:
+        allocated = function["allocated_sil"] or "not assessed"
+        lines.append(f"  {function['id']}  {function['status']}  {allocated}  {function['title']}")
+        for each in function["safety_requirements"]:
+            evidence = each["evidence"] or "no evidence"
+            lines.append(f"    {each['id']}  {each['status']}  {evidence}  {each['title']}")
+    missing = ", ".join(case.blocking) or ("nothing" if case.adequate else "a level that is high enough")
+    return "\n".join([*lines, f"  missing: {missing}"])

@@ -61,22 +61,25 @@ def _calibration(register: Register) -> Mapping[str, Any]:
     return calibration if isinstance(calibration, Mapping) else {}
 
 
-def allocated_level(function: Mapping[str, Any], register: Register) -> str:
+def allocated_level(function: Mapping[str, Any], register: Register) -> str | None:
+    """None while no hazard that it mitigates is assessed."""
     hazards = _live(register.hazards, targets(function, LinkKind.MITIGATES))
-    return _highest(required_level(hazard, register) or "none" for hazard in hazards)
+    return highest(required_level(hazard, register) for hazard in hazards)
 
 
-def inherited_level(requirement: Mapping[str, Any], register: Register) -> str:
+def inherited_level(requirement: Mapping[str, Any], register: Register) -> str | None:
+    """None while no function that it realizes has a level."""
     functions = _live(register.safety_functions, targets(requirement, LinkKind.REALIZES))
-    return _highest(allocated_level(function, register) for function in functions)
+    return highest(allocated_level(function, register) for function in functions)
 
 
 def _live(artefacts: Artefacts, ids: Iterable[str]) -> list[Mapping[str, Any]]:
     return [artefacts[id] for id in ids if id in artefacts and is_live(artefacts[id])]
 
 
-def _highest(levels: Iterable[str]) -> str:
-    return max(levels, key=lambda level: RANK.get(level, 0), default="none")
+def highest(levels: Iterable[str | None]) -> str | None:
+    known = (level for level in levels if level is not None)
+    return max(known, key=lambda level: RANK.get(level, 0), default=None)
 
 
 _Artefact = Mapping[str, Any]
@@ -130,7 +133,7 @@ def _requirement(id: str, requirement: _Artefact, register: Register) -> Iterato
         yield finding("0030", id, "It is verified without a passing test record.")
     elif passing[-1].get("kind") == "Inspection":
         level = inherited_level(requirement, register)
-        if RANK.get(level, 0) >= RANK["SIL3"]:
+        if RANK.get(level or "", 0) >= RANK["SIL3"]:
             excepted = bool(passing[-1].get("sil_gate_exception"))
             yield finding(
                 *("0031", id, f"It inherits {level}, and its last passing record is an inspection."),

@@ -122,7 +122,7 @@ def offers_texts(listing: Listing) -> bool:
 def describe(tool: Listed, *, structured: bool = True) -> dict[str, Any]:
     told: dict[str, Any] = {
         "name": tool.name,
-        "title": tool.title,
+        **({"title": tool.title} if tool.title else {}),
         "description": tool.description,
         "inputSchema": tool.input_schema,
         "annotations": {
