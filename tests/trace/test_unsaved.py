@@ -53,6 +53,12 @@ def test_drafts_are_told_after_a_restart(root: Path, opened: Open, capsys: pytes
     assert "Drafts that are not saved change it" in capsys.readouterr().out
     main(["show", "d1", "-C", str(root)])
     assert "Drafts" not in capsys.readouterr().out
+    with McpClient(opened(root)) as agent:
+        agent("mutate_add_requirement", req_id="REQ-d00009", title="Clapper", level="dev", parent_id="p1")
+    assert main(["show", "REQ-d00009", "-C", str(root)]) != 0
+    assert "a draft that is not saved: no file holds it" in capsys.readouterr().err
+    with McpClient(opened(root)) as agent:
+        agent("undo_last_mutation")
     main(["status", str(root)])
     assert "note: 1 draft of REQ-p00001-A not saved" in capsys.readouterr().out
     with McpClient(opened(root)) as agent:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 import msgspec
 from msgspec import Meta, structs
 
-from clew.errors import InvalidArgument
+from clew.errors import InvalidArgument, NotFound
 from clew.graph.model import NodeKind
 from clew.operation.call import Call, perform
 from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
@@ -255,7 +255,7 @@ class ShowRequirement(
     id: Annotated[str, Option(positional=True, about="a requirement's id; short forms such as d1 work")]
 
     def run(self, call: Call) -> RequirementShown:
-        detail = perform(GetRequirement(req_id=self.id, limit=500), call)
+        detail = self._detail(call)
         place = perform(GetHierarchy(req_id=self.id), call)
         return RequirementShown(
             **structs.asdict(detail),
@@ -269,6 +269,17 @@ class ShowRequirement(
             drafted=_is_drafted(call, detail.id),
             places=_places(call, (child.id for child in detail.children)),
         )
+
+    def _detail(self, call: Call) -> results.RequirementDetail:
+        try:
+            return perform(GetRequirement(req_id=self.id, limit=500), call)
+        except NotFound:
+            if not _is_drafted(call, self.id):
+                raise
+            raise NotFound(
+                f"'{self.id}' is a draft that is not saved: no file holds it.",
+                hint="save_mutations writes it, get_mutation_log shows it, and undo_last_mutation takes it back.",
+            ) from None
 
     def render(self, result: RequirementShown) -> str:
         return "\n".join(_lines(result))
