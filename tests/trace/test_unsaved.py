@@ -53,12 +53,6 @@ def test_drafts_are_told_after_a_restart(root: Path, opened: Open, capsys: pytes
     assert "Drafts that are not saved change it" in capsys.readouterr().out
     main(["show", "d1", "-C", str(root)])
     assert "Drafts" not in capsys.readouterr().out
-    with McpClient(opened(root)) as agent:
-        agent("mutate_add_requirement", req_id="REQ-d00009", title="Clapper", level="dev", parent_id="p1")
-    assert main(["show", "REQ-d00009", "-C", str(root)]) != 0
-    assert "a draft that is not saved: no file holds it" in capsys.readouterr().err
-    with McpClient(opened(root)) as agent:
-        agent("undo_last_mutation")
     main(["status", str(root)])
     assert "note: 1 draft of REQ-p00001-A not saved" in capsys.readouterr().out
     with McpClient(opened(root)) as agent:
@@ -67,6 +61,14 @@ def test_drafts_are_told_after_a_restart(root: Path, opened: Open, capsys: pytes
         assert "1 draft of REQ-p00001-A not saved" in agent.answer("clew_brief").text
         agent("save_mutations")
         assert agent("get_project_summary")["drafts"] is None
+
+
+# Verifies: REQ-d00384-B
+def test_what_only_a_draft_has_is_told_of(root: Path, opened: Open, capsys: pytest.CaptureFixture[str]) -> None:
+    with McpClient(opened(root)) as agent:
+        agent("mutate_add_requirement", req_id="REQ-d00009", title="Clapper", level="dev", parent_id="p1")
+        assert main(["show", "REQ-d00009", "-C", str(root)]) != 0
+        assert "a draft that is not saved: no file holds it" in capsys.readouterr().err
 
 
 # Verifies: REQ-d00384-C

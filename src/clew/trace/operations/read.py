@@ -272,7 +272,7 @@ class ShowRequirement(
 
     def _detail(self, call: Call) -> results.RequirementDetail:
         try:
-            return perform(GetRequirement(req_id=self.id, limit=500), call)
+            found: results.RequirementDetail = perform(GetRequirement(req_id=self.id, limit=500), call)
         except NotFound:
             if not _is_drafted(call, self.id):
                 raise
@@ -280,6 +280,7 @@ class ShowRequirement(
                 f"'{self.id}' is a draft that is not saved: no file holds it.",
                 hint="save_mutations writes it, get_mutation_log shows it, and undo_last_mutation takes it back.",
             ) from None
+        return found
 
     def render(self, result: RequirementShown) -> str:
         return "\n".join(_lines(result))
