@@ -143,6 +143,18 @@ def test_one_commit_with_the_change_and_what_it_touches_does_not_tell_the_base(
     assert MINE in (root / "openspec/specs/lamp/spec.md").read_text(encoding="utf-8")
 
 
+# Verifies: REQ-d00387-B
+def test_a_history_in_one_commit_does_not_tell_the_base(origin: Path) -> None:
+    git(origin, "checkout", "-q", "--orphan", "imported")
+    git(origin, "commit", "-qm", "all at once")
+    root = clone(origin, "--branch", "imported")
+    for client in connected(root):
+        assert "as squashing does" in client("change_conflicts")["notes"][0]
+        with pytest.raises(ToolFailed, match="base of 'brighter' is not known"):
+            archived(client)
+        assert archived(client, accept_base=True)["applied"] is True
+
+
 # Verifies: REQ-d00387-C
 def test_what_somebody_brought_up_to_date_counts_for_more_than_git(origin: Path, agent: McpClient) -> None:
     write(origin, "openspec/specs/lamp/spec.md", spec(MOVED), "the spec moves")

@@ -27,7 +27,7 @@ class GitBase(msgspec.Struct, frozen=True):
     unknown: tuple[str, ...] = ()
     """Files of deltas whose first commit the history no longer has."""
     squashed: tuple[str, ...] = ()
-    """Files of deltas whose first commit also changed what they touch: nobody can tell which came first."""
+    """Files of deltas whose first commit also changed or added what they touch: nobody can tell which came first."""
 
 
 class GitBases:
@@ -56,7 +56,7 @@ class GitBases:
             alone = msgspec.structs.replace(entry.change, deltas=(delta,))
             there, before = (self._specs(at, delta.spec_id, spec_path) for at in (commit, f"{commit}^"))
             touched = record(alone, there, NO_PROMISES)
-            if before and touched != record(alone, before, NO_PROMISES):
+            if touched != record(alone, before, NO_PROMISES):
                 squashed.append(path)
                 continue
             baselines += touched
