@@ -71,14 +71,17 @@ class ChangeArchiver:
         entry = known.change(change_id)
         target = self._target(entry, today) if request.move else None
         _check_confirmed(request)
-        unfinished = _check_tasks(entry.change, request)
+        told = _check_tasks(entry.change, request)
+        if unknown_base and not skip_specs:
+            told = (*told, f"The base is not known: {unknown_base}.")
         self._check_files(entry)
         applied: tuple[Applied, ...] = ()
         paths: dict[str, str] = {}
         if not skip_specs:
             paths = {delta.spec_id: _path(known, entry.root, delta.spec_id) for delta in entry.change.deltas}
             check_order(known, change_id)
-            if unknown_base and not request.accept_base:
+            # Whoever takes the change's side has said what wins, whatever the base is.
+            if unknown_base and not (request.accept_base or request.take == "change" or request.dry_run):
                 raise Refused(
                     f"The base of '{change_id}' is not known: {unknown_base}.",
                     hint=f"Look at what it would replace (`clew change diff {change_id}`), and pass --accept-base "
@@ -98,10 +101,10 @@ class ChangeArchiver:
             applied=bool(writing) and not request.dry_run,
             archived_to=target if not request.dry_run else None,
             files=tuple(paths[each.spec_id] for each in writing),
-            summary="".join((summary(applied) if applied else "", *(f"({each})\n" for each in unfinished))),
+            summary="".join((summary(applied) if applied else "", *(f"({each})\n" for each in told))),
             diff="\n".join(difference(each, paths[each.spec_id]) for each in writing),
             warnings=(
-                *unfinished,
+                *told,
                 *(f"{each.spec_id}: {warning}" for each in applied for warning in each.warnings),
             ),
         )
