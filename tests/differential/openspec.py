@@ -43,7 +43,9 @@ class OpenSpec(msgspec.Struct, frozen=True):
     def _run(self, root: Path, *arguments: str) -> str:
         program = PROGRAM.modules / "@fission-ai" / "openspec" / "bin" / "openspec.js"
         environment = {**ENVIRONMENT, "OPENSPEC_TELEMETRY": "0", "DO_NOT_TRACK": "1", "NO_COLOR": "1"}
-        environment |= {"HOME": str(self.home), "XDG_CONFIG_HOME": str(self.home)}
+        # Schemas of a user are those of the test.
+        data = os.environ.get("XDG_DATA_HOME", str(self.home))
+        environment |= {"HOME": str(self.home), "XDG_CONFIG_HOME": str(self.home), "XDG_DATA_HOME": data}
         finished = subprocess.run(
             [str(PROGRAM.node), str(program), *arguments],
             cwd=root,

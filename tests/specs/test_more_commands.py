@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.specs.test_git_base import MINE, OLD, PURPOSE, git, requirement, spec, write
@@ -192,6 +193,41 @@ apply:
 """
 
 
+# Verifies: REQ-d00395-D
+def test_how_a_change_is_carried_out(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    change = root / "openspec/changes/brighter"
+
+    def asked() -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(said(capsys, "change", "instructions", "apply", "brighter", "--json"))
+        return found
+
+    told = asked()
+    assert (told["state"], told["progress"]) == ("all_done", {"total": 1, "complete": 1, "remaining": 0})
+    assert told["contextFiles"]["proposal"] == [str(change / "proposal.md")]
+    assert "missingArtifacts" not in told
+    (change / "tasks.md").write_text("- [x] 1.1 One\n- [ ] Two\n", encoding="utf-8")
+    told = asked()
+    assert told["state"] == "ready"
+    assert told["tasks"] == [
+        {"id": "1", "description": "1.1 One", "done": True},
+        {"id": "2", "description": "Two", "done": False},
+    ]
+    assert "1 of 2 tasks done\n- [x] 1.1 One\n- [ ] Two" in said(capsys, "change", "instructions", "apply", "brighter")
+    (change / "tasks.md").write_text("Nothing.\n", encoding="utf-8")
+    assert (asked()["state"], asked()["instruction"][:20]) == ("blocked", "tasks.md has no task")
+    (change / "tasks.md").unlink()
+    told = asked()
+    assert (told["state"], told["missingArtifacts"]) == ("blocked", ["tasks"])
+    home = root / "openspec/schemas/research"
+    home.mkdir(parents=True)
+    (home / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
+    (change / ".openspec.yaml").write_text("schema: research\n", encoding="utf-8")
+    (change / "plan.md").write_text("- [ ] 1.1 Ask\n", encoding="utf-8")
+    told = asked()
+    assert (told["state"], told["missingPrerequisites"]) == ("ready", ["question", "notes"])
+    assert [each["description"] for each in told["tasks"]] == ["1.1 Ask"]
+
+
 # Verifies: REQ-d00395-F
 def test_a_schema_of_the_project_says_which_artefacts_there_are(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     home = root / "openspec/schemas/research"
@@ -229,6 +265,7 @@ def test_a_schema_of_the_project_says_which_artefacts_there_are(root: Path, caps
         ("id: notes", "id: tasks", "two artifacts have the same id"),
         ("version: 1", "version: one", "its version is no positive number"),
         ("requires: [tasks]\n", "requires: [song]\n", "apply requires 'song'"),
+        ("tracks: plan.md", "tracks: ../plan.md", "apply tracks '../plan.md'"),
         ("name: research", "", "it has no name"),
     ],
 )

@@ -12,16 +12,26 @@ import msgspec
 
 from clew.context import Context
 from clew.errors import FormatError, InvalidArgument, NotFound
-from clew.formats.openspec.schemas import FILE, FOLDER, NAME, TEMPLATES, read_schema
+from clew.formats.openspec.schemas import FILE, FOLDER, NAME, TEMPLATES, Applying, read_schema
 from clew.formats.openspec.settings import ProjectSettings
+from clew.formats.openspec.tasks import Task, read_tasks
 from clew.specs.library import ChangeEntry
-from clew.specs.results import Artefacts, ArtefactStatus, Instructions
+from clew.specs.results import (
+    ApplyInstructions,
+    Artefacts,
+    ArtefactStatus,
+    Instructions,
+    OutputPaths,
+    PlanningHome,
+)
 from clew.trust import own_folder
 from clew.workspace.files import read_bytes
 from clew.workspace.find import Selection, names_in, scan
 
 SCHEMA = "spec-driven"
 DONE, READY, BLOCKED = "done", "ready", "blocked"
+APPLY = "apply"
+"""How to carry a change out; it is asked for as an artefact is."""
 
 
 class Artefact(msgspec.Struct, frozen=True):
@@ -39,7 +49,7 @@ class Workflow(msgspec.Struct, frozen=True):
 
     schema: str
     artefacts: tuple[Artefact, ...]
-    apply_requires: tuple[str, ...] = ("tasks",)
+    applying: Applying = Applying(("tasks",), "tasks.md")
     place: Path | None = None
     """Below which the templates are; None for the schema that is built in."""
 
@@ -105,15 +115,32 @@ def status(entry: ChangeEntry, settings: ProjectSettings, context: Context) -> A
         )
         for each in flow.artefacts
     )
+    is_complete = all(each.status == DONE for each in found)
     return Artefacts(
         change_name=entry.change.id,
         schema_name=flow.schema,
-        is_complete=all(each.status == DONE for each in found),
+        planning_home=_home(entry, settings, context),
+        change_root=str(context.root / entry.folder),
+        is_complete=is_complete,
+        is_planning_complete=is_complete,
         artifacts=found,
+        artifact_paths={
+            each.id: OutputPaths(each.output, *_written_to(entry, each.output, context)) for each in flow.artefacts
+        },
+        action_context={
+            "mode": "repo-local",
+            "sourceOfTruth": "repo",
+            "planningArtifacts": [each.id for each in flow.artefacts],
+            "linkedContext": [],
+            "allowedEditRoots": [str(context.root)],
+            "requiresAffectedAreaSelection": False,
+            "constraints": ["The change and what carries it out stay inside this project."],
+        },
         next_steps=tuple(
             f"clew change instructions {each.id} {entry.change.id}" for each in found if each.status == READY
-        ),
-        apply_requires=flow.apply_requires,
+        )
+        or ((f"clew change instructions {APPLY} {entry.change.id}",) if is_complete else ()),
+        apply_requires=flow.applying.requires,
     )
 
 
@@ -123,7 +150,8 @@ def instructions(name: str, entry: ChangeEntry, settings: ProjectSettings, conte
     by_id = {each.id: each for each in flow.artefacts}
     found = by_id.get(name.strip()) or by_id.get(name.strip().casefold())
     if found is None:
-        raise InvalidArgument(f"'{name}' is no artefact of a change.", hint=f"Artefacts are: {', '.join(by_id)}.")
+        known = ", ".join((*by_id, APPLY))
+        raise InvalidArgument(f"'{name}' is no artefact of a change.", hint=f"There are instructions for: {known}.")
     there = _present(entry, flow, context)
     notes = [f"config.yaml, {problem}" for problem in settings.problems]
     template = found.template
@@ -134,12 +162,16 @@ def instructions(name: str, entry: ChangeEntry, settings: ProjectSettings, conte
         else:
             notes.append(f"There is no template {template}.")
             template = ""
+    goes_to, written = _written_to(entry, found.output, context)
     return Instructions(
         change_name=entry.change.id,
         artifact_id=found.id,
         schema_name=flow.schema,
-        change_dir=entry.folder,
+        change_dir=str(context.root / entry.folder),
+        planning_home=_home(entry, settings, context),
         output_path=found.output,
+        resolved_output_path=goes_to,
+        existing_output_paths=written,
         description=found.about,
         instruction=found.instruction,
         template=template,
@@ -152,6 +184,78 @@ def instructions(name: str, entry: ChangeEntry, settings: ProjectSettings, conte
         rules=settings.rules.get(found.id, ()),
         notes=tuple(notes),
     )
+
+
+def applying(entry: ChangeEntry, settings: ProjectSettings, context: Context) -> ApplyInstructions:
+    """How a change is carried out: what to read, which tasks are left, and what is missing before it can begin."""
+    flow = _workflow(entry, settings, context)
+    there = _present(entry, flow, context)
+    missing = tuple(each for each in flow.applying.requires if each not in there)
+    tracked = _written_to(entry, flow.applying.tracks, context)[1] if flow.applying.tracks else ()
+    tasks = [each for path in tracked for each in _tasks(path, context)]
+    done = sum(each.done for each in tasks)
+    state, instruction = _state(flow.applying, missing, tracked, len(tasks), done)
+    needed = tuple(each.id for each in flow.artefacts if each.id in _needed(flow) and each.id not in there)
+    outputs = {each.id: _written_to(entry, each.output, context)[1] for each in flow.artefacts}
+    return ApplyInstructions(
+        change_name=entry.change.id,
+        change_dir=str(context.root / entry.folder),
+        schema_name=flow.schema,
+        context_files={id: paths for id, paths in outputs.items() if paths},
+        progress={"total": len(tasks), "complete": done, "remaining": len(tasks) - done},
+        tasks=tuple(
+            {"id": str(number), "description": f"{each.number} {each.text}".strip(), "done": each.done}
+            for number, each in enumerate(tasks, start=1)
+        ),
+        task_tracking_configured=bool(flow.applying.tracks),
+        state=state,
+        missing_artifacts=missing or msgspec.UNSET,
+        missing_prerequisites=needed or msgspec.UNSET,
+        instruction=instruction,
+        context=settings.context or msgspec.UNSET,
+    )
+
+
+def _state(how: Applying, missing: Sequence[str], tracked: Sequence[str], total: int, done: int) -> tuple[str, str]:
+    if missing:
+        return BLOCKED, f"Write first: {', '.join(missing)}. `clew change instructions` tells how."
+    if how.tracks and not total:
+        lack = "has no task" if tracked else "is missing"
+        return BLOCKED, f"{how.tracks} {lack}. Write the tasks, then begin."
+    if how.tracks and done == total:
+        return "all_done", "All tasks are done. Run the tests, look at the change once more, and archive it."
+    usual = (
+        "Read the files above, do one task after another, and tick each when it is done. Ask where something is open."
+    )
+    return READY, how.instruction or usual
+
+
+def _needed(flow: Workflow) -> set[str]:
+    """What has to be there before a change is carried out, and all that this requires."""
+    by_id = {each.id: each for each in flow.artefacts}
+    found: set[str] = set()
+    waiting = list(flow.applying.requires)
+    while waiting:
+        if (id := waiting.pop()) not in found and id in by_id:
+            found.add(id)
+            waiting += by_id[id].requires
+    return found
+
+
+def _tasks(path: str, context: Context) -> Sequence[Task]:
+    relative = Path(path).relative_to(context.root).as_posix()
+    return read_tasks(read_bytes(context.root, relative, limit=context.config.max_file_bytes)).items
+
+
+def _home(entry: ChangeEntry, settings: ProjectSettings, context: Context) -> PlanningHome:
+    changes = context.root / entry.folder.rpartition("/")[0]
+    return PlanningHome("repo", str(context.root), str(changes), settings.schema or SCHEMA)
+
+
+def _written_to(entry: ChangeEntry, output: str, context: Context) -> tuple[str, tuple[str, ...]]:
+    """Where an output goes, and the files that it has."""
+    folder = context.root / entry.folder
+    return str(folder / output), tuple(str(context.root / path) for path in _files(entry, output, context))
 
 
 def _workflow(entry: ChangeEntry, settings: ProjectSettings, context: Context) -> Workflow:
@@ -173,6 +277,7 @@ def _workflow(entry: ChangeEntry, settings: ProjectSettings, context: Context) -
     if schema.problems:
         said = f"{prefix or f'{place}/'}{FILE}"
         raise FormatError(f"{said} cannot be used: {'; '.join(schema.problems[:3])}.", hint="Correct the file.")
+    every = tuple(each.id for each in schema.artefacts)
     return Workflow(
         schema.name,
         tuple(
@@ -182,7 +287,7 @@ def _workflow(entry: ChangeEntry, settings: ProjectSettings, context: Context) -
             )
             for each in schema.artefacts
         ),
-        schema.apply_requires or tuple(each.id for each in schema.artefacts),
+        schema.applying if schema.applying.requires else msgspec.structs.replace(schema.applying, requires=every),
         place,
     )
 
@@ -214,7 +319,7 @@ def _present(entry: ChangeEntry, flow: Workflow, context: Context) -> set[str]:
         return {
             each.id
             for each in flow.artefacts
-            if (each.output.startswith("specs/") and change.skips_specs) or _is_written(entry, each, context)
+            if (each.output.startswith("specs/") and change.skips_specs) or _files(entry, each.output, context)
         }
     told = {
         "proposal": change.proposal is not None,
@@ -225,9 +330,9 @@ def _present(entry: ChangeEntry, flow: Workflow, context: Context) -> set[str]:
     return {name for name, is_there in told.items() if is_there}
 
 
-def _is_written(entry: ChangeEntry, artefact: Artefact, context: Context) -> bool:
-    wanted = Selection(folders=(), patterns=(), globs=(f"{entry.folder}/{artefact.output}",))
-    return bool(scan(context.root, wanted).files)
+def _files(entry: ChangeEntry, output: str, context: Context) -> list[str]:
+    wanted = Selection(folders=(), patterns=(), globs=(f"{entry.folder}/{output}",))
+    return sorted(each.path for each in scan(context.root, wanted).files)
 
 
 def _lacking(artefact: Artefact, there: set[str]) -> Sequence[str]:

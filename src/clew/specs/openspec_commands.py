@@ -1,7 +1,7 @@
 """Commands that users of OpenSpec know: the meaning of a change, taking one back, one form of specs, artefacts."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta
 
@@ -141,6 +141,14 @@ class ShowArtefacts(
         return "\n".join((*lines, *result.next_steps))
 
 
+def _applying(told: results.ApplyInstructions) -> str:
+    files = (f"{id}: {', '.join(paths)}" for id, paths in told.context_files.items())
+    tasks = (f"- [{'x' if each['done'] else ' '}] {each['description']}" for each in told.tasks)
+    progress = f"{told.progress['complete']} of {told.progress['total']} tasks done"
+    context = f"\nThe project says:\n{told.context}" if isinstance(told.context, str) else ""
+    return "\n".join((*files, progress, *tasks, told.instruction)) + context
+
+
 class ShowInstructions(
     Operation,
     verb="change instructions",
@@ -153,18 +161,20 @@ class ShowInstructions(
 
     artefact: Annotated[
         str,
-        Meta(description="proposal, specs, design or tasks, or what the own schema of the project names"),
+        Meta(description="proposal, specs, design or tasks, or what the schema of the project names; or apply"),
         Option(positional=True),
     ]
     change_id: ChangeId
 
-    def run(self, call: Call) -> results.Instructions:
+    def run(self, call: Call) -> Any:
         return call.project.specs.instructions(self.artefact, self.change_id)
 
-    def messages(self, result: results.Instructions) -> tuple[str, ...]:
-        return result.notes
+    def messages(self, result: results.Instructions | results.ApplyInstructions) -> tuple[str, ...]:
+        return result.notes if isinstance(result, results.Instructions) else ()
 
-    def render(self, result: results.Instructions) -> str:
+    def render(self, result: results.Instructions | results.ApplyInstructions) -> str:
+        if isinstance(result, results.ApplyInstructions):
+            return _applying(result)
         lacking = [str(each["id"]) for each in result.dependencies if not each["done"]]
         first = f"\nFirst write: {', '.join(lacking)}." if lacking else ""
         head = f"{result.change_dir}/{result.output_path}: {result.description}"

@@ -1,5 +1,8 @@
 """What the specs service answers. Field names are those that users of Spec Oxide know, and a few more."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import msgspec
 
 
@@ -371,6 +374,23 @@ class Formatted(msgspec.Struct, frozen=True):
     """Files that would not say the same, or are not UTF-8; they are left as they are."""
 
 
+class PlanningHome(msgspec.Struct, frozen=True, rename="camel"):
+    """Where the changes of a project are, by absolute paths, as OpenSpec tells it."""
+
+    kind: str
+    root: str
+    changes_dir: str
+    default_schema: str
+
+
+class OutputPaths(msgspec.Struct, frozen=True, rename="camel"):
+    """Where an artefact is written; the last two are absolute."""
+
+    output_path: str
+    resolved_output_path: str
+    existing_output_paths: tuple[str, ...]
+
+
 class ArtefactStatus(msgspec.Struct, frozen=True, rename="camel"):
     id: str
     output_path: str
@@ -385,8 +405,15 @@ class Artefacts(msgspec.Struct, frozen=True, rename="camel"):
 
     change_name: str
     schema_name: str
+    planning_home: PlanningHome
+    change_root: str
     is_complete: bool
+    is_planning_complete: bool
+    """The same again, under its later name."""
     artifacts: tuple[ArtefactStatus, ...]
+    artifact_paths: Mapping[str, OutputPaths]
+    action_context: Mapping[str, Any]
+    """Which folders whoever carries the change out may write to."""
     next_steps: tuple[str, ...]
     apply_requires: tuple[str, ...] = ()
     """What has to be there before the change is carried out."""
@@ -399,7 +426,10 @@ class Instructions(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
     artifact_id: str
     schema_name: str
     change_dir: str
+    planning_home: PlanningHome
     output_path: str
+    resolved_output_path: str
+    existing_output_paths: tuple[str, ...]
     description: str
     instruction: str
     template: str
@@ -411,3 +441,23 @@ class Instructions(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
     """What they ask of this one."""
     notes: tuple[str, ...] = ()
     """What of the settings was not understood."""
+
+
+class ApplyInstructions(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """How a change is carried out, in the words of OpenSpec."""
+
+    change_name: str
+    change_dir: str
+    schema_name: str
+    context_files: Mapping[str, tuple[str, ...]]
+    """What to read first, by artefact."""
+    progress: Mapping[str, int]
+    tasks: tuple[dict[str, str | bool], ...]
+    task_tracking_configured: bool
+    state: str
+    """blocked, ready or all_done."""
+    missing_artifacts: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    missing_prerequisites: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    instruction: str
+    context: str | msgspec.UnsetType = msgspec.UNSET
+    """What the project's settings tell."""

@@ -344,10 +344,12 @@ class SpecsService:
         entry = self.library.change(change_id)
         return artefacts.status(entry, self._settings(entry), self._context)
 
-    def instructions(self, artefact: str, change_id: str) -> results.Instructions:
+    def instructions(self, artefact: str, change_id: str) -> results.Instructions | results.ApplyInstructions:
         from clew.specs import artefacts
 
         entry = self.library.change(change_id)
+        if artefact.strip().casefold() == artefacts.APPLY:
+            return artefacts.applying(entry, self._settings(entry), self._context)
         return artefacts.instructions(artefact, entry, self._settings(entry), self._context)
 
     def _settings(self, entry: ChangeEntry) -> ProjectSettings:

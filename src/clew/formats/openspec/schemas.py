@@ -28,12 +28,21 @@ class SchemaArtefact(msgspec.Struct, frozen=True):
     requires: tuple[str, ...] = ()
 
 
+class Applying(msgspec.Struct, frozen=True):
+    """How a change is carried out."""
+
+    requires: tuple[str, ...] = ()
+    """What has to be there before."""
+    tracks: str = ""
+    """The file with the tasks, below the folder of a change, or a glob; none where no tasks are counted."""
+    instruction: str = ""
+
+
 class Schema(msgspec.Struct, frozen=True):
     name: str
     description: str = ""
     artefacts: tuple[SchemaArtefact, ...] = ()
-    apply_requires: tuple[str, ...] = ()
-    """What has to be there before a change is carried out."""
+    applying: Applying = Applying()
     problems: tuple[str, ...] = ()
 
 
@@ -42,7 +51,7 @@ def read_schema(data: bytes) -> Schema:
     lines = Lines(data.decode("utf-8", "replace").removeprefix("\ufeff").splitlines())
     values: dict[str, str] = {}
     artefacts: list[SchemaArtefact] = []
-    applying: tuple[str, ...] = ()
+    applying = Applying()
     while (key := lines.next_key(0)) is not None:
         name, written = key
         if name == "artifacts" and not written:
@@ -71,16 +80,18 @@ def _artefacts(lines: Lines) -> Iterator[SchemaArtefact]:
         yield SchemaArtefact(**known, requires=requires)
 
 
-def _apply(lines: Lines) -> tuple[str, ...]:
+def _apply(lines: Lines) -> Applying:
     requires: tuple[str, ...] = ()
+    values: dict[str, str] = {}
     indent = lines.indent()
     while indent > 0 and (key := lines.next_key(indent)) is not None:
         name, written = key
         if name == "requires":
             requires = lines.texts(written, indent)
         else:
-            lines.value(written, indent)
-    return requires
+            values[name] = lines.value(written, indent)
+    tracks = values.get("tracks", "")
+    return Applying(requires, "" if tracks in ("null", "~") else tracks, values.get("instruction", "").strip())
 
 
 def _faults(schema: Schema, values: Mapping[str, str]) -> Iterator[str]:
@@ -97,14 +108,21 @@ def _faults(schema: Schema, values: Mapping[str, str]) -> Iterator[str]:
         yield "two artifacts have the same id"
     for each in schema.artefacts:
         for key, path in (("generates", each.generates), ("template", each.template)):
-            if not path or path.startswith(("/", "\\")) or ".." in re.split(r"[\\/]+", path) or ":" in path[:2]:
+            if not path or _leads_out(path):
                 yield f"{key} of artifact {each.id!r} is {path!r}, and no path inside its folder"
         yield from (
             f"artifact {each.id!r} requires {one!r}, which is none" for one in each.requires if one not in known
         )
-    yield from (f"apply requires {one!r}, which is no artifact" for one in schema.apply_requires if one not in known)
+    applying = schema.applying
+    yield from (f"apply requires {one!r}, which is no artifact" for one in applying.requires if one not in known)
+    if _leads_out(applying.tracks):
+        yield f"apply tracks {applying.tracks!r}, and no path inside its folder"
     if circle := _in_a_circle(schema.artefacts):
         yield f"{', '.join(circle)} require one another"
+
+
+def _leads_out(path: str) -> bool:
+    return path.startswith(("/", "\\")) or ".." in re.split(r"[\\/]+", path) or ":" in path[:2]
 
 
 def _in_a_circle(artefacts: tuple[SchemaArtefact, ...]) -> list[str]:
