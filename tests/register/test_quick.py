@@ -119,6 +119,8 @@ def test_a_commit_starts_clew_once_and_says_what_comes_next(tmp_path: Path, git:
     served.write("src/kept.rs", "// REQ-0001\nfn kept() { most() }\n")
     told = git("commit", "-q", "--all", "--no-verify", "-m", "Keep most")
     assert "REQ-0001 (draft)" in told.stdout + told.stderr
+    told = git("commit", "-q", "--allow-empty", "-m", "Release")
+    assert (told.stdout, told.stderr) == ("", "")
 
 
 # Verifies: REQ-d00540-E

@@ -71,7 +71,8 @@ if [ -f "$kept" ]; then
     { read -r looked_at && [ "$looked_at" = "$tree" ] && cat; } <"$kept" && rm -f "$kept" && exit 0
     rm -f "$kept"
 fi
-git rev-parse --verify --quiet HEAD~1 >/dev/null || exit 0
+before=$(git rev-parse --verify --quiet HEAD~1^{tree}) || exit 0
+[ "$before" != "$tree" ] || exit 0
 check() {
     [ -e "$2" ] && clew req review --base HEAD~1 --summary -C "$1" --file "$2" 2>/dev/null
 }
