@@ -65,6 +65,8 @@ class Context:
         self.shared_problem: StoreError | None = None
         """Why there is no team's store, if so."""
         self._shared = Once(self._open_shared)
+        self.damage: dict[str, StoreError] = {}
+        """Records that were left out of an answer because they are damaged, by their ids."""
         self._parse_cache = Once(self._open_parse_cache)
         self._derived = Once(self._open_derived)
         self._grammar = Once(self._make_grammar)

@@ -5,10 +5,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.mcp_client import McpClient
 
 from clew.derived import place
 from clew.project import Project
@@ -101,11 +103,31 @@ def test_a_letter_that_changed_in_the_memory_is_said_instead_of_shown(small: Pat
     (check,) = [each for each in json.loads(clew("doctor", "--json", str(small)).stdout)["checks"] if not each["ok"]]
     assert (check["name"], "its last event" in check["detail"]) == ("memory", True)
     said = clew("recall", "lamp", "-C", str(small))
-    assert (said.returncode, said.stdout, "is damaged" in said.stderr) == (2, "", True)
+    assert (said.returncode, "burns" in said.stdout, "is damaged" in said.stderr) == (1, False, True)
     subprocess.run([sys.executable, "-m", "clew.store.sqlite.rescue", str(memory)], check=True, capture_output=True)
     examined = clew("doctor", str(small))
     assert (examined.returncode, "memory-damaged-1.db" in examined.stdout) == (0, True)
     assert "The lamp burns oi" in clew("recall", "lamp", "-C", str(small)).stdout
+
+
+# Verifies: REQ-d00247-H
+def test_one_damaged_memory_does_not_take_the_others_away(small: Path) -> None:
+    (small / "clew.toml").write_text(CONFIG)
+    for text in ("The lamp burns oil at night.", "The lamp is lit by the keeper at dusk."):
+        assert clew("remember", text, "-C", str(small)).returncode == 0
+    memory = small / ".clew" / "memory.db"
+    memory.write_bytes(memory.read_bytes().replace(b"burns oil", b"burns oim", 1))
+    for words in (("recall", "lamp"), ("memory", "list"), ("memory", "export")):
+        said = clew(*words, "-C", str(small))
+        assert said.returncode == 0, said.stderr
+        assert ("keeper" in said.stdout, "burns" in said.stdout) == (True, False)
+        assert "is damaged" in said.stderr
+        assert "clew.store.sqlite.rescue" in said.stderr
+    with closing(Project.open(small)) as project, McpClient(project) as client:
+        for tool, arguments in (("search_graph", {"query": "lamp"}), ("get_recent_context", {})):
+            answer = client(tool, **arguments)
+            assert "keeper" in json.dumps(answer)
+            assert "is damaged" in json.dumps(answer["notes"])
 
 
 @pytest.fixture

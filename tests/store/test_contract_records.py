@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from clew.errors import Conflict, InvalidArgument, NotFound
-from clew.store.interface import Record, Store
+from clew.store.interface import Damaged, Record, Store
 
 # Verifies: REQ-o00002-B+C+D
 
@@ -72,6 +72,11 @@ def test_many_records_are_read_at_once_in_the_order_of_their_ids(store: Store) -
         for id in many:
             transaction.put("notes", id, 1)
     assert list(store.get_many("notes", many)) == many
+    # Who asks to be told of damage gets the same from a store that is whole.
+    damaged: Damaged = {}
+    assert list(store.get_many("notes", many, damaged=damaged)) == many
+    assert store.scan("notes", limit=3, damaged=damaged) == store.scan("notes", limit=3)
+    assert damaged == {}
     with pytest.raises(InvalidArgument):
         store.get_many("notes", ["one", ""])
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from clew.errors import StoreCorrupt, StoreError, StoreTooNew
+from clew.store.interface import Damaged
 from clew.store.sqlite.engine import open_sqlite
 from clew.store.sqlite.migrations import SCHEMA_VERSION
 
@@ -120,6 +121,34 @@ def test_a_changed_byte_of_a_value_is_found_in_the_record_and_in_its_event(tmp_p
                     read()
             assert store.get("notes", "other") is not None
         assert path.read_bytes() == damaged
+
+
+# Verifies: REQ-d00247-H
+def test_one_damaged_record_does_not_take_the_others_away(tmp_path: Path) -> None:
+    path = tmp_path / "clew.db"
+    with closing(open_sqlite(path)) as store, store.transaction(actor="ada") as transaction:
+        for number in range(6):
+            transaction.put("notes", f"{number}", f"text {number}")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE entries SET data = '\"changed\"' WHERE id IN ('1', '2', '5')")
+        connection.execute("UPDATE entries SET data = '{' WHERE id = '3'")
+        connection.commit()
+    with closing(open_sqlite(path)) as store:
+        damaged: Damaged = {}
+        assert list(store.get_many("notes", ["0", "1", "4"], damaged=damaged)) == ["0", "4"]
+        assert damaged.keys() == {"1"}
+        assert "notes/1" in damaged["1"].message
+        # Page by page, also where nothing of a page is whole.
+        seen: list[str] = []
+        page = store.scan("notes", limit=2, damaged=damaged)
+        while page:
+            seen += [record.id for record in page]
+            page = store.scan("notes", after=page[-1].id, limit=2, damaged=damaged)
+        assert seen == ["0", "4"]
+        assert damaged.keys() == {"1", "2", "3", "5"}
+        for read in (lambda: store.get_many("notes", ["0", "1"]), lambda: store.scan("notes")):
+            with pytest.raises(StoreCorrupt):
+                read()
 
 
 # Verifies: REQ-d00247-F

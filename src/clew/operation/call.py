@@ -201,8 +201,11 @@ def answer(request: Operation, call: Call) -> Answer:
     data = _performed(request, call, bounded=True)
     if call.whole:
         data = {name: value for name, value in data.items() if name not in _OF_PAGES}
-    if isinstance(noted := data.get("notes"), list | tuple) and (said := _not_said(call, noted)):
-        data = {**data, "notes": (*noted, *said)}
+    noted = data.get("notes")
+    if isinstance(noted, list | tuple):
+        data = {**data, "notes": (*noted, *said)} if (said := _not_said(call, noted)) else data
+    elif said := _damage(call):
+        data = {**data, "notes": said}
     # The text shows what is left of the result once it keeps the budget.
     is_told = type(request).text is not Operation.text
     text = request.text(msgspec.convert(data, result_of(type(request))) if is_told else data)
@@ -217,9 +220,22 @@ _OF_PAGES = ("truncated", "next_cursor")
 
 
 def _not_said(call: Call, noted: Iterable[str]) -> tuple[str, ...]:
-    """That a team's store answers from its copy, or not at all, where an answer does not say so itself."""
-    problem = call.project.context.team_problem if call.project is not None else None
-    return () if problem is None or any(problem.message in note for note in noted) else (problem.message,)
+    """That a team's store answers from its copy, or not at all, and that records are damaged, where an answer does not
+    say so itself."""
+    if call.project is None:
+        return ()
+    problem = call.project.context.team_problem
+    told = [] if problem is None or any(problem.message in note for note in noted) else [problem.message]
+    return (*told, *_damage(call))
+
+
+_MOST_DAMAGED = 3
+
+
+def _damage(call: Call) -> tuple[str, ...]:
+    """Which records were left out because they are damaged, and the way out."""
+    found = list(call.project.context.damage.values()) if call.project is not None else []
+    return tuple(f"{each.message} It is left out here. {each.hint}".rstrip() for each in found[:_MOST_DAMAGED])
 
 
 def perform(request: Operation, call: Call) -> Any:

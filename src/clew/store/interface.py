@@ -19,6 +19,8 @@ from typing import Any, Protocol
 
 import msgspec
 
+from clew.errors import StoreError
+
 
 class Record(msgspec.Struct, frozen=True):
     collection: str
@@ -74,6 +76,9 @@ class Job(msgspec.Struct, frozen=True):
     updated_at: str
 
 
+Damaged = dict[str, StoreError]
+"""Why records could not be read, by their ids."""
+
 Rewrite = Callable[[str, str, Any], Any]
 """Gets the collection and the id of a record and one of its values, or the reason of a write; returns what takes its
 place, None for nothing."""
@@ -111,12 +116,16 @@ class Store(Protocol):
 
     def get(self, collection: str, id: str) -> Record | None: ...
 
-    def get_many(self, collection: str, ids: Iterable[str]) -> dict[str, Record]:
-        """The records that are there, in the order of the ids. All are of one moment."""
+    def get_many(self, collection: str, ids: Iterable[str], *, damaged: "Damaged | None" = None) -> dict[str, Record]:
+        """The records that are there, in the order of the ids. All are of one moment. A damaged one is StoreCorrupt,
+        unless `damaged` takes its error: then it is left out, and the others are given."""
         ...
 
-    def scan(self, collection: str, *, after: str = "", limit: int | None = None) -> list[Record]:
-        """Records in the order of their ids (by code point), those greater than `after`."""
+    def scan(
+        self, collection: str, *, after: str = "", limit: int | None = None, damaged: "Damaged | None" = None
+    ) -> list[Record]:
+        """Records in the order of their ids (by code point), those greater than `after`. A damaged one as above; there
+        may then be fewer than `limit`, and none only where no more are whole."""
         ...
 
     def count(self, collection: str) -> int: ...

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from clew.errors import StoreCorrupt, StoreError, StoreTooNew, StoreUnreachable
-from clew.store.interface import Event, Job, Record, Rewrite, Tombstone, Transaction
+from clew.store.interface import Damaged, Event, Job, Record, Rewrite, Tombstone, Transaction
 from clew.store.sqlite.connections import index_of
 from clew.store.sqlite.engine import SqliteStore, open_sqlite
 from clew.store.sqlite.glance import log_of
@@ -338,13 +338,15 @@ class ReplicatedStore:
         self._in_step()
         return self._local.get(collection, id)
 
-    def get_many(self, collection: str, ids: Iterable[str]) -> dict[str, Record]:
+    def get_many(self, collection: str, ids: Iterable[str], *, damaged: Damaged | None = None) -> dict[str, Record]:
         self._in_step()
-        return self._local.get_many(collection, ids)
+        return self._local.get_many(collection, ids, damaged=damaged)
 
-    def scan(self, collection: str, *, after: str = "", limit: int | None = None) -> list[Record]:
+    def scan(
+        self, collection: str, *, after: str = "", limit: int | None = None, damaged: Damaged | None = None
+    ) -> list[Record]:
         self._in_step()
-        return self._local.scan(collection, after=after, limit=limit)
+        return self._local.scan(collection, after=after, limit=limit, damaged=damaged)
 
     def count(self, collection: str) -> int:
         self._in_step()

@@ -133,7 +133,7 @@ def _question(view: "MemoryView") -> tuple[str, list[str], str, int]:
     open_questions = view.library.index.of_kind("question", view.asker, _MOST)
     gaps = len(tasks) + len(stale) + len(open_questions)
     if tasks:
-        one, other = view.library.get_many(tasks[0].target_nodes).values()
+        one, other = view.library.get_all(tasks[0].target_nodes).values()
         said = f"I remember “{one.title}” and “{other.title}”."
         ask = "Which of them holds?" if tasks[0].task_type == "conflict" else "Do both say the same?"
         return f"{said} {ask}", [one.id, other.id], tasks[0].suggested_tool, gaps
@@ -148,7 +148,7 @@ def _question(view: "MemoryView") -> tuple[str, list[str], str, int]:
     if open_questions:
         memory = view.library.get(open_questions[0].id)
         return memory.title, [memory.id], "store_memory", gaps
-    memory = view.library.latest(1)[0][0]
+    memory = view.library.get(view.library.index.latest(view.asker, limit=1)[0].id)
     return (
         f"I last worked with “{memory.title}”. Is there more that I should know about it?",
         [memory.id],

@@ -160,7 +160,7 @@ class Mirror:
 
     def _hash_of(self, id: str) -> str:
         library = Library(self._service.home, Asker(folder=self._service.home.inside))
-        memory = library.get_many((id,)).get(id)
+        memory = library.get_all((id,)).get(id)
         return "" if memory is None else content_hash(rendered(memory).encode("utf-8", "replace"))
 
 

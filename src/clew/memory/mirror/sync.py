@@ -124,7 +124,7 @@ class Syncing:
         return [id for id, _ in written]
 
     def _memory(self, id: str) -> tuple[MemorySide | None, Memory | None]:
-        found = self._library.get_many((id,)).get(id)
+        found = self._library.get_all((id,)).get(id)
         if found is not None:
             is_shown = found.kind is not Kind.EPISODE
             return (MemorySide(_hash(found)), found) if is_shown else (None, None)

@@ -146,7 +146,7 @@ def neighborhood(
         new = {step.id for step in walk.advance()}
         # Two memories may be linked in several ways, and each is told.
         found += [(step, walk.depth) for step in links.neighbours(own) if step.id in new]
-    memories = library.get_many(step.id for step, _ in found)
+    memories = library.get_all(step.id for step, _ in found)
     neighbours = tuple(
         NeighbourMemory(
             node_id=step.id,
@@ -244,7 +244,7 @@ def _has_cycle(library: Library, kinds: Collection[LinkKind], ids: Collection[st
 
 
 def _path(library: Library, start: Memory, steps: list[Step[Link]], path_type: PathType, *, cycle: bool) -> CausalPath:
-    memories = library.get_many(step.id for step in steps)
+    memories = library.get_all(step.id for step in steps)
     hops = [Hop(node_id=start.id, name=start.title, edge_type=None, link=None, edge_weight=None, confidence=None)]
     confidence = 1.0
     for step in steps:

@@ -43,6 +43,8 @@ class Home:
 
     def __init__(self, context: Context) -> None:
         self.root = context.root
+        self.damage = context.damage
+        """Takes the errors of damaged records, so that the others are given."""
         self.folder, self.inside = places(context)
         self._ready(context, self.folder)
         self.store, index = self._open(context)
@@ -198,7 +200,8 @@ class Home:
         rows = self.index.happened(before, limit, after)
         records: dict[tuple[str, str], Record] = {}
         for collection in {each for _, each, _ in rows}:
-            found = self.store.get_many(collection, [id for _, each, id in rows if each == collection])
+            ids = [id for _, each, id in rows if each == collection]
+            found = self.store.get_many(collection, ids, damaged=self.damage)
             records |= {(collection, id): record for id, record in found.items()}
         return [(seq, records[name]) for seq, *where in rows if (name := (where[0], where[1])) in records]
 

@@ -39,8 +39,17 @@ class Library:
         raise NotFound(f"There is no memory '{shortened(id)}'.", hint=_HOW, data={"node_id": id[:80]})
 
     def get_many(self, ids: Iterable[str], filters: Filters = EVERYTHING) -> dict[str, Memory]:
-        """The memories among these ids that may be seen, in their order."""
+        """The memories among these ids that may be seen, in their order. A damaged one is left out, and told."""
         return self._read_many(self.index.visible(ids, self.asker, filters))
+
+    def get_all(self, ids: Iterable[str]) -> dict[str, Memory]:
+        """The same for whom a missing memory means something: a damaged one is an error."""
+        asked = list(ids)
+        found = self.get_many(asked)
+        for id in asked:
+            if id not in found and id in self.home.damage:
+                raise self.home.damage[id]
+        return found
 
     def named(self, given: str) -> Memory:
         """The memory that an id, the beginning of one, or a citation tag means."""
@@ -82,8 +91,8 @@ class Library:
         return msgspec.convert(next(event.before for event in reversed(events) if event.after is None), Memory)
 
     def _read_many(self, ids: Iterable[str]) -> dict[str, Memory]:
-        """Only for ids that the index let through; what has just been forgotten is left out."""
-        found = self.home.store.get_many(MEMORIES, ids)
+        """Only for ids that the index let through; what has just been forgotten is left out, and what is damaged."""
+        found = self.home.store.get_many(MEMORIES, ids, damaged=self.home.damage)
         return {id: msgspec.convert(record.data, Memory) for id, record in found.items()}
 
     def _read(self, id: str) -> Memory:

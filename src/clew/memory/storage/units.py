@@ -96,15 +96,16 @@ class MemoryUnits:
         store, wanted = self._home.store, list(ids)
         records: Iterable[Record] = self._scanned(frozenset(wanted))
         if len(wanted) <= _PAGE:
-            records = store.get_many(MEMORIES, wanted).values()
+            records = store.get_many(MEMORIES, wanted, damaged=self._home.damage).values()
         return (unit_of(msgspec.convert(record.data, Memory)) for record in records)
 
     def _scanned(self, wanted: frozenset[str]) -> Iterator[Record]:
         """Many records, page by page: a new index is filled with all of them."""
-        page = self._home.store.scan(MEMORIES, limit=_PAGE)
+        store, damage = self._home.store, self._home.damage
+        page = store.scan(MEMORIES, limit=_PAGE, damaged=damage)
         while page:
             yield from (record for record in page if record.id in wanted)
-            page = self._home.store.scan(MEMORIES, after=page[-1].id, limit=_PAGE)
+            page = store.scan(MEMORIES, after=page[-1].id, limit=_PAGE, damaged=damage)
 
     def rank(
         self,

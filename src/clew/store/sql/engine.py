@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from clew.errors import InvalidArgument
 from clew.store.arguments import LARGEST_NUMBER, check_name, check_number, check_text
-from clew.store.interface import Event, Job, Record, Rewrite, Tombstone, Transaction
+from clew.store.interface import Damaged, Event, Job, Record, Rewrite, Tombstone, Transaction
 from clew.store.person import person, signed
 from clew.store.sql import jobs, records, rewriting
 from clew.store.sql.connections import Connection, Connections
@@ -61,19 +61,21 @@ class SqlStore(Generic[C]):
         with self._connections.reading() as connection:
             return records.get(connection, self._connections, collection, id)
 
-    def get_many(self, collection: str, ids: Iterable[str]) -> dict[str, Record]:
+    def get_many(self, collection: str, ids: Iterable[str], *, damaged: Damaged | None = None) -> dict[str, Record]:
         check_name("collection", collection)
         wanted = list(dict.fromkeys(ids))
         for id in wanted:
             check_name("id", id)
         with self._connections.reading() as connection:
-            return records.get_many(connection, self._connections, self.get_many_query, collection, wanted)
+            return records.get_many(connection, self._connections, self.get_many_query, collection, wanted, damaged)
 
-    def scan(self, collection: str, *, after: str = "", limit: int | None = None) -> list[Record]:
+    def scan(
+        self, collection: str, *, after: str = "", limit: int | None = None, damaged: Damaged | None = None
+    ) -> list[Record]:
         check_name("collection", collection)
         check_text("after", after)
         with self._connections.reading() as connection:
-            return records.scan(connection, self._connections, collection, after, _limit(limit))
+            return records.scan(connection, self._connections, collection, after, _limit(limit), damaged)
 
     def count(self, collection: str) -> int:
         check_name("collection", collection)

@@ -6,14 +6,14 @@ others use after.
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
 from clew.errors import Conflict, NotFound, StoreError
 from clew.store.arguments import check_name, check_number, encode
-from clew.store.interface import Event, Record, Tombstone
+from clew.store.interface import Damaged, Event, Record, Tombstone
 from clew.store.sql.connections import Connection, Connections
 
 _WRITE_ENTRY = """
@@ -163,19 +163,35 @@ def get(connection: Connection, store: Connections, collection: str, id: str) ->
 
 
 def get_many(
-    connection: Connection, store: Connections, query: str, collection: str, ids: Sequence[str]
+    connection: Connection,
+    store: Connections,
+    query: str,
+    collection: str,
+    ids: Sequence[str],
+    damaged: Damaged | None = None,
 ) -> dict[str, Record]:
     """`query` is the engine's own: it takes a JSON list of ids and the collection."""
     rows = connection.execute(query, (json.dumps(ids), collection)).fetchall()
-    return {row[0]: _record(row, store, collection) for row in rows}
+    return {record.id: record for record in _records(rows, store, collection, damaged)}
 
 
-def scan(connection: Connection, store: Connections, collection: str, after: str, limit: int) -> list[Record]:
+def scan(
+    connection: Connection,
+    store: Connections,
+    collection: str,
+    after: str,
+    limit: int,
+    damaged: Damaged | None = None,
+) -> list[Record]:
     query = f"""
         SELECT id, version, data, updated_at, {store.as_written} FROM records
         WHERE collection = ? AND id > ? ORDER BY id LIMIT ?
     """  # noqa: S608
-    return [_record(row, store, collection) for row in connection.execute(query, (collection, after, limit)).fetchall()]
+    while rows := connection.execute(query, (collection, after, limit)).fetchall():
+        if found := list(_records(rows, store, collection, damaged)):
+            return found
+        after = rows[-1][0]
+    return []
 
 
 def count(connection: Connection, collection: str) -> int:
@@ -220,6 +236,19 @@ def decode(text: str | None, store: Connections, collection: str, id: str) -> An
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, TypeError) as error:
         raise store.damaged(f"a value of {collection}/{id} is unreadable ({error})") from error
+
+
+def _records(
+    rows: Iterable[tuple[Any, ...]], store: Connections, collection: str, damaged: Damaged | None
+) -> Iterator[Record]:
+    """The records of rows; of one that is damaged, why, where somebody takes it."""
+    for row in rows:
+        try:
+            yield _record(row, store, collection)
+        except StoreError as error:
+            if damaged is None:
+                raise
+            damaged[row[0]] = error
 
 
 def _record(row: tuple[Any, ...], store: Connections, collection: str) -> Record:
