@@ -390,7 +390,7 @@ def test_an_export_says_what_only_the_files_hold(clew: Clew, demo: Path, tmp_pat
     told = json.loads(clew(demo, "export", "csv", "-o", str(tmp_path / "a.csv"), "--json").stdout)["notes"]
     assert told == [
         "Not in the export, only in the project's files: 1 changelog, 3 entries' history and evidence, "
-        "10 texts between requirements, 2 purposes of specs."
+        "2 texts between requirements, 2 purposes of specs."
     ]
     told = json.loads(clew(demo, "export", "jsonl", "-o", str(tmp_path / "a.jsonl"), "--json").stdout)["notes"]
     assert "texts between" not in told[0]

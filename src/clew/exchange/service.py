@@ -131,7 +131,8 @@ class ExchangeService:
             held = [part for place in places_of(self._call) for part in place.beside()]
             graph = self._context.graph
             if not form.has_everything:
-                held += some(graph.count(NodeKind.REMAINDER), "text between requirements", "texts between requirements")
+                texts = sum(map(_says_something, graph.nodes_by_kind(NodeKind.REMAINDER)))
+                held += some(texts, "text between requirements", "texts between requirements")
                 held += some(graph.count(NodeKind.SPEC), "purpose of a spec", "purposes of specs")
         drafts = some(self._project.unsaved().count, "unsaved draft")
         notes = [f"Not part of it: {', '.join(drafts)}."] if drafts else []
@@ -172,6 +173,12 @@ class ExchangeService:
 
 _ITEMS = frozenset({NodeKind.REQUIREMENT, NodeKind.ASSERTION, NodeKind.USER_JOURNEY, NodeKind.MEMORY})
 _SHOWN = (str, int, float, bool, type(None))
+
+
+def _says_something(node: Node) -> bool:
+    """Whether a text between requirements is more than headings and rules."""
+    lines = str(node.get_field("text") or "").splitlines()
+    return any(line.strip(" \t-") and not line.startswith("#") for line in lines)
 
 
 def _plain(node: Node) -> dict[str, Any]:
