@@ -162,7 +162,7 @@ FILES = {
     "spec/clock.md": SPEC,
     "src/clock.py": "# Implements: REQ-d00001-A\ndef move():\n    pass  # the hand, a *Hand*\n",
     "src/page.js.j2": "// Implements: REQ-d00001-B\nconst a = {{ a }};\n",
-    "src/bell.js": "/* *Chime*\n * and the Hand */\nconst a = 'Hand';\n",
+    "src/bell.js": "// Implements: REQ-d00001-A\n/* *Chime*\n * and the Hand */\nconst a = 'Hand';\n",
     "tests/test_clock.py": "# Verifies: REQ-d00001-A\ndef test_move():\n    pass\n",
 }
 IDS = ("REQ-p00001", "REQ-o00001", "REQ-d00001", "REQ-d00002", "REQ-d00003")

@@ -42,7 +42,11 @@ def node(said: Said) -> object:
 
 
 def uses(said: Said) -> object:
-    return sorted((each["node_id"], each["line"], each["marked"]) for each in said["references"])
+    """Where a term is used; of a section elspais tells another line than the one with the term."""
+    return sorted(
+        (each["node_id"], each["line"] if each["node_id"].startswith("file:") else 0, each["marked"])
+        for each in said["references"]
+    )
 
 
 def results(said: Any) -> object:
