@@ -111,11 +111,11 @@ def build(folder: Path, cache: Path) -> Path:
     (folder / "clew.toml").write_text(CONFIG.format(folders=names) + NOTHING_ELSE, encoding="utf-8")
     for name, pages in PROJECTS.items():
         if not (folder / name).exists():
-            _unpack(_archive(pages, cache), pages, folder / name)
+            _unpack(archive(pages, cache), pages, folder / name)
     return folder
 
 
-def _archive(pages: Pages, cache: Path) -> bytes:
+def archive(pages: Pages, cache: Path) -> bytes:
     kept = cache / f"{pages.distribution}-{pages.version}.tar.gz"
     if not kept.exists():
         cache.mkdir(parents=True, exist_ok=True)
@@ -125,7 +125,7 @@ def _archive(pages: Pages, cache: Path) -> bytes:
     data = kept.read_bytes()
     found = hashlib.sha256(data).hexdigest()
     if found != pages.sha256:
-        raise BenchmarkFailed(f"{kept} has the hash {found}; the questions are about {pages.sha256}. Remove it.")
+        raise BenchmarkFailed(f"{kept} has the hash {found}; what is measured belongs to {pages.sha256}. Remove it.")
     return data
 
 

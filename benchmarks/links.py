@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.links_project import Hidden, observe_projects
+from benchmarks.links_registry import scrapy, sqlite
 from benchmarks.links_sets import SETS, WARC
 from clew.config import EmbedSettings
 from clew.search.embed.opening import open_embedder
@@ -56,9 +57,16 @@ def main() -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--json", action="store_true", help="print all figures as JSON")
-    parser.add_argument("--set", action="append", choices=tuple(SETS), help="only this set, and no projects")
+    fetched = {"sqlite": sqlite, "scrapy": scrapy}
+    known = SETS | fetched
+    parser.add_argument(
+        "--set",
+        action="append",
+        choices=tuple(known),
+        help="only this set, and no projects; sqlite and scrapy are fetched from the package registry",
+    )
     args = parser.parse_args()
-    if not WARC.is_dir():
+    if not WARC.is_dir() and not set(args.set or SETS) <= fetched.keys():
         print("skipped: the development data is not here, so there is nothing to measure on")
         return 0
     embedder = open_embedder(EmbedSettings())
@@ -70,7 +78,7 @@ def main() -> int:
         figures = [
             _figures(name, links.reversed() if back else links, vectors, back=back)
             for name in args.set or SETS
-            for links in (SETS[name](),)
+            for links in (known[name](),)
             for back in (False, True)
         ]
         projects = [] if args.set else observe_projects(vectors)
