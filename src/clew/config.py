@@ -568,7 +568,7 @@ def _whole_project(patterns: tuple[str, ...], skip: tuple[str, ...]) -> Selectio
 
 
 def _are_tests_read(elspais: ElspaisSettings) -> bool:
-    """elspais reads tests only when told to; Clew leaves them out only when told to."""
+    """elspais reads tests only if a setting says so; Clew reads them unless a setting says no."""
     return elspais.tests_enabled is not False
 
 

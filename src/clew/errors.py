@@ -24,7 +24,7 @@ ClewError
 │   └── SemanticCancer       a memory would become important to everything and about nothing
 ├── TimedOut                 the work took longer than it may
 ├── Cancelled                the caller took the request back
-├── Unavailable              a service that Clew was told to use does not answer, or not with what was asked
+├── Unavailable              a configured service does not answer, or answers with something else
 ├── ConfigError              clew.toml, .elspais.toml or an option cannot be used
 ├── StoreError               the store cannot do what was asked
 │   ├── StoreTooNew          written by a newer version of Clew

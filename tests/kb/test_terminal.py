@@ -144,7 +144,7 @@ def test_without_an_encoder_answers_come_by_words_and_say_so(
     assert main(["trust", str(root), "--yes"]) == 0
     out, err = asked(root, capsys, action, *(("margin",) if action != "status" else ()))
     assert "margin" in out or "texts indexed by words only" in out
-    assert "Search goes by words alone" in err
+    assert "Search uses keywords only" in err
 
 
 # Verifies: REQ-d00193-B

@@ -8,9 +8,9 @@
 | `endpoint` | a service at an address |
 | `http` | the HTTP client for models, which embeddings use as well |
 
-A program or an address is taken from the environment of whoever runs Clew, never from a file of the project: nobody
-who clones a project has chosen what its files say, and neither running a program nor sending text and a key to an
-address may depend on them.
+A program or an address is taken from the user's environment, never from a file of the project: a user who clones a
+project has not chosen what its files say, so they must not start a program or send text and a key to an
+address.
 """
 
 # Implements: REQ-d00052

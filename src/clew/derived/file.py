@@ -210,8 +210,8 @@ def in_memory(statements: Iterable[str]) -> Connection:
 
 
 def throw_away(place: Path) -> None:
-    """Delete a derived file with what SQLite keeps beside it, or a whole folder of derived files. Whoever has one open
-    notices, and opens the one that is made in its place."""
+    """Delete a derived file with what SQLite keeps beside it, or a whole folder of derived files. A process that has it
+    open notices, and opens the new file."""
     if place.is_dir():
         shutil.rmtree(place, ignore_errors=True)
         return

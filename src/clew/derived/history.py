@@ -1,4 +1,4 @@
-"""The history of a project's files: commits, the paths they touched, renames and messages, as git told them once.
+"""The history of a project's files: commits, the paths they touched, renames and messages, read from git once.
 
 Commits are numbered so that a child has a higher number than its parents, whatever their dates say. All commits are
 noted first, without their content; readers then fill them in from the newest on, so that the history can be asked while

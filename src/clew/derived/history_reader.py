@@ -172,7 +172,7 @@ class HistoryReader:
                 new = [id for id in git_history.commit_ids(self._root, head, [before]) if id not in known]
                 gone = git_history.commit_ids(self._root, before, [head])
             except Unavailable:
-                # The commit that was HEAD is not here any more: what still leads to the new one is told by all.
+                # The commit that was HEAD does not exist any more: read all commits that lead to the new one.
                 new = git_history.commit_ids(self._root, head)
                 gone = list(known - set(new))
                 new = [id for id in new if id not in known]

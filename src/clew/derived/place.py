@@ -45,8 +45,8 @@ class DerivedPlace:
 
 
 def _refusal(folder: Path) -> str | None:
-    """Why nothing can be written to a folder; None where it can, or where something is wrong that whoever writes there
-    says better."""
+    """Why nothing can be written to a folder; None if it can, or if something else is wrong, which the write itself
+    reports better."""
     try:
         existing = next(each for each in (folder, *folder.parents) if each.exists())
         with tempfile.TemporaryFile(dir=existing) as file:

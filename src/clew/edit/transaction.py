@@ -253,8 +253,8 @@ def commit_outside(folder: Path, edits: Sequence[FileEdit]) -> None:
 
 
 def replace_alone(place: Path, data: bytes) -> None:
-    """Write one file by a transaction of its own, whose journal lies beside it. Where the process is killed, whoever
-    opens the folder as a project, or calls `recover` for it, completes the write or takes it back. Call `recover`
+    """Write one file by a transaction of its own, whose journal lies beside it. If the process is killed, the next one
+    that opens the folder as a project, or calls `recover` for it, completes the write or takes it back. Call `recover`
     before you read what you are about to change."""
     make_folder(place.parent)
     commit_outside(place.parent, [FileEdit(display(place.name), read_if_there(place), data)])

@@ -59,7 +59,7 @@ class Graph:
         self.kept = KeptFigures(self)
         """Figures over many nodes, kept in step by what changes touch."""
         self.watchers: list[Callable[[Collection[str]], None]] = []
-        """Told the ids that a change touched, while the graph is locked: they only note them."""
+        """Get the ids that a change touched, while the graph is locked, so they may only note them."""
         self._writes = 0
 
     def attach(self, region: Region) -> None:

@@ -28,7 +28,7 @@ class NodeKind(StrEnum):
     FILE = "file"
     """A file that a document names."""
     MEMORY = "memory"
-    """What somebody learned and wrote down."""
+    """A record of what a person or an agent learned."""
     SYMBOL = "symbol"
     """A function, class or method, or a source file as a whole."""
 

@@ -38,7 +38,7 @@ class Neighbours(Protocol[K_contra, E]):
 
 
 class Walk(Generic[E]):
-    """A walk that goes one step further each time it is told to, and knows how it came wherever it was."""
+    """A walk that advances one step per call and knows the path to every node that it reached."""
 
     def __init__(
         self,

@@ -24,7 +24,7 @@ def as_commands(text: str) -> str:
 
 
 def _command(mention: re.Match[str]) -> str:
-    name, following = mention["name"], mention["called"] or mention["told"] or ""
+    name, following = mention["name"], mention["called"] or mention["named"] or ""
     arguments = {key: value.strip('"') for key, value in re.findall(_ARGUMENT, following)}
     tool = by_any_spelling(all_tools())[name]
     command = _commands().get(tool.name)
@@ -53,7 +53,7 @@ def _mentions() -> re.Pattern[str]:
     spelled = "|".join(re.escape(name) for name in known if name not in plain)
     return re.compile(
         rf"(?<![\w./-])(?<!clew call )(?P<tick>`?)(?P<name>{spelled}|(?:{'|'.join(plain)})(?=\())(?![\w-])"
-        rf"(?:\((?P<called>[^()]*)\)|(?P<told> (?:with |and )?{_ARGUMENT}))?(?P=tick)"
+        rf"(?:\((?P<called>[^()]*)\)|(?P<named> (?:with |and )?{_ARGUMENT}))?(?P=tick)"
     )
 
 

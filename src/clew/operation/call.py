@@ -203,30 +203,30 @@ def answer(request: Operation, call: Call) -> Answer:
         data = {name: value for name, value in data.items() if name not in _OF_PAGES}
     noted = data.get("notes")
     if isinstance(noted, list | tuple):
-        data = {**data, "notes": (*noted, *said)} if (said := _not_said(call, noted)) else data
-    elif said := _damage(call):
-        data = {**data, "notes": said}
+        data = {**data, "notes": (*noted, *more)} if (more := _missing_notes(call, noted)) else data
+    elif more := _damage(call):
+        data = {**data, "notes": more}
     # The text shows what is left of the result once it keeps the budget.
-    is_told = type(request).text is not Operation.text
-    text = request.text(msgspec.convert(data, result_of(type(request))) if is_told else data)
+    has_own_text = type(request).text is not Operation.text
+    text = request.text(msgspec.convert(data, result_of(type(request))) if has_own_text else data)
     if places := flagged_places(data):
         data = with_flags(data, places)
-        # Before the texts: whoever reads them has been told.
-        text = f"{note_of(places)}\n\n{text}" if is_told else request.text(data)
+        # The warning comes before the texts that it is about.
+        text = f"{note_of(places)}\n\n{text}" if has_own_text else request.text(data)
     return Answer(data, text, request.links(call, data))
 
 
 _OF_PAGES = ("truncated", "next_cursor")
 
 
-def _not_said(call: Call, noted: Iterable[str]) -> tuple[str, ...]:
+def _missing_notes(call: Call, noted: Iterable[str]) -> tuple[str, ...]:
     """That a team's store answers from its copy, or not at all, and that records are damaged, where an answer does not
     say so itself."""
     if call.project is None:
         return ()
     problem = call.project.context.team_problem
-    told = [] if problem is None or any(problem.message in note for note in noted) else [problem.message]
-    return (*told, *_damage(call))
+    missing = [] if problem is None or any(problem.message in note for note in noted) else [problem.message]
+    return (*missing, *_damage(call))
 
 
 _MOST_DAMAGED = 3
@@ -241,7 +241,7 @@ def _damage(call: Call) -> tuple[str, ...]:
 def perform(request: Operation, call: Call) -> Any:
     """Run an operation for the command line: without a budget, and with a note where texts look like instructions."""
     result = _performed(request, call, bounded=False)
-    call.notes = (*call.notes, *_not_said(call, (*call.notes, *(getattr(result, "notes", None) or ()))))
+    call.notes = (*call.notes, *_missing_notes(call, (*call.notes, *(getattr(result, "notes", None) or ()))))
     if places := flagged_places(msgspec.to_builtins(result, enc_hook=str)):
         call.notes = (*call.notes, note_of(places))
     return result

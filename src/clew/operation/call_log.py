@@ -1,4 +1,4 @@
-"""The latest calls of agents to this process, for whoever watches them work."""
+"""The latest calls of agents to this process, for the page that shows them."""
 
 import threading
 from collections import deque

@@ -146,7 +146,7 @@ class About:
     """Whether that system got it after its source document was written: its profile has it, and the profile of the
     document has not."""
     folder: Literal["option", "argument", "none"] = "option"
-    """How the command is told the project's folder: with -C, or as its last argument; none for one that needs no
+    """How the command gets the project's folder: with -C, or as its last argument; none for one that needs no
     project."""
     hidden: tuple[str, ...] = ()
     """Fields that are no options of the command, such as what a command decides by itself. A `limit` that is none does

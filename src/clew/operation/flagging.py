@@ -54,7 +54,7 @@ def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
             yield place, value
         case dict():
             for number, (key, each) in enumerate(value.items()):
-                # A place is told in the server's own words, so that no text of a file may be a part of it.
+                # The name of a place contains only the server's own words, never a text of a file.
                 name = f".{key}" if _NAME.fullmatch(str(key)) else f"[{number}]"
                 here = f"{place}{name}".removeprefix(".")
                 yield here, str(key)

@@ -170,26 +170,26 @@ _BOUNDS = ("maxLength", "minLength", "maxItems", "minItems", "minimum", "maximum
 
 def terse(tool: Listed) -> Listed:
     """The tool with the names, types and meanings of its arguments, and a result that is an object, without a title.
-    Bounds and what follows from an argument being optional are left out; they hold all the same, and whoever breaks one
-    is told which."""
+    Bounds and what follows from an argument being optional are left out; they are still checked, and a call that
+    breaks a bound gets an error that names it."""
     from clew.operation.schemas import without_plain_defaults
 
     schema = without_plain_defaults(tool.input_schema) if tool.input_schema.get("properties") else tool.input_schema
     fields = {name: _without_bounds(field) for name, field in schema.get("properties", {}).items()}
-    told = {**schema, "properties": fields}
-    arguments, result = (msgspec.Raw(msgspec.json.encode(each)) for each in (told, {"type": "object"}))
+    short = {**schema, "properties": fields}
+    arguments, result = (msgspec.Raw(msgspec.json.encode(each)) for each in (short, {"type": "object"}))
     return msgspec.structs.replace(tool, title="", arguments=arguments, result=result)
 
 
 def _without_bounds(schema: dict[str, Any]) -> dict[str, Any]:
-    told = {keyword: value for keyword, value in schema.items() if keyword not in _BOUNDS}
-    if isinstance(told.get("items"), dict):
-        told["items"] = {"type": told["items"]["type"]} if "type" in told["items"] else {}
-    return told
+    kept = {keyword: value for keyword, value in schema.items() if keyword not in _BOUNDS}
+    if isinstance(kept.get("items"), dict):
+        kept["items"] = {"type": kept["items"]["type"]} if "type" in kept["items"] else {}
+    return kept
 
 
 def outlined(tool: Listed) -> Listed:
     """The tool with the names of the fields of its result, and nothing of what is inside them."""
     schema = tool.output_schema
-    told = {"type": "object", "properties": {name: {} for name in schema.get("properties", {})}}
-    return msgspec.structs.replace(tool, result=msgspec.Raw(msgspec.json.encode(told)))
+    short = {"type": "object", "properties": {name: {} for name in schema.get("properties", {})}}
+    return msgspec.structs.replace(tool, result=msgspec.Raw(msgspec.json.encode(short)))

@@ -54,7 +54,7 @@ class Cursors:
     def _sign(self, place: bytes, content: Any) -> bytes:
         try:
             encoded = msgspec.json.encode(content, order="deterministic")
-        except UnicodeEncodeError:  # an argument may be no text at all, and is part of the question all the same
+        except UnicodeEncodeError:  # an argument may be invalid text; it still belongs to the question
             encoded = json.dumps(msgspec.to_builtins(content), sort_keys=True).encode()
         return hashlib.blake2b(place + encoded, key=self._key, digest_size=_SIGNATURE_BYTES).digest()
 

@@ -29,11 +29,11 @@ def without_plain_defaults(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_plain_default(schema: dict[str, Any]) -> dict[str, Any]:
-    told = {keyword: value for keyword, value in schema.items() if keyword != "default" or value}
-    if isinstance(told.get("type"), list):
-        told["type"] = told["type"][0]
-    options = [option for option in told.pop("anyOf", ()) if option != {"type": "null"}]
-    return {**told, **options[0]} if len(options) == 1 else told
+    kept = {keyword: value for keyword, value in schema.items() if keyword != "default" or value}
+    if isinstance(kept.get("type"), list):
+        kept["type"] = kept["type"][0]
+    options = [option for option in kept.pop("anyOf", ()) if option != {"type": "null"}]
+    return {**kept, **options[0]} if len(options) == 1 else kept
 
 
 @cache
@@ -56,7 +56,7 @@ def _slim_piece(type_: type[msgspec.Struct]) -> dict[str, Any]:
 @cache
 def arguments_schema(type_: type[msgspec.Struct]) -> dict[str, Any]:
     """The schema of arguments, with objects inside it where they are used. Of what is inside an object only names and
-    types are told: the bounds hold all the same, and whoever breaks one is told which."""
+    types are listed. Bounds are still checked: a call that breaks one gets an error that names it."""
     schema = dict(_schema(type_))
     inner = {name: names_and_types(each) for name, each in schema.pop("$defs", {}).items()}
     whole: dict[str, Any] = _walk(schema, lambda each: _filled_in(each, inner)) if inner else schema
@@ -73,14 +73,14 @@ _INSIDE = ("type", "properties", "items", "enum")
 
 
 def _names_and_types(schema: dict[str, Any]) -> dict[str, Any]:
-    told = {keyword: value for keyword, value in schema.items() if keyword in _INSIDE}
+    kept = {keyword: value for keyword, value in schema.items() if keyword in _INSIDE}
     options = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
     if len(options) == 1:
-        told |= options[0]
-    kind = told.get("type")
+        kept |= options[0]
+    kind = kept.get("type")
     if isinstance(kind, list):
-        told["type"] = kind[0]
-    return told
+        kept["type"] = kind[0]
+    return kept
 
 
 def _filled_in(schema: dict[str, Any], inner: dict[str, dict[str, Any]]) -> dict[str, Any]:

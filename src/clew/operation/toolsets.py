@@ -135,7 +135,7 @@ def _spelled(listing: Listing, tools: Sequence[Listed], style: NameStyle) -> Lis
                     tool,
                     tool=spelled[tool.name],
                     original=tool.name if spelled[tool.name] != tool.name else "",
-                    description=wording.told(tool.description),
+                    description=wording.rewrite(tool.description),
                 )
     shown, callable_ = (tuple(seen[tool.name] for tool in group) for group in (listing.shown, listing.callable))
     return msgspec.structs.replace(listing, shown=shown, callable=callable_)

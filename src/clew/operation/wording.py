@@ -16,13 +16,13 @@ _TAILS = (": ", ", or ")
 
 
 class Wording:
-    """How texts are told where tools go by the names `spelled` gives them and only those `listed` may be named."""
+    """Rewrites texts: a tool gets its name in `spelled`, and only the tools in `listed` are named."""
 
     def __init__(self, spelled: Mapping[str, str], listed: Container[str]) -> None:
         self._spelled = spelled
         self._listed = listed
 
-    def told(self, text: str) -> str:
+    def rewrite(self, text: str) -> str:
         if not any(name.strip("`") in self._spelled for name in _NAME.findall(text)):
             return text
         kept = (self._sentence(sentence) for sentence in _SENTENCE_END.split(text))
@@ -33,7 +33,7 @@ class Wording:
             return text
         text = _BRACKETS.sub(lambda found: "" if self._unlisted(found[0]) is not None else found[0], text)
         clauses = text.rstrip(".").split(_CLAUSE)
-        kept = [told for clause in clauses if (told := self._clause(clause))]
+        kept = [part for clause in clauses if (part := self._clause(clause))]
         if not kept:
             return ""
         sentence = _CLAUSE.join(kept)

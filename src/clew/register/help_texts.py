@@ -16,7 +16,7 @@ Kind         functional, non-functional, constraint, interface, business.
 Priority     must, should, could, wont.
 Status       draft, proposed, approved, implemented, verified, obsolete.
 Link         parent (hierarchy), depends-on (order), refines (a part of something coarser), verifies, conflicts.
-Test record  a commit, an outcome, notes, and the files it speaks of: the evidence.
+Test record  a commit, an outcome, notes, and the files it is about: the evidence.
 """
 
 BEST_PRACTICE = """
@@ -97,7 +97,7 @@ code 1 when something is wrong. In an MCP client: `clew req mcp` offers the tool
 """
 
 VERSION_CONTROL = """
-Commit project.req together with the code that it speaks of. req_diff shows what changed between two revisions
+Commit project.req together with the code that it is about. req_diff shows what changed between two revisions
 requirement by requirement, req_review what a branch does, req_audit who signed.
 
 Two branches that both add requirements merge into one register: where both gave the same id, that of the other branch

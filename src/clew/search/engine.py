@@ -262,7 +262,7 @@ class SearchEngine:
         return kept.state if kept is not None else self.version()
 
     def embed_query(self, text: str) -> None:
-        """Have the vector of a query ready before it is asked, for whoever measures the two apart."""
+        """Make the vector of a query before the search, to measure the two apart."""
         with self.units.asked() as reading:
             self._dense.embed_query(reading, meaning(parse_query(text), text))
 

@@ -1,7 +1,7 @@
 """The units of a project, and the lexical index over them.
 
 Writes are transactions: a unit is in the tables and in the lexical index together, or in neither. Any number of threads
-and processes may read and write. Nothing here knows of vectors; they follow under the numbers of the units.
+and processes may read and write. Nothing here uses vectors; they are kept apart, under the numbers of the units.
 
 Everything in the file can be made again from what the units were made of, so a damaged file, or one that an older Clew
 cut into words in another way, is replaced by an empty one.
@@ -30,7 +30,7 @@ MAX_TEXT_CHARACTERS = 8_000_000
 
 _AT_ONCE = 500
 WRITES_NOTED = 256
-"""Whoever knows the units as they were so many writes ago looks only at what changed since."""
+"""A reader that is at most this many writes behind reads only what changed since."""
 _WORTH_TIDYING = 1_000
 """Pages, of 4 KB."""
 _REMEDY = "Run `clew index --rebuild`, which makes it anew."
@@ -182,7 +182,7 @@ def allowed(connection: Connection, condition: Condition, among: Sequence[int]) 
 def units_of(connection: Connection, numbers: Iterable[int]) -> dict[int, Unit]:
     """Units by number; those that are gone are left out."""
     wanted = tuple(dict.fromkeys(numbers))
-    # Asked one by one, as long texts are: whoever wants many asks for a part of them at a time.
+    # One query each, because texts are long: a caller that wants many asks for some at a time.
     rows = [row for number in wanted if (row := connection.execute(_UNIT, (number,)).fetchone()) is not None]
     rests = {row[0]: _REST.decode(row[1]) for row in rows}
     names = _tag_names(connection, {tag for rest in rests.values() for tag in rest.tags})

@@ -76,9 +76,9 @@ _UNITS = (
 )
 _EMBEDDINGS = (
     # What an embedder made of the text of a unit: one vector, or several one after another. A row never changes, and
-    # its number is never used again: whoever knows all rows up to one reads only those after it. A row outlives its
-    # unit for a while: the same text may come again. `windows` has the vectors of the windows of a unit that is quoted;
-    # NULL until they are made.
+    # its number is never used again: a reader that knows all rows up to one reads only those after it. A row outlives
+    # its unit for a while: the same text may come again. `windows` has the vectors of the windows of a unit that is
+    # quoted; NULL until they are made.
     """
     CREATE TABLE embeddings (
         row INTEGER PRIMARY KEY AUTOINCREMENT,

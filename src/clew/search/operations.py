@@ -29,7 +29,7 @@ class IndexReport(msgspec.Struct, frozen=True):
     written: Written | UnsetType = UNSET
     vectors: VectorReport | UnsetType = UNSET
     stopped: tuple[str, ...] | UnsetType = UNSET
-    """The jobs that were told to stop."""
+    """The jobs that were asked to stop."""
 
 
 class MakeIndex(

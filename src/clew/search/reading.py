@@ -31,7 +31,7 @@ Spelt = tuple[str, int, str]
 
 
 class Fact(NamedTuple):
-    """What the index knows of a unit beside its text."""
+    """What the index knows about a unit beside its text."""
 
     speaker: str | None
     role: str | None

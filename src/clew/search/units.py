@@ -21,8 +21,8 @@ WORDS_ONLY = frozenset({"code"})
 
 
 def unit_id(part: str, id: str) -> str:
-    """The id of a unit. Headings and paths may be longer, and names of files stranger, than the index allows ids to
-    be; such a one is told by its hash."""
+    """The id of a unit. A heading or path that is too long for an id, or not printable, is replaced by
+    its hash."""
     whole = f"{part}:{id}"
     if len(whole) <= MAX_ID_CHARACTERS and whole.isprintable():
         return whole

@@ -20,7 +20,7 @@ START_SECONDS, USUAL_SECONDS = 5, 2
 
 
 class HookFile(msgspec.Struct, frozen=True):
-    """How one host is told to run hooks."""
+    """The settings that make one host run hooks."""
 
     path: str
     """From the project's folder."""

@@ -1,5 +1,6 @@
-"""What registries and hosts are told about Clew: the entry of the MCP registry, the bundle for desktop applications,
-and the plugins of Claude Code, Codex and Gemini CLI, each with server, hooks and skills. `make docs` writes all of it.
+"""The files that describe Clew to registries and hosts: the entry of the MCP registry, the bundle for desktop
+applications, and the plugins of Claude Code, Codex and Gemini CLI, each with server, hooks and skills. `make docs`
+writes all of it.
 
 Who publishes Clew under another name changes it in `PUBLISHER`.
 """

@@ -1,11 +1,12 @@
 """Applying and archiving changes on disk.
 
 Every file must still be the one in which conflicts were looked for. The specs that change and the move of the folder
-into the archive are one transaction over files: all of it happens or nothing, and never over what somebody else wrote.
+into the archive are one transaction over files: all of it happens or nothing, and it never overwrites what others
+wrote.
 
-What open changes touched when they were written, git knows of deltas that are committed (`written_against`). For others
-the store remembers what was in force when they were first seen in this working copy; and it remembers that somebody
-brought a change up to date (`clew change rebase`), which counts for more than both.
+For committed deltas, git knows the requirements as they were when the delta was written (`written_against`). For others
+the store remembers the requirements as they were when the change was first seen in this working copy. It also remembers
+that a change was brought up to date (`clew change rebase`), which counts for more than both.
 """
 
 import logging
@@ -65,7 +66,7 @@ class ChangeArchiver:
         skip_specs: bool,
         unknown_base: str = "",
     ) -> ArchiveReport:
-        """Apply a change, and archive it unless told otherwise. Refused with every reason, and then nothing is done.
+        """Apply a change and by default archive it. A refusal names every reason, and then nothing is done.
         `found` are the conflicts of the change; `unknown_base` says why there may be more than anybody can know."""
         change_id = request.change_id
         entry = known.change(change_id)
@@ -327,7 +328,7 @@ def first_seen(
                     if transaction.get(COLLECTION, id) is not None:
                         transaction.delete(COLLECTION, id)
     except (StoreReadOnly, StoreUnreachable) as error:
-        # What is known can be used; what is touched for the first time is recorded by whoever may write.
+        # What is known can be used; what is touched for the first time is recorded by a process that may write.
         log.info("What changes touch for the first time was not recorded: %s", error)
         return {**remembered, **fresh}, () if isinstance(error, StoreReadOnly) else (str(error),)
     except StoreError as error:

@@ -321,13 +321,13 @@ def _present(entry: ChangeEntry, flow: Workflow, context: Context) -> set[str]:
             for each in flow.artefacts
             if (each.output.startswith("specs/") and change.skips_specs) or _files(entry, each.output, context)
         }
-    told = {
+    present = {
         "proposal": change.proposal is not None,
         "specs": bool(change.deltas) or change.skips_specs,
         "design": change.design is not None,
         "tasks": change.tasks is not None,
     }
-    return {name for name, is_there in told.items() if is_there}
+    return {name for name, is_there in present.items() if is_there}
 
 
 def _files(entry: ChangeEntry, output: str, context: Context) -> list[str]:

@@ -27,14 +27,14 @@ def change_list(known: Library, project: Path) -> dict[str, Any]:
     """The open changes, the one that was touched last first."""
     found = []
     for entry in known.changes.values():
-        told = change_summary(entry)
+        summary = change_summary(entry)
         found.append(
             {
-                "name": told.id,
-                "completedTasks": told.task_progress.completed,
-                "totalTasks": told.task_progress.total,
+                "name": summary.id,
+                "completedTasks": summary.task_progress.completed,
+                "totalTasks": summary.task_progress.total,
                 "lastModified": _last_modified(project, entry),
-                "status": told.status,
+                "status": summary.status,
             }
         )
     return {
@@ -71,12 +71,12 @@ def change(entry: ChangeEntry, project: Path) -> dict[str, Any]:
 def _deltas(delta: Delta) -> Iterator[dict[str, Any]]:
     for operation, verb, requirements in (("ADDED", "Add", delta.added), ("MODIFIED", "Modify", delta.modified)):
         for each in requirements:
-            told = _requirement(each)
-            about = f"{verb} requirement: {told['text']}"
-            yield _item(delta, operation, about, requirement=told, requirements=[told])
+            shown = _requirement(each)
+            about = f"{verb} requirement: {shown['text']}"
+            yield _item(delta, operation, about, requirement=shown, requirements=[shown])
     for removed in delta.removed:
-        told = {"text": removed.name, "scenarios": []}
-        yield _item(delta, "REMOVED", f"Remove requirement: {removed.name}", requirement=told, requirements=[told])
+        shown = {"text": removed.name, "scenarios": []}
+        yield _item(delta, "REMOVED", f"Remove requirement: {removed.name}", requirement=shown, requirements=[shown])
     for each_rename in delta.renamed:
         about = f'Rename requirement from "{each_rename.old}" to "{each_rename.new}"'
         yield _item(delta, "RENAMED", about, rename={"from": each_rename.old, "to": each_rename.new})

@@ -331,7 +331,7 @@ class ArchiveNow(
     destructive=True,
     hidden=("confirm", "move"),
 ):
-    """Whoever types the command confirms it."""
+    """Typing the command is the confirmation."""
 
     dry_run: Annotated[bool, Meta(description="Print the difference, write nothing")] = False
     confirm: bool = True

@@ -13,7 +13,7 @@ from clew.text.counting import counted
 from clew.text.terminal import coloured
 
 MOST_FOUND = 500
-"""Results of one search, whoever asks."""
+"""Results of one search at most."""
 
 _SPEC_NEEDED = ("`{command}` needs the id of a spec.", "`clew specs list` shows them.")
 _WORDS_NEEDED = ("`{command}` needs words.", 'Say what to look for: clew specs search "login".')

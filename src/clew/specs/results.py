@@ -436,7 +436,7 @@ class Instructions(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
     dependencies: tuple[dict[str, str | bool], ...]
     unlocks: tuple[str, ...]
     context: str = ""
-    """What the project's settings tell whoever writes an artefact."""
+    """What the project's settings tell the author of an artefact."""
     rules: tuple[str, ...] = ()
     """What they ask of this one."""
     notes: tuple[str, ...] = ()

@@ -161,7 +161,7 @@ def _since(before: Library, known: Library) -> Changes:
 
 
 def _at_first(engine: SearchEngine, known: Library) -> Changes:
-    """What is different from what is there, whoever put it in. Specs whose fingerprint is there are not looked into."""
+    """How the specs differ from the index. Specs whose fingerprint is in the index are not compared."""
     stored = engine.units.hashes(PURPOSE)
     purposes = {id: purpose_unit(entry) for id, entry in known.specs.items()}
     changed = [id for id, unit in purposes.items() if stored.get(unit.id) != unit.content_hash()]

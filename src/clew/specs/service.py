@@ -68,7 +68,7 @@ class SpecsService:
 
     @property
     def library(self) -> Library:
-        """The specs and open changes. Whoever looks at them sees changes, perhaps for the first time."""
+        """The specs and open changes. Changes that are seen for the first time are remembered."""
         self.remember()
         return self._known()
 
@@ -393,7 +393,7 @@ class SpecsService:
     def archive(
         self, request: "ArchiveChange", *, actor: str = "clew", skip_specs: bool = False
     ) -> results.ArchiveReport:
-        """Apply a change to the specs, and archive it unless told otherwise; with `skip_specs` only archive it."""
+        """Apply a change to the specs and by default archive it; with `skip_specs` only archive it."""
         context = self._context
         # Even where nobody follows the files: what is not seen would be overwritten.
         context.keeper.refresh()
@@ -426,13 +426,15 @@ def _unknown(base: GitBase) -> str:
     """Why a base is unknown; empty where it is known."""
     if not (base.unknown or base.squashed):
         return ""
-    told = []
+    reasons = []
     if base.unknown:
         missing = ", ".join(base.unknown)
-        told.append(f"the history of this clone is cut off, and does not have the commit that added {missing}")
+        reasons.append(f"the history of this clone is cut off, and does not have the commit that added {missing}")
     if base.squashed:
-        told.append(f"one commit added {', '.join(base.squashed)} and changed the same requirements, as squashing does")
-    return "; ".join(told)
+        reasons.append(
+            f"one commit added {', '.join(base.squashed)} and changed the same requirements, as squashing does"
+        )
+    return "; ".join(reasons)
 
 
 def _needs_base(change: Change) -> bool:

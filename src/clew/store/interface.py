@@ -156,7 +156,7 @@ class Store(Protocol):
 
     def renew_job(self, id: str) -> None:
         """Say that the work goes on, without news of it: progress stays as it is, and so does a request to stop, which
-        only whoever does the work can meet. A job that has ended stays as it is."""
+        only the worker can meet. A job that has ended stays as it is."""
         ...
 
     def finish_job(self, id: str, *, state: str = "done", message: str = "", done: int | None = None) -> Job:

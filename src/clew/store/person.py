@@ -1,6 +1,6 @@
 """On whose behalf the work of a call is done, where that is known: a token's owner behind a server of a team.
 
-What somebody proved to be comes first in the actor of every event, before what the caller says of itself.
+The authenticated name comes first in the actor of every event, before the name that the caller gives itself.
 """
 
 from collections.abc import Iterator

@@ -1,13 +1,13 @@
 """Whether the process that ran a job is still there.
 
 A process that is killed cannot say that its job has ended. So every job carries the process that last reported on it,
-and whoever reads the job judges:
+and a reader of the job decides:
 
 - on the same machine since the same start of it: the process has ended when no process has its number, or one that
   started at another time has it;
 - on the same machine, which has been restarted since: the process has ended;
 - anywhere else (another machine, another container): unknown here; it counts as ended after some time of silence. A job
-  is a lease that whoever does the work renews, so for jobs that is a short time, by the clock of the store.
+  is a lease that the worker renews, so for jobs that is a short time, by the clock of the store.
 
 The verdict is never written down: a wrong one is gone as soon as the job reports again.
 """

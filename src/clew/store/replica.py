@@ -1,9 +1,9 @@
 """A team's store with a copy of it on this machine.
 
 Writes go to the database, reads are answered by the copy. The copy is made of the database's events, in their order:
-`seq` is the truth, and whoever reads asks for what came since. So the copy never holds what the database does not, and
-after a cut it goes on where it stopped. A purge changes events that were copied already; the database notes which, and
-the copy takes those over again.
+each event has a number (`seq`), and a read first fetches the events since the last one. So the copy never holds what
+the database does not, and after a lost connection it continues where it stopped. A purge changes events that were
+copied already; the database notes which, and the copy takes those over again.
 
 While the database does not answer, reading goes on from the copy, `stale` says so, and every write fails with
 StoreUnreachable: nothing is acknowledged that is not in the database.
@@ -119,7 +119,7 @@ class ReplicatedStore:
 
     @property
     def stale(self) -> str | None:
-        """What a reader has to be told: since when the database does not answer; None while it does."""
+        """A message for readers: since when the database does not answer; None while it does."""
         return self._stale
 
     def follow(self, wakers: Callable[[], Waker]) -> None:
@@ -370,11 +370,11 @@ class ReplicatedStore:
 
     def describe(self, *, counts: bool = True) -> Mapping[str, Any]:
         try:
-            told = dict(self._asked().describe(counts=counts))
+            description = dict(self._asked().describe(counts=counts))
         except StoreUnreachable as error:
             self._lost(error)
-            told = dict(self._local.describe(counts=counts))
-        return {**told, "copy": self._local.describe(counts=False)["location"], "stale": self._stale}
+            description = dict(self._local.describe(counts=counts))
+        return {**description, "copy": self._local.describe(counts=False)["location"], "stale": self._stale}
 
     def check(self) -> list[str]:
         return [*self._asked().check(), *self._local.check()]

@@ -92,7 +92,7 @@ def copy(
     here, there = content(source, wanted), content(target, wanted)
     if here != there:
         raise StoreError(
-            f"The copy differs from its source: {_told(here)} here, {_told(there)} there.",
+            f"The copy differs from its source: {_described(here)} here, {_described(there)} there.",
             hint="Somebody may have written meanwhile: run the command again. The source is as it was.",
         )
     return Copied(written, here)
@@ -223,7 +223,7 @@ def _marks(columns: str) -> str:
     return ", ".join("?" * len(columns.split(", ")))
 
 
-def _told(content: Content) -> str:
+def _described(content: Content) -> str:
     return (
         f"{content.records} records, {content.tombstones} deleted and {content.events} events ({content.sha256[:12]})"
     )

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 def watched(store: Store | None, kind: str, work: Callable[[Progress], T], progress: Progress) -> T:
-    """Do the work, as a job once it reports that there is something to do. Without a store it is done all the same."""
+    """Do the work, as a job once it reports that there is something to do. Without a store the work is still done."""
     if store is None:
         return work(progress)
     reporting = _Reporting(store, kind, progress)

@@ -18,7 +18,7 @@ _SPACE, _DELETE = 0x20, 0x7F
 
 
 def printable(text: str) -> str:
-    """What somebody else wrote, with a visible sign in place of everything that would be obeyed: ESC as ␛, a turn of
+    """A text of others, with a visible sign for each control character that a terminal would obey: ESC as ␛, a turn of
     direction as ⟨U+202E⟩. Tabs and line ends stay."""
     return _OBEYED.sub(_visible, text)
 

@@ -20,7 +20,7 @@ _MODEL = (
     r"(?:ai|a\.i\.|llms?|language\s+models?|assistants?|chatbots?|agents?|claude|chatgpt|gpt(?:-?\d\w*)?|copilot|"
     r"gemini)"
 )
-_TOLD = r"(?:previous(?:ly)?|prior|preceding|earlier|above|foregoing|former|initial|original|existing)"
+_EARLIER = r"(?:previous(?:ly)?|prior|preceding|earlier|above|foregoing|former|initial|original|existing)"
 _PROMPTS = r"(?:prompts?|instructions?)"
 _ORDERS = rf"(?:{_PROMPTS}|directives?|guidelines|programming)"
 _MORE_ORDERS = (
@@ -64,12 +64,12 @@ def _rule(words: str, source: str) -> Rule:
 
 
 RULES: Final = (
-    # Taking back what the model was told.
+    # Revoking earlier instructions.
     _rule(
         "ignor|disregard|forget|overr|bypass|neglect|discard|dismiss|skip|cancel|follow|listen|attention",
-        rf"{_DROP}(?:{_TOLD}(?:\s+\w+){{0,3}}\s+{_ORDERS}|(?:your|system)\s+(?:\w+\s+)?(?:{_ORDERS}|rules|restrictions))\b"
-        rf"|(?=[idfobnscp]){_NOT_OF_A_SUBJECT}{_DROP}{_TOLD}(?:\s+\w+){{0,3}}\s+{_MORE_ORDERS}\b"
-        rf"|\byou\s+(?:must|should|shall|will|can|have\s+to|need\s+to)\s+(?:now\s+)?{_DROP}{_TOLD}\s+(?:\w+\s+)?"
+        rf"{_DROP}(?:{_EARLIER}(?:\s+\w+){{0,3}}\s+{_ORDERS}|(?:your|system)\s+(?:\w+\s+)?(?:{_ORDERS}|rules|restrictions))\b"
+        rf"|(?=[idfobnscp]){_NOT_OF_A_SUBJECT}{_DROP}{_EARLIER}(?:\s+\w+){{0,3}}\s+{_MORE_ORDERS}\b"
+        rf"|\byou\s+(?:must|should|shall|will|can|have\s+to|need\s+to)\s+(?:now\s+)?{_DROP}{_EARLIER}\s+(?:\w+\s+)?"
         rf"{_MORE_ORDERS}\b",
     ),
     _rule(

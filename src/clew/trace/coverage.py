@@ -264,7 +264,7 @@ class CodeMetrics(msgspec.Struct, frozen=True):
     line_evidence: str
     """executed, partly executed, not executed, or no line evidence."""
     executable_lines: int | None
-    """Of the function or class that the citation belongs to; null where no report speaks of the file."""
+    """Of the function or class that the citation belongs to; null if no report covers the file."""
     executed_lines: int | None
     executed_by: tuple[str, ...]
     """Ids of the tests that executed any of these lines, where the report tells tests apart."""

@@ -124,7 +124,7 @@ def day(seconds: int) -> str:
         return f"second {seconds}"
 
 
-def told(commit: Commit, *, body: int = 0) -> str:
+def commit_line(commit: Commit, *, body: int = 0) -> str:
     """A commit in one line: its subject, the numbers it names, who and when; with `body`, so much of the rest."""
     subject = one_line(commit.subject, 120) or "(no message)"
     numbers = [each for each in references_in(commit.message) if each not in subject]

@@ -6,7 +6,7 @@ from clew.derived.history import Commit
 from clew.graph.model import EdgeKind, NodeKind
 from clew.text.shortening import one_line
 from clew.why.answer import Fact, Section, section
-from clew.why.inquiry import Inquiry, day, references_in, told
+from clew.why.inquiry import Inquiry, commit_line, day, references_in
 from clew.why.sections.made import REVERTS, around, commits_of
 from clew.why.sections.pending import pending
 
@@ -22,7 +22,7 @@ def commit_sections(inquiry: Inquiry, id: str) -> tuple[Section, ...]:
         tests = list(_tests(inquiry, paths))
     requirements = [fact.place for fact in cited]
     later = [
-        Fact(f"taken back by {told(each)}", "stated", each.id[:12])
+        Fact(f"taken back by {commit_line(each)}", "stated", each.id[:12])
         for each in inquiry.history.naming(f"This reverts commit {id[:7]}", 5)
         if (undone := REVERTS.search(each.message)) and id.startswith(undone[1])
     ]

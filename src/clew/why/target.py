@@ -1,4 +1,4 @@
-"""What somebody means by a target: a file, lines of it, a symbol, an id of the graph, a memory or a commit."""
+"""Resolves a target: a file, lines of it, a symbol, an id of the graph, a memory or a commit."""
 
 import difflib
 import posixpath

@@ -150,7 +150,7 @@ class Follower:
         self._pause_until = now + (now - began) * PAUSE_SHARE if pauses else 0.0
         return is_current
 
-    # Being told
+    # What the caller reports
 
     def select(self, selections: Mapping[str, Selection]) -> None:
         """Follow the files of other selections from now on. What is known of files stays."""

@@ -32,7 +32,7 @@ _OWN = ("elspais.", "file.", "markers.", "openspec.", "register.", "results.", "
 
 
 def codes_of(check: str) -> tuple[str, ...]:
-    """The codes of the findings that a check makes, be it named as elspais or as Clew names it."""
+    """The codes of the findings of a check, which has its name in elspais or in Clew."""
     name = check.strip()
     if name in SAME:
         return SAME[name]

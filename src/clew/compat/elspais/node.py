@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from clew.project import Project
 
 _AUTHORED = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
-_TOLD_ELSEWHERE = frozenset({"body", "steps", "labels", "retired_labels", "expected", "hash_now", "text"})
+_SHOWN_ELSEWHERE = frozenset({"body", "steps", "labels", "retired_labels", "expected", "hash_now", "text"})
 _CITING = (NodeKind.CODE, NodeKind.TEST)
 STEP = "/"
 DECLARATION = "declaration"
@@ -104,8 +104,8 @@ class NodeView:
     def _end(self, edge: Edge, id: str) -> dict[str, Any]:
         other = self._graph.get_node(id)
         kind, title = (other.kind.value, other.title) if other is not None else ("unknown", "")
-        told: dict[str, Any] = {"id": id, "kind": kind, "title": title, "edge_kind": edge.kind.value}
-        return {**told, "assertion_targets": list(edge.labels)} if edge.labels else told
+        end: dict[str, Any] = {"id": id, "kind": kind, "title": title, "edge_kind": edge.kind.value}
+        return {**end, "assertion_targets": list(edge.labels)} if edge.labels else end
 
     def _child(self, edge: Edge) -> dict[str, Any]:
         other = self._graph.get_node(edge.source)
@@ -137,21 +137,21 @@ class NodeView:
         ]
 
     def _properties(self, node: Node) -> dict[str, Any]:
-        told = {name: value for name, value in node.fields.items() if name not in _TOLD_ELSEWHERE}
+        properties = {name: value for name, value in node.fields.items() if name not in _SHOWN_ELSEWHERE}
         if node.kind is NodeKind.USER_JOURNEY:
             failing = [each["label"] for each in self._steps(node) if each["status"] == "failed"]
             sections = [{"name": each["heading"], "content": each["text"]} for each in self._sections(node)]
             verdict = self._graph.evidence.verdict(node.id) or "unverified"
-            told |= {"sections": sections, "verdict": verdict, "failing_steps": failing}
+            properties |= {"sections": sections, "verdict": verdict, "failing_steps": failing}
         elif node.kind is NodeKind.REQUIREMENT:
-            told["stereotype"] = "template" if node.get_field("template") else "concrete"
+            properties["stereotype"] = "template" if node.get_field("template") else "concrete"
             if (inherited := integrated(self._graph, node)) is not None:
-                told["integrates_rollup"] = msgspec.to_builtins(inherited)
+                properties["integrates_rollup"] = msgspec.to_builtins(inherited)
         elif node.kind is NodeKind.ASSERTION:
-            told["text"] = node.title
+            properties["text"] = node.title
         elif node.kind is NodeKind.REMAINDER:
-            told["text"] = node.get_field("text", "")
-        return told
+            properties["text"] = node.get_field("text", "")
+        return properties
 
     # What only elspais has names for
 
@@ -234,9 +234,7 @@ class NodeView:
             return self._settings(id, path)
         inside = [each for each in self._graph.nodes_in_file(path) if each.kind is not NodeKind.ASSERTION]
         if not inside:
-            raise NotFound(
-                f"'{path}' holds nothing that Clew knows of.", hint="Files are named as in file:REQ:spec/a.md."
-            )
+            raise NotFound(f"'{path}' holds nothing that Clew reads.", hint="Files are named as in file:REQ:spec/a.md.")
         children = tuple(
             {"kind": each.kind.value, "id": each.id, "title": each.title, "line": each.source.line}
             for each in inside

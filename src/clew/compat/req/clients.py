@@ -1,4 +1,4 @@
-"""What clients of the register are told: the entry of the server in .mcp.json, and the settings of Claude Code."""
+"""Settings for clients of the register: the entry of the server in .mcp.json, and those of Claude Code."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -46,7 +46,7 @@ def write_entry(root: Path, path: Path, *, force: bool) -> dict[str, Any]:
 
 def _read(root: Path, path: Path) -> bytes | None:
     with suppress(OutsideProject):
-        # Whoever writes the file says what is wrong with it.
+        # The write of the file reports what is wrong with it.
         complete_interrupted(path, within=bounds_of(root, path))
     return read_if_there(path)
 

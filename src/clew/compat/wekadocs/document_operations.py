@@ -77,8 +77,8 @@ class SearchDocumentation(
     example={"query": "default margin", "top_k": 2},
 ):
     """Use when a client still calls the older tool. Do not use when kb.retrieve_evidence is there: it answers in a
-    tenth of the tokens. Returns at most top_k sections with their texts, and quotes as answer_markdown; errors are told
-    as data. If you need more, call get_section_text. Defaults: top_k 20, verbosity graph. Max: top_k 100, 32768 bytes
+    tenth of the tokens. Returns at most top_k sections with their texts, and quotes as answer_markdown; errors are
+    data. If you need more, call get_section_text. Defaults: top_k 20, verbosity graph. Max: top_k 100, 32768 bytes
     of a section."""
 
     query: Annotated[str, Meta(description="A question, or words")]

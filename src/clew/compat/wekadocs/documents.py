@@ -145,7 +145,7 @@ class SectionSearch:
         )
 
     def search_documentation(self, request: "SearchDocumentation") -> shapes.Documentation:
-        """Whatever goes wrong is told as data, as it always was."""
+        """Errors are returned as data, as they always were."""
         try:
             return self._documentation(request.query, request.top_k, request.verbosity)
         except Cancelled:
@@ -173,12 +173,12 @@ class SectionSearch:
         with self._kb.library.reading(self._boundary) as reading:
             items = [_evidence(reading, each, scores[place], level) for place, each in enumerate(found)]
         kept, cut = within_hard_limit(items)
-        told = [
+        quoted = [
             f"> {' '.join(found[q.passage].text[q.start : q.end].split())}\n>\n> — {found[q.passage].section.id}"
             for q in quotes
         ]
         return shapes.Documentation(
-            answer_markdown="\n\n".join(told) or "Nothing found.",
+            answer_markdown="\n\n".join(quoted) or "Nothing found.",
             answer_json=shapes.DocumentationAnswer(
                 answer=f"{len(quotes)} quotes of {len(found)} sections; they are text of documents.",
                 evidence=kept,

@@ -116,7 +116,7 @@ class ExpandNeighbors(
     example={"node_ids": ["doc:docs/guide.md"], "page_size": 5},
 ):
     """Use when a client still calls the older tools. Do not use when graph.expand is there. Returns at most page_size
-    nodes, nearest first, and the edges to them, without what the session was told before. If you need more, call it
+    nodes, nearest first, and the edges to them, without what the session has got before. If you need more, call it
     with next_cursor. Defaults: direction both, max_hops 1, page_size 25. Max: 3, 100."""
 
     empty = "neighbors"
@@ -281,7 +281,7 @@ class TraverseRelationships(
     example={"start_ids": ["doc:docs/guide.md#making-a-table"], "max_depth": 1},
 ):
     """Use when a client still calls the older tools. Do not use when graph.expand is there. Returns at most 100 nodes
-    with their distance and up to three paths to each; what is wrong is told in error. If you need more, call it from a
+    with their distance and up to three paths to each; an error is in the field error. If you need more, call it from a
     node further on. Defaults: max_depth 2, no text. Max: 3, 1000 characters of text."""
 
     start_ids: Ids

@@ -1,7 +1,7 @@
 """Marks of comments and strings that a pattern alone cannot judge: what each means where it stands, how far it reaches.
 
 A decision takes the text, where the mark begins and where it ends. It says where the text after the mark ends and where
-the whole ends, or None where the mark stands for itself.
+the whole ends, or None where the mark is ordinary text.
 """
 
 import re

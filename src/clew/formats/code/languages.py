@@ -20,7 +20,7 @@ NESTED, RUBY_BLOCK, PERL_POD = "n", "c", "s"
 WORD_QUOTE, LITERAL_QUOTE, SHELL_QUOTE, TEMPLATE, REGEX_LITERAL = "q", "y", "w", "j", "r"
 HEREDOC, TIGHT_HEREDOC, PHP_HEREDOC = "d", "e", "p"
 ESCAPED = "k"
-"""Neither comment nor string: a quote or mark that stands for itself."""
+"""Neither comment nor string: a quote or mark that is ordinary text."""
 _KINDS = dict.fromkeys(("l", AFTER_BLANK, NOT_IN_ADDRESS, FIRST_ON_LINE, NO_OPERATOR), LINE)
 _KINDS |= dict.fromkeys(("b", NESTED, RUBY_BLOCK, PERL_POD), BLOCK)
 

@@ -67,16 +67,16 @@ class ScriptConfig(msgspec.Struct, frozen=True):
 
 def read_config(data: bytes, path: str) -> ScriptConfig:
     """A file that is not what it should be says nothing."""
-    told = _object(data)
+    parsed = _object(data)
     folder = posixpath.dirname(path)
-    options = told.get("compilerOptions")
+    options = parsed.get("compilerOptions")
     options = options if isinstance(options, dict) else {}
     base = options.get("baseUrl")
     at = _joined(folder, base) if isinstance(base, str) else None
     paths = options.get("paths")
-    extends = told.get("extends")
+    extends = parsed.get("extends")
     named = extends if isinstance(extends, list) else [extends]
-    references = told.get("references")
+    references = parsed.get("references")
     return ScriptConfig(
         base=at,
         paths=tuple(_patterns(paths, folder if at is None else at)) if isinstance(paths, dict) else (),
@@ -92,9 +92,9 @@ def read_config(data: bytes, path: str) -> ScriptConfig:
 
 def read_package(data: bytes, path: str) -> tuple[ScriptConfig, ScriptConfig]:
     """The names by which all of the project imports a package's files, and those that only its own files know."""
-    told = _object(data)
+    parsed = _object(data)
     folder = posixpath.dirname(path)
-    name, exports, imports = told.get("name"), told.get("exports"), told.get("imports")
+    name, exports, imports = parsed.get("name"), parsed.get("exports"), parsed.get("imports")
     outside: dict[str, list[str]] = {}
     if isinstance(name, str) and name:
         if not (isinstance(exports, dict) and any(key.startswith(".") for key in exports)):
@@ -102,7 +102,7 @@ def read_package(data: bytes, path: str) -> tuple[ScriptConfig, ScriptConfig]:
         for key, target in exports.items():
             named = posixpath.normpath(posixpath.join(name, key))
             outside[named] = [*_texts(target), key, posixpath.join("src", key)]
-        main = [each for key in _MAIN for each in _texts(told.get(key))]
+        main = [each for key in _MAIN for each in _texts(parsed.get(key))]
         # Without what was made of them, the files that are written lie here by custom.
         outside[name] = [*_texts(exports.get(".")), *main, "src/index", "."]
         outside[f"{name}/*"] = [*outside.get(f"{name}/*", ()), "*", "src/*"]
@@ -129,10 +129,10 @@ def _without_endings(paths: Mapping[str, list[str]], folder: str) -> Iterator[tu
 
 def _object(data: bytes) -> dict[str, Any]:
     try:
-        told = json.loads(_plain(data.decode("utf-8-sig", "replace")))
+        parsed = json.loads(_plain(data.decode("utf-8-sig", "replace")))
     except (ValueError, RecursionError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return parsed if isinstance(parsed, dict) else {}
 
 
 def _patterns(paths: Mapping[str, Any], folder: str) -> Iterator[tuple[str, tuple[str, ...]]]:

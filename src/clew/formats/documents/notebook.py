@@ -39,7 +39,7 @@ def read_notebook(text: str) -> Notebook:
     for cell, (line, end_line) in zip(cells, places, strict=True):
         _add_cell(page, cell, line, end_line, problems)
     metadata = whole.get("metadata") if isinstance(whole, dict) else None
-    return Notebook(page, _told(metadata), tuple(problems))
+    return Notebook(page, _shown_metadata(metadata), tuple(problems))
 
 
 def _cells(whole: Any) -> Iterator[dict[str, Any]]:
@@ -54,7 +54,7 @@ def _cells(whole: Any) -> Iterator[dict[str, Any]]:
 
 
 def _places(text: str, count: int) -> list[tuple[int, int]]:
-    """The lines of each cell; those of the whole file where they cannot be told apart."""
+    """The lines of each cell; those of the whole file if the cells cannot be located."""
     if not count:
         return []
     lines = text.count("\n") + 1
@@ -120,11 +120,11 @@ def _joined(lines: Any) -> str:
     return sound(lines) if isinstance(lines, str) else ""
 
 
-def _told(metadata: Any) -> dict[str, Any]:
+def _shown_metadata(metadata: Any) -> dict[str, Any]:
     """The few properties that say something about the document."""
     if not isinstance(metadata, dict):
         return {}
-    told: dict[str, Any] = {}
+    shown: dict[str, Any] = {}
     for name in ("title", "authors", "kernelspec", "language_info"):
         value = metadata.get(name)
         if isinstance(value, dict):
@@ -132,5 +132,5 @@ def _told(metadata: Any) -> dict[str, Any]:
         elif isinstance(value, list):
             value = [each.get("name", "") if isinstance(each, dict) else str(each) for each in value]
         if value:
-            told[name] = [sound(str(each)) for each in value] if isinstance(value, list) else sound(str(value))
-    return told
+            shown[name] = [sound(str(each)) for each in value] if isinstance(value, list) else sound(str(value))
+    return shown

@@ -79,10 +79,10 @@ def _plain(text: str, path: str) -> Document:
 
 
 def _notebook(text: str, path: str) -> Document:
-    page, told, problems = read_notebook(text)
+    page, metadata, problems = read_notebook(text)
     shown = page.text()
     links = markdown_links(shown, page.blocks)
-    return _assembled(Format.NOTEBOOK, shown, path, told, page.blocks, links, problems)
+    return _assembled(Format.NOTEBOOK, shown, path, metadata, page.blocks, links, problems)
 
 
 def _python(text: str, path: str) -> Document:

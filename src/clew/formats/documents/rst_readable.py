@@ -1,6 +1,6 @@
 """reStructuredText as its readers see it, in the marks of markdown and line for line.
 
-Whoever reads a rendered page sees no rulers under titles, no directives and no roles. So titles get the marks of
+A reader of a rendered page sees no rulers under titles, no directives and no roles. So titles get the marks of
 markdown, blocks of code its fences, admonitions their word, and roles give what they show; what a reader does not see
 is blank. Every line stays the line it was: lines of the text are lines of the file.
 """
@@ -41,7 +41,7 @@ def readable(lines: TextLines, blocks: Sequence[Block]) -> tuple[TextLines, list
     for block in blocks:
         page.add(block)
     read = list(_inline(page.shown, page.verbatim))
-    # A last line of which nothing is shown is a line all the same.
+    # A last line of which nothing is shown still counts as a line.
     is_ended = lines.text.endswith(("\n", "\r")) or (read and not read[-1])
     shown = TextLines("\n".join(read) + "\n" if is_ended else "\n".join(read))
     return shown, [block for block in _placed(shown, blocks, page) if shown.text[block.start : block.end].strip()]

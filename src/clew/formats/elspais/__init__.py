@@ -30,7 +30,7 @@ What a reader reports. Codes are stable; the severity is the reader's own view.
 | `elspais.label_in_text` | info | what looks like a label continues the text before it |
 | `elspais.label_style` | warning | an indented, longer or differently styled label was accepted |
 | `elspais.late_metadata` | warning | a field below a heading is plain text |
-| `elspais.malformed_end` | warning | an End marker that cannot be read closes its block all the same |
+| `elspais.malformed_end` | warning | an End marker that cannot be read still closes its block |
 | `elspais.malformed_header` | warning | a heading begins like an id, but does not follow the grammar |
 | `elspais.missing_end` | warning | a requirement or journey without End marker |
 | `elspais.more` | info | how many further diagnostics of a code are not listed |

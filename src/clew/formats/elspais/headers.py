@@ -107,9 +107,7 @@ def read_end(text: str, line: int, header: Header, findings: Findings) -> EndMar
     match = _HASH.fullmatch(after.strip()) if bar else None
     title = before.strip() if match is not None else rest
     if len(title) < 2 or not (title.startswith("*") and title.endswith("*")):
-        message = (
-            f"{text[:_SHOWN]!r} is not `*End* *title* | **Hash**: value`; it closes {header.written_id} all the same."
-        )
+        message = f"{text[:_SHOWN]!r} is not `*End* *title* | **Hash**: value`; it still closes {header.written_id}."
         findings.warning("malformed_end", line, message)
         return EndMarker("", match[1] if match is not None else None)
     title = title[1:-1].strip()

@@ -72,24 +72,24 @@ TERM_CHECKS = (
 
 def read_format_rules(values: TomlValues) -> FormatRules:
     flags = ("require_hash", "require_assertions", "require_status", "require_rationale", "require_shall")
-    told = {name: values.flag(f"rules.format.{name}", default=False) for name in (*flags, "labels_sequential")}
+    rules = {name: values.flag(f"rules.format.{name}", default=False) for name in (*flags, "labels_sequential")}
     # Labels that occur twice are always reported.
     values.flag("rules.format.labels_unique", default=True)
     severity = values.choice(SEVERITIES, "rules.format.no_assertions_severity", default="warning")
-    is_said = values.has("rules.format.no_assertions_severity") and severity not in SILENT
-    return FormatRules(**told, no_assertions=severity if is_said else "")
+    is_set = values.has("rules.format.no_assertions_severity") and severity not in SILENT
+    return FormatRules(**rules, no_assertions=severity if is_set else "")
 
 
 def read_coverage_rules(values: TomlValues) -> CoverageRules:
-    def told(key: str) -> str:
+    def severity_of(key: str) -> str:
         severity = values.choice(SEVERITIES, f"rules.coverage.{key}", default="off")
         return "" if severity in SILENT else severity
 
-    found = ((one, tier, told(f"{one}.{tier}")) for one in COVERAGE_DIMENSIONS for tier in COVERAGE_TIERS)
+    found = ((one, tier, severity_of(f"{one}.{tier}")) for one in COVERAGE_DIMENSIONS for tier in COVERAGE_TIERS)
     return CoverageRules(
         severities=tuple(each for each in found if each[2]),
-        uncredited_evidence=told("uncredited_evidence"),
-        external_test_failure=told("external_test_failure"),
+        uncredited_evidence=severity_of("uncredited_evidence"),
+        external_test_failure=severity_of("external_test_failure"),
     )
 
 

@@ -49,7 +49,7 @@ def _keys(text: str) -> Iterator[str]:
 
 
 def _ends(text: str) -> list[str]:
-    """Behind the last equals sign: where a key may stand that has no value, which a parser reads all the same."""
+    """After the last equals sign: there may be a key without a value, which a parser still reads."""
     return _KEY_BEGINS.split(text.rpartition("=")[2])
 
 

@@ -7,7 +7,7 @@
 | no or several blank lines around headings | one |
 | spaces at the ends of lines, unless they break a line; line ends of Windows | none, LF |
 
-What is in code blocks keeps every byte. Whoever formats reads the result again and compares.
+What is in code blocks keeps every byte. The caller parses the result again and compares.
 """
 
 import re

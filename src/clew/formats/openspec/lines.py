@@ -27,7 +27,7 @@ class Heading(msgspec.Struct, frozen=True, gc=False):
     text: str
     """Without the number signs in front and behind."""
     spaced: bool
-    """Whether a space follows the signs; `###Requirement:` has none and is a heading all the same."""
+    """Whether a space follows the signs; `###Requirement:` has none but is a heading too."""
 
     @property
     def line(self) -> int:

@@ -55,7 +55,7 @@ def read_delta(data: bytes, spec_id: str = "") -> Delta:
 
 
 def read_document(data: bytes) -> tuple[Document, Lines]:
-    """A proposal or a list of tasks: its sections, and its lines for whoever looks closer."""
+    """A proposal or a list of tasks: its sections, and its lines for a closer look."""
     reading = _Reading(data, with_requirements=False)
     return reading.document(data), reading.lines
 
@@ -112,7 +112,7 @@ class _Reading:
 
     def _begins_section(self, heading: Heading, current: SectionKind) -> bool:
         """A heading of level two does. One of another level does where it says Purpose or Requirements and cannot be
-        the title or part of a requirement: OpenSpec goes by the name there."""
+        the title or part of a requirement: OpenSpec recognises it by its name."""
         if heading.depth == _SECTION_DEPTH:
             return True
         named = _NAMES.get(_plain(heading.text))

@@ -164,7 +164,7 @@ _ITEM = re.compile(rf"\s*{_BULLET}")
 _ROLES = {"GIVEN": "given", "WHEN": "when", "THEN": "then"}
 _CONDITIONS = ("GIVEN", "WHEN")
 _LONGEST_WITH_CODE = 2_000
-"""In longer lines code is not told from text: finding its ends takes the square of the length."""
+"""Longer lines are not searched for code: finding its ends takes the square of the length."""
 
 
 class _Start(msgspec.Struct, frozen=True, gc=False):

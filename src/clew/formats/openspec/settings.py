@@ -1,4 +1,4 @@
-"""`openspec/config.yaml`: what a project tells whoever writes the artefacts of its changes.
+"""`openspec/config.yaml`: what a project tells the authors of its changes.
 
 Of YAML this reads what OpenSpec documents for the file: plain values, blocks of text (`|` and `>`) and lists of texts.
 What is written in another way is a problem, and nothing is guessed.

@@ -1,6 +1,6 @@
 """`tasks.md`: groups `## 1. Name` with items `- [ ] 1.1 text`, and how far they are done.
 
-Like OpenSpec, Clew counts every box, at any indent and even in a code block: whoever wrote it there meant a task.
+Like OpenSpec, Clew counts every box, at any indent and even in a code block: its author meant a task.
 """
 
 import re

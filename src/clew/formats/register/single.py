@@ -122,7 +122,7 @@ Renderings = dict[str, Rendering]
 def write_single(register: Register, known: Renderings | None = None) -> bytes:
     """The file of a register, byte for byte as req writes it; the notice is that of the file it came from.
 
-    Whoever writes often passes the same `known` each time, which is brought up to date here.
+    A caller that writes often passes the same `known` each time; it is updated here.
     """
     known = {} if known is None else known
     for id, requirement in register.requirements.items():

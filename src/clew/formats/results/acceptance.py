@@ -24,8 +24,8 @@ def read_acceptance(data: bytes, findings: Findings) -> Iterator[Outcome]:
     """What became of each journey. Further columns are not looked at."""
     reader = csv.DictReader(io.StringIO(data.decode("utf-8", "replace"), newline=""), restkey="", restval="")
     for row in reader:
-        told = {(name or "").strip().casefold(): value for name, value in row.items() if isinstance(value, str)}
-        journey, status = told.get("journey_id", "").strip(), told.get("status", "").strip()
+        cells = {(name or "").strip().casefold(): value for name, value in row.items() if isinstance(value, str)}
+        journey, status = cells.get("journey_id", "").strip(), cells.get("status", "").strip()
         if not journey:
             findings.warning("unnamed", reader.line_num, "A row names no journey. Fill in its first column.")
             continue

@@ -26,7 +26,7 @@ _LONGEST_TEXT = 4_000
 """Of a failure's description; only its first line is kept."""
 
 _FORBIDDEN = bytes(code for code in range(32) if code not in b"\t\n\r")
-"""Control characters that no XML file may hold, and that programs under test print all the same."""
+"""Control characters that no XML file may hold, but that programs under test print."""
 _SPEAKING = {"failure": FAILED, "error": ERROR, "skipped": SKIPPED, "disabled": SKIPPED, "ignored": SKIPPED}
 """What an element inside a test says about it. Attempts that were repeated (`rerunFailure`, `flakyError`) say nothing:
 what counts is how the last one ended."""

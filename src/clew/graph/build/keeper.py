@@ -41,8 +41,8 @@ class GraphKeeper:
     def ensure(self, progress: Progress | None = None, *, current: bool = True) -> None:
         """Return once the graph is built and, with `current`, holds every change made before this call.
 
-        Without `current` a changed file is only noted. `progress` may raise to stop waiting; whoever waits next takes
-        the work up again.
+        Without `current` a changed file is only noted. `progress` may raise to stop waiting; the next call
+        continues the work.
         """
         with self.turn(progress, current=current, look=True):
             pass

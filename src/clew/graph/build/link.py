@@ -155,7 +155,7 @@ class Linker:
             present = self._declared.get(id, {})
             found.update((self._placed[place].node.id, None) for place in present)
             stays = {place: each for place, each in present.items() if place not in definitions}
-            found.update((each.node.id, each.node) for _, each in _told_apart(id, stays | added))
+            found.update((each.node.id, each.node) for _, each in _with_own_ids(id, stays | added))
         return found
 
     def redefine(self, definitions: Mapping[Place, Definition | None]) -> None:
@@ -319,7 +319,7 @@ class Linker:
                 continue
             if len(places) > 1:
                 self._doubled.extend(places)
-            for place, definition in places.items() if len(places) == 1 else _told_apart(id, places):
+            for place, definition in places.items() if len(places) == 1 else _with_own_ids(id, places):
                 own_id = definition.node.id
                 self._placed[place] = definition
                 self._places[own_id] = place
@@ -411,7 +411,7 @@ def _broken(citation: Citation, fault: str) -> BrokenReference:
     )
 
 
-def _told_apart(id: str, places: Mapping[Place, Definition]) -> Iterator[tuple[Place, Definition]]:
+def _with_own_ids(id: str, places: Mapping[Place, Definition]) -> Iterator[tuple[Place, Definition]]:
     """Several definitions of one id, the first under that id and every further one under an id of its own."""
     taken: set[str] = set()
     for place in sorted(places):

@@ -1,4 +1,4 @@
-"""A process that parses files for another: it is told readers and paths, and answers with records.
+"""A process that parses files for another: it gets readers and paths, and answers with records.
 
 A message is its length in four bytes and then msgpack. A request is a list of tasks, the answer a list of as many
 records. What this process cannot do, the other does itself.
@@ -41,7 +41,7 @@ Answer = tuple[Parsed | None, ...]
 
 
 class LargeFile(msgspec.Struct, frozen=True, array_like=True):
-    """What a process is told that reads one file and ends."""
+    """The task of a process that reads one file and ends."""
 
     root: str
     reader: str

@@ -135,7 +135,7 @@ def choose(mention: Mention, name: str, candidates: Iterable[Subject]) -> tuple[
 
 
 def file_fits(mention: Mention, path: str) -> bool:
-    """Whether a report that speaks of a whole file means this one: by its path, or as a dotted module."""
+    """Whether a report about a whole file means this one: by its path, or as a dotted module."""
     spelled = mention.file or mention.name
     if _as_file(spelled) is not None:
         return overlap(spelled.replace("\\", "/"), path) > 0

@@ -58,22 +58,22 @@ class Executed:
     def update(self, contributions: "Mapping[FileKey, Contribution | None]", *, moved: bool) -> bool:
         """Take what files contribute now; `moved` says that code or tests came or went. Returns whether answers that
         were given before may be others now."""
-        told = False
+        is_changed = False
         for file, contribution in contributions.items():
             lines = contribution.lines if contribution is not None else ()
             if lines:
                 self._reported[file] = lines
             elif self._reported.pop(file, None) is None:
                 continue
-            told = True
-        if not told and not (moved and self._reported):
+            is_changed = True
+        if not is_changed and not (moved and self._reported):
             return False
         self._by_name = self._files = None
         self._by_path.clear()
         return True
 
     def count(self, path: str, first: int, last: int, files: Iterable[str]) -> LineCount | None:
-        """How much of these lines of a file was executed; None where no report speaks of the file.
+        """How much of these lines of a file was executed; None if no report covers the file.
 
         `files` are the files that a report may mean.
         """
@@ -176,7 +176,7 @@ class Evidence:
         return iter(sorted(self._unmatched.items()))
 
     def lines(self, path: str, first: int, last: int) -> LineCount | None:
-        """How much of these lines was executed and by which tests; None where no report speaks of the file."""
+        """How much of these lines was executed and by which tests; None if no report covers the file."""
         count = self._executed.count(path, first, last, self._graph.memory.files())
         if count is None or not count.tests:
             return count

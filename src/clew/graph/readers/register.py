@@ -100,8 +100,8 @@ class RegisterReader:
         fault = self._refused.get(_folder_of(place))
         if fault is not None:
             # Said once, at the index; what the other files hold is not to be trusted.
-            told = (Diagnostic("register.refused", "error", fault, 1),) if place.name == INDEX else ()
-            return RegisterRecords(diagnostics=told)
+            refusal = (Diagnostic("register.refused", "error", fault, 1),) if place.name == INDEX else ()
+            return RegisterRecords(diagnostics=refusal)
         try:
             if place.name == INDEX:
                 check_format(parse(data, INDEX).document, INDEX, Layout.DIRECTORY)

@@ -28,7 +28,7 @@ class ResultsReader:
     records_type: Any = ResultFile
 
     def __init__(self, globs: tuple[str, ...]) -> None:
-        # Reports are products of a run, so git ignores them nearly everywhere; they are read all the same.
+        # Reports are products of a run, so git ignores them nearly everywhere; they are read nevertheless.
         self.selection = Selection(folders=(), patterns=(), globs=globs)
 
     def read(self, data: bytes, path: str) -> ResultFile:

@@ -101,32 +101,32 @@ def _amended(requirement: Requirement, wanted: "UpdateRequirement") -> tuple[dic
         if value is not None and value != getattr(requirement, name):
             fields[name] = value
             changes.append(name)
-    acceptance, told = _amended_acceptance(requirement.acceptance, wanted)
-    if told:
+    acceptance, described = _amended_acceptance(requirement.acceptance, wanted)
+    if described:
         fields["acceptance"] = acceptance
-        changes.extend(told)
+        changes.extend(described)
     for name, words in (("kind", Kind), ("priority", Priority), ("status", Status)):
         written = getattr(wanted, name)
         value = parse_word(written, words, name) if written else None
         if value is not None and value is not getattr(requirement, name):
             fields[name] = value
             changes.append(f"{name}→{value.word}")
-    tags, told = _amended_tags(requirement.tags, wanted)
-    if told:
+    tags, described = _amended_tags(requirement.tags, wanted)
+    if described:
         fields["tags"] = tags
-        changes.extend(told)
+        changes.extend(described)
     return fields, changes
 
 
 def _amended_acceptance(now: tuple[str, ...], wanted: "UpdateRequirement") -> tuple[tuple[str, ...], list[str]]:
     criteria = list(now)
-    told: list[str] = []
+    described: list[str] = []
     if wanted.acceptance is not None and wanted.acceptance != now:
         criteria = list(wanted.acceptance)
-        told.append("acceptance replaced")
+        described.append("acceptance replaced")
     for criterion in wanted.add_acceptance:
         criteria.append(criterion)
-        told.append(f'+acceptance: "{criterion}"')
+        described.append(f'+acceptance: "{criterion}"')
     for number in sorted(set(wanted.remove_acceptance), reverse=True):
         if not 1 <= number <= len(criteria):
             there = counted(len(criteria), "criterion", "criteria")
@@ -134,22 +134,22 @@ def _amended_acceptance(now: tuple[str, ...], wanted: "UpdateRequirement") -> tu
                 f"remove_acceptance index {number} is out of range: the list has {there}.",
                 hint="Criteria are counted from 1; req_show lists them.",
             )
-        told.append(f'-acceptance #{number}: "{criteria.pop(number - 1)}"')
-    return tuple(criteria), told
+        described.append(f'-acceptance #{number}: "{criteria.pop(number - 1)}"')
+    return tuple(criteria), described
 
 
 def _amended_tags(now: tuple[str, ...], wanted: "UpdateRequirement") -> tuple[tuple[str, ...], list[str]]:
     tags = list(now)
-    told: list[str] = []
+    described: list[str] = []
     for tag in wanted.add_tag:
         if tag not in tags:
             tags.append(tag)
-            told.append(f"+tag {tag}")
+            described.append(f"+tag {tag}")
     for tag in wanted.remove_tag:
         if tag in tags:
             tags.remove(tag)
-            told.append(f"-tag {tag}")
-    return tuple(tags), told
+            described.append(f"-tag {tag}")
+    return tuple(tags), described
 
 
 def delete(draft: Draft, wanted: "DeleteRequirement", *, again: bool = False) -> results.Deleted:

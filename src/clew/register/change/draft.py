@@ -145,9 +145,9 @@ def find(
         return found
     for entry in history:
         if entry.action.startswith(f"{REMOVED} {id} "):
-            told = f": {entry.reason}" if entry.reason else ""
+            because = f": {entry.reason}" if entry.reason else ""
             raise NotFound(
-                f"There is no {what} {id} any more: {entry.actor} removed it on {entry.at[:10]}{told}.",
+                f"There is no {what} {id} any more: {entry.actor} removed it on {entry.at[:10]}{because}.",
                 hint="git has the register as it was before; its id is never given again.",
             )
     if id.upper().startswith(SAFETY_PREFIXES):

@@ -109,11 +109,11 @@ def verify(draft: Draft, wanted: "VerifyRequirement", commit: str) -> results.Ve
     if promoted:
         check_dossier(draft, requirement)
     notes = wanted.notes
-    told = f"cites: {', '.join(wanted.cites)} — {notes}" if wanted.cites else notes
+    record_notes = f"cites: {', '.join(wanted.cites)} — {notes}" if wanted.cites else notes
     via = f"via {draft.author.channel} " if draft.author.channel else ""
     action = f"{kind.word} evidence recorded {via}against commit {short(commit)}"
     requirement = with_record(
-        *(draft, requirement, action), commit=commit, outcome=Outcome.PASS, notes=told, kind=kind, reason=notes
+        *(draft, requirement, action), commit=commit, outcome=Outcome.PASS, notes=record_notes, kind=kind, reason=notes
     )
     if promoted:
         _promote(draft, requirement, f"{kind.word} evidence")
@@ -164,7 +164,7 @@ def record_run(
 
 
 def _not_promotable(draft: Draft, requirement: Requirement) -> str:
-    """Why a run does not promote a requirement. One of many must not spoil the others, so it is told, not raised."""
+    """Why a run does not promote a requirement. One of many must not stop the others, so nothing is raised."""
     if requirement.status is not Status.IMPLEMENTED:
         return f"it is {requirement.status.word}, not implemented"
     return "" if may_be_verified(requirement, draft.register) else "it needs a dossier that passed"

@@ -34,7 +34,7 @@ def install(file: Path, name: str, *, within: Path | None) -> Installed:
         before = target.read_bytes().decode("utf-8") if target.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
         raise FormatError(f"{file} cannot be read: {error}.", hint="Save it as UTF-8.") from error
-    # Whoever reads the file has one kind of line ends, and so has what is added to it.
+    # What is added gets the line ends of the file.
     line = "\r\n" if "\r\n" in before else "\n"
     block = block.replace("\n", line)
     start, stop = before.find(begin), before.find(end)

@@ -129,7 +129,7 @@ def read_hook(repository: Repository, name: str) -> Hook | None:
     if not any(mark in text for mark in _MANAGED):
         return None
     block = _BLOCK.search(text)
-    # Whoever merged two hooks by hand has two such blocks: they become one.
+    # A hook merged by hand may have two such blocks: they become one.
     managed = "".join(_BLOCK.findall(text)) if block else text
     hook = Hook(
         text[: block.start()] if block else _SHEBANG,
@@ -196,8 +196,8 @@ def place_of(root: Path, register: Path) -> Place | None:
 
 
 def install(repository: Repository, name: str, place: Place, *, strict: bool | None) -> HookStep:
-    """Have a hook look after a register, beside those it looks after already. A hook that is strict stays so unless it
-    is told otherwise."""
+    """Have a hook look after a register, beside those it looks after already. A strict hook stays strict unless the
+    caller says otherwise."""
     file = hook_file(repository, name)
     if file is None:
         return HookStep(False, "git does not say where hooks are.")

@@ -210,7 +210,7 @@ class Repository:
         return top / ".gitattributes" if top else None
 
     def ignores(self, path: str) -> bool:
-        """Whether git passes a file over, be it there or not."""
+        """Whether git ignores a file; the file need not exist."""
         return self.exists() and bool(git.ignored(self._folder, [raw(path)]))
 
     def _ask(self, *arguments: str, environment: dict[str, str] | None = None, patterns: bool = False) -> bytes | None:

@@ -58,8 +58,8 @@ def take_down(root: Path, register: Path) -> SetupReport:
 
 
 def bounds_of(root: Path, place: Path) -> Path | None:
-    """The folder that a link must not lead out of when a file is written: a clone must not be able to aim a write at
-    the home folder of whoever sets it up. None for a place outside of the project, which only its user can name."""
+    """The folder that a link must not lead out of when a file is written: a clone must not be able to make Clew
+    write into the user's home folder. None for a place outside of the project, which only its user can name."""
     written, around = (Path(os.path.normpath(each.absolute())) for each in (place, root))
     is_inside = written.is_relative_to(around)
     return (git.toplevel(root) or root) if is_inside else None

@@ -13,7 +13,7 @@ def folder_first() -> str:
     """A setting of the PATH that leads to this Clew, also where its name does so now: the next shell may have another
     PATH. Empty where no such setting can."""
     program = own_program()
-    # Behind a colon the PATH goes on with another folder, here one of whoever made the repository.
+    # A colon would begin another folder of the PATH, here one that the repository's author chose.
     if program is None or sys.platform == "win32" or ":" in str(program.parent):
         return ""
     return f'PATH={shlex.quote(str(program.parent))}:"$PATH"'

@@ -22,7 +22,7 @@ _LISTS = ("ghosts", "obsolete_referenced", "orphans", "drafts_unmarked", "test_o
 """What a page is filled with, in this order: what asks for an answer comes before what is well."""
 
 _ENDINGS_OF_REQ = ("rs", "py", "js", "ts", "tsx", "go", "java", "md", "toml", "c", "cpp", "h")
-"""Where req looks for ids unless it is told otherwise."""
+"""Where req looks for ids by default."""
 
 Row = tuple[str, Any]
 """The list it belongs to, and the item; of a dictionary, key and value."""

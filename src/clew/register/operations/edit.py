@@ -307,7 +307,7 @@ class ImportRequirements(
     trim=("accepted", "rejected"),
 ):
     """Takes in requirements from a markdown or JSON file of the project; each passes the validator. Valid ones are
-    added and the others told, or with strict all or none. dry_run previews."""
+    added and the others reported; with strict all or none. dry_run previews."""
 
     format: Annotated[Literal["markdown", "json"], Meta(description="What the file is written in"), Option("-f")]
     source: Annotated[

@@ -61,7 +61,7 @@ class RecordTestRun(
     def run(self, call: Call) -> RunView:
         register = register_of(call)
         allowed = call.project.context.live.now().register.logs
-        return _told(register.record_run(author_of(call), self, register.read_source(self.from_file, allowed)))
+        return _view(register.record_run(author_of(call), self, register.read_source(self.from_file, allowed)))
 
 
 SavedLog = Annotated[str | None, Meta(description="The saved log"), Option(metavar="FILE", exclusive=True)]
@@ -85,7 +85,7 @@ class TestRunCommand(RecordTestRun, verb="req test run", summary="record the tes
 
     def run(self, call: Call) -> RunView:
         names = _names(self.map) if self.map else {}
-        return _told(register_of(call).record_run(author_of(call), self, self._log(call), names))
+        return _view(register_of(call).record_run(author_of(call), self, self._log(call), names))
 
     def _log(self, call: Call) -> bytes:
         if self.from_file:
@@ -108,7 +108,7 @@ class TestRunCommand(RecordTestRun, verb="req test run", summary="record the tes
         return done.stdout
 
 
-def _told(done: results.RunReport | None) -> RunView:
+def _view(done: results.RunReport | None) -> RunView:
     nothing = {"matched": 0, "message": results.NO_MATCH}
     return cast("RunView", nothing if done is None else msgspec.to_builtins(done))
 

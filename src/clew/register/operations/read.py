@@ -362,8 +362,8 @@ class ShowVersion(
     summary="versions of the program and of the file format",
     needs_config=False,
 ):
-    """The versions of the program, of the file format that it writes and of the protocol that it speaks, for whoever
-    pins a combination that is known to work."""
+    """The versions of the program, of the file format that it writes and of the protocol that it speaks, to
+    pin a combination that is known to work."""
 
     def run(self, call: Call) -> VersionView:
         from mcp_types import LATEST_PROTOCOL_VERSION

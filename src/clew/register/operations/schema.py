@@ -41,10 +41,10 @@ def _fields(operation: type[Operation], batch_kind: str | None = None) -> tuple[
     properties = {}
     for name, field in schema["properties"].items():
         named = name if batch_kind is None else name_in_batch(batch_kind, name)
-        told = {"type": "string", **names_and_types(field)}
+        described = {"type": "string", **names_and_types(field)}
         if field.get("default") is False:
-            told["default"] = False
-        properties[named] = {**told, **_RULES.get(_RULES_OF.get(named, named), {})}
+            described["default"] = False
+        properties[named] = {**described, **_RULES.get(_RULES_OF.get(named, named), {})}
     return properties, schema.get("required", [])
 
 

@@ -55,9 +55,9 @@ def diff(spec: str, before: Register, after: Register, *, evidence: bool = False
     removed = tuple(in_order(old.keys() - new.keys()))
     changed = []
     for id in in_order(old.keys() & new.keys()):
-        told = (*transitions(old[id], new[id]), *(of_evidence(old[id], new[id]) if evidence else ()))
-        if told:
-            changed.append(Changed(id, told, last_reason(new[id])))
+        changes = (*transitions(old[id], new[id]), *(of_evidence(old[id], new[id]) if evidence else ()))
+        if changes:
+            changed.append(Changed(id, changes, last_reason(new[id])))
     return Diff(spec, added, removed, tuple(changed), not (added or removed or changed))
 
 

@@ -1,4 +1,4 @@
-"""Whether the last evidence of a requirement still speaks of the files as they are.
+"""Whether the last evidence of a requirement still applies to the files as they are.
 
 A record that names its files and their checksum is compared with the files. An older one is compared by commit: it is
 stale when a file that carries the requirement's marker changed since.
@@ -116,7 +116,7 @@ def _by_content(record: TestRecord, paths: Sequence[str], project: Project) -> t
     if changed is not None and any("\\" in path for path in paths):
         # Made on Windows, where some files may have had other line ends than the rest; git saw none of them change.
         return State.DRIFTED, ()
-    # It speaks of content that was never committed, or git knows nothing: which of the files it was cannot be told.
+    # It is about content that was never committed, or git knows nothing: any of the files may have changed.
     return State.STALE, files
 
 

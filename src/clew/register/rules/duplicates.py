@@ -113,10 +113,10 @@ def check_duplicates(live: Iterable[Requirement], index: DuplicateIndex | None =
 
 def _explained(duplicates: list[Duplicate]) -> str:
     nearest, *others = sorted(duplicates, key=lambda duplicate: (-duplicate.similarity, sort_key(duplicate.second.id)))
-    message = f"It says {told(nearest.similarity)} the same as {nearest.second.id}: "
+    message = f"It says {percent(nearest.similarity)} the same as {nearest.second.id}: "
     message += compared(nearest.first, nearest.second)
     if others:
-        named = ", ".join(f"{duplicate.second.id} ({told(duplicate.similarity)})" for duplicate in others[:_NAMED])
+        named = ", ".join(f"{duplicate.second.id} ({percent(duplicate.similarity)})" for duplicate in others[:_NAMED])
         count = len(others) - _NAMED
         # Of a crowd only some are looked for.
         more = " and more" if len(duplicates) >= MOST_ALIKE else f" and {count} more" if count > 0 else ""
@@ -124,7 +124,7 @@ def _explained(duplicates: list[Duplicate]) -> str:
     return message + "."
 
 
-def told(similarity: float) -> str:
+def percent(similarity: float) -> str:
     return f"{round(similarity * 100)} %"
 
 
@@ -177,7 +177,7 @@ def resemblances(new: Requirement, others: Iterable[Requirement]) -> tuple[str, 
         return ()
     score, other = nearest
     state = f", which was retired on {_last_change(other)[:10]}" if other.status is Status.OBSOLETE else ""
-    return (f"[statement] It says {told(score)} the same as {other.id}{state}: {compared(new, other)}.",)
+    return (f"[statement] It says {percent(score)} the same as {other.id}{state}: {compared(new, other)}.",)
 
 
 def _last_change(requirement: Requirement) -> str:

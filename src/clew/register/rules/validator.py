@@ -96,7 +96,7 @@ def _safety_statement(id: str, artefact: Mapping[str, object]) -> list[Finding]:
     try:
         return validate_requirement(as_requirement(id, artefact))
     except FormatError:
-        # Kept as it stands for whoever understands it.
+        # Kept unchanged for programs that understand it.
         return []
 
 

@@ -1,7 +1,7 @@
 """Embeddings that everybody shares: what an embedder made of a text, by the hash of the text.
 
-A text is encoded once, by whoever comes first. Others who want the same text at that moment leave it to the first: its
-row in the queue is locked, and they pass over it. Where the first one dies, its lock goes with it.
+A text is encoded once, by the first process that takes it: its row in the queue is locked, and other processes skip it.
+If that process dies, its lock is released.
 """
 
 # Implements: REQ-d00491

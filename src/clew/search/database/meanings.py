@@ -84,7 +84,7 @@ class DatabaseMeanings:
             self._embedders.rest(str(error))
             return DenseRanking(note=f"This answer ranks by words alone: {getattr(error, 'message', error)}")
         if not hits and not reading.state()[2]:
-            return DenseRanking(note="The semantic index is not built yet: this answer goes by words alone.")
+            return DenseRanking(note="The semantic index is not built yet: this answer uses keywords only.")
         return DenseRanking(tuple(hits))
 
     def _nearest(
@@ -222,9 +222,9 @@ class DatabaseMeanings:
         try:
             embedder = self._embedders.configured()
         except ClewError as error:
-            return None, f"Search goes by words alone: {error.message}"
+            return None, f"Search uses keywords only: {error.message}"
         if embedder is None and self._embedders.wanted and self._embedders.problem:
-            return None, f"Search goes by words alone: {self._embedders.problem}"
+            return None, f"Search uses keywords only: {self._embedders.problem}"
         return embedder, None
 
     def _queries_of(self, embedder: Embedder) -> Queries:

@@ -1,6 +1,6 @@
 """Units in the tables of a database: how they get in and out.
 
-A write is a transaction: a unit is in all tables or in none. Writers take turns, as with a file; whoever reads sees the
+A write is a transaction: a unit is in all tables or in none. Writers take turns, as with a file; a reader sees the
 state before or after. Nothing that others could be searching is locked.
 """
 

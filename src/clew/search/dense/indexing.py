@@ -251,9 +251,9 @@ class _Work:
     def _embed(self, space: Space, pending: Sequence[_Text], embed: "_Embed") -> None:
         first = embed == self._embed_group
         total = len(pending)
-        told = "Embedding beginnings" if first else "Embedding what follows them"
+        message = "Embedding beginnings" if first else "Embedding what follows them"
         for start in range(0, total, TEXTS_AT_ONCE):
-            self._progress(start, total, told)
+            self._progress(start, total, message)
             part = pending[start : start + TEXTS_AT_ONCE]
             with self._index.reading() as connection:
                 units = units_of(connection, (text.number for text in part))
@@ -262,10 +262,10 @@ class _Work:
             made_of = [embedded_texts(units[text.number], self._embedder, first=first) for text in present]
             for done, group in groups([len(texts) for texts in made_of]):
                 if done:
-                    self._progress(start + done, total, told)
+                    self._progress(start + done, total, message)
                 embed(space, present[group], made_of[group])
         if total:
-            self._progress(total, total, told)
+            self._progress(total, total, message)
 
     def _embed_group(self, space: Space, texts: Sequence[_Text], made_of: Sequence[Sequence[str]]) -> None:
         import numpy as np

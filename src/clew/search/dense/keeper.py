@@ -1,7 +1,7 @@
 """Making vectors in the background: one thread, woken when there may be something to do.
 
-The work is a job in the store, so that any process can see how far it is and stop it. Where the project has no store
-the work is done all the same.
+The work is a job in the store, so that any process can see how far it is and stop it. Without a store the work
+is still done.
 """
 
 import logging

@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 PATIENCE_SECONDS = 2.0
 """How long a search waits for the vector of its query. Words answer at once."""
-TOO_BUSY = "The encoder is too busy to answer in time: this answer goes by words alone. Ask again for one by meaning."
+TOO_BUSY = "The encoder is too busy to answer in time: this answer uses keywords only. Ask again for one by meaning."
 
 
 class DenseRanking(msgspec.Struct, frozen=True):
@@ -78,7 +78,7 @@ class DenseSearch:
             return DenseRanking(note=note)
         try:
             if not len(space.vectors.view(connection).numbers):
-                return DenseRanking(note="The semantic index is not built yet: this answer goes by words alone.")
+                return DenseRanking(note="The semantic index is not built yet: this answer uses keywords only.")
             allowed = self.visible.mask(connection, condition)
             vector = space.vector(query, PATIENCE_SECONDS)
             numbers, scores = space.vectors.search(connection, vector, depth, allowed)
@@ -135,7 +135,7 @@ class DenseSearch:
             # Quotes are chosen by words then; the search before has told so.
             return {}
         except Exception as error:
-            # Quotes are chosen by words then; that the encoder failed is told by the search before.
+            # Quotes are then chosen by words; the search before reported that the encoder failed.
             log.warning("The windows could not be compared: %s", error)
             return {}
 
@@ -195,9 +195,9 @@ class DenseSearch:
         except (StoreCorrupt, OSError) as error:
             return None, self._noticed(error)
         except ClewError as error:
-            return None, f"Search goes by words alone: {error.message}"
+            return None, f"Search uses keywords only: {error.message}"
         if space is None and self._spaces.problem:
-            return None, f"Search goes by words alone: {self._spaces.problem}"
+            return None, f"Search uses keywords only: {self._spaces.problem}"
         return space, None
 
     def _noticed(self, error: Exception) -> str:

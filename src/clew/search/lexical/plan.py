@@ -143,7 +143,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """What units that are found by their words have to hold."""
     demanded: tuple[Expression, ...]
     """What units have to hold that are found in another way: also the phrases and beginnings that only add to a score
-    where words are searched. Whoever writes quotes or a star asks for the very words."""
+    where words are searched. Quotes or a star in a query ask for the exact words."""
     excluded: tuple[Expression, ...]
     corrections: dict[str, tuple[Replacement, ...]]
     unused_items: int

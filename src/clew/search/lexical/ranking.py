@@ -183,7 +183,7 @@ class Scorer:
         items: Sequence[Item],
         held: list[list[str]] | None = None,
     ) -> list[float]:
-        """The scores with what the items add to them. `held` is told for each text the labels of the items in it."""
+        """The scores with what the items add to them. `held` gets, for each text, the labels of the items in it."""
         import numpy as np
 
         if not streams:

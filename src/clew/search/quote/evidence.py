@@ -168,7 +168,7 @@ def window(text: str, start: int, end: int, before_tokens: int, after_tokens: in
 
 
 def _furthest(low: int, high: int, fits: Callable[[int], bool]) -> int:
-    """The highest number up to `high` that fits, where `low` does and what fits less never follows what fits not."""
+    """The highest number up to `high` that fits, by bisection. `low` fits, and if a number fits, so do all below it."""
     if fits(high):
         return high
     while high - low > 1:

@@ -1,6 +1,6 @@
 """What a question names, and how much of it is names.
 
-Whoever calls something by its name expects the name in the answer. Whoever describes it in everyday words does not. A
+A question that names something expects the name in the answer; one that describes it in everyday words does not. A
 question about a neighbouring product consists of names, some of which stand somewhere in almost any documentation.
 """
 

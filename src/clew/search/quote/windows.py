@@ -234,11 +234,11 @@ def window_evidence(
 
 def _different(ranked: Iterable[_Window]) -> Iterator[_Window]:
     """Without those that say what a better one said: pages repeat a step for each system."""
-    told: list[frozenset[str]] = []
+    taken: list[frozenset[str]] = []
     for each in ranked:
         words = frozenset(each.cut.words)
-        if not any(len(words & other) >= _REPEATED * len(words | other) for other in told):
-            told.append(words)
+        if not any(len(words & other) >= _REPEATED * len(words | other) for other in taken):
+            taken.append(words)
             yield each
 
 
@@ -328,12 +328,12 @@ def _weighed(
     by_words = near is None or not asked.is_calibrated
     meaning = _MEANT * (near or 0.0)
     vouched = said if cut.own is None else said - _shown(cut.words, cut.own, headings, overlaps)
-    curve, told = (BY_WORDS, vouched) if by_words else (BY_MEANING, vouched + meaning)
+    curve, score = (BY_WORDS, vouched) if by_words else (BY_MEANING, vouched + meaning)
     says_something = together.same > 0 or together.alike >= _LEAST_ALIKE or (near or 0.0) >= _LEAST_NEAR
     worth = _OF_PASSAGE * passage.share + said + meaning
     is_near = by_words or (near or 0.0) >= LEAST_NEAR
-    may_answer = is_near and curve.may_answer(told, asked)
-    return _Window(cut, curve.at(told, asked), may_answer, says_something, worth)
+    may_answer = is_near and curve.may_answer(score, asked)
+    return _Window(cut, curve.at(score, asked), may_answer, says_something, worth)
 
 
 def _shown(words: list[str], own: list[str], headings: "NDArray[np.float32]", overlaps: WordOverlap) -> float:

@@ -70,7 +70,7 @@ class Client(msgspec.Struct, frozen=True):
     typed: bool = False
     """Whether an entry names its transport."""
     in_workspace: bool = False
-    """Whether the client starts servers anywhere unless told, and fills in the folder it has open."""
+    """Whether the client starts servers in any folder by default, and fills in the folder it has open."""
     format: str = "json"
     url_key: str = "url"
     """Where an entry of a running server names it."""

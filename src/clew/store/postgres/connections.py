@@ -117,7 +117,7 @@ class Connections:
         self._lock = threading.Lock()
         self._down: tuple[float, str] | None = (0.0, "it was not reached yet")
         """When the database was last found to be gone, and why. The pool alone would wait for it, and not say why."""
-        # Whoever waits for a connection says why there is none.
+        # A caller that waits for a connection reports why there is none.
         logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
         self._pool: ConnectionPool[Lent] = ConnectionPool(
             address.url,

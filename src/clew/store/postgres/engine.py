@@ -130,8 +130,8 @@ class PostgresStore(SqlStore[Connections]):
 
     def describe(self, *, counts: bool = True) -> Mapping[str, Any]:
         with self._connections.reading() as connection:
-            told = inspection.described(connection, self._connections)
-            return told | inspection.counted(connection) if counts else told
+            description = inspection.described(connection, self._connections)
+            return description | inspection.counted(connection) if counts else description
 
     def check(self) -> list[str]:
         with self._connections.reading() as connection:

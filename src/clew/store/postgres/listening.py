@@ -1,4 +1,4 @@
-"""Being woken after a write. A wake that is lost costs nothing but time: whoever listens looks at the events anyway."""
+"""Being woken after a write. A lost wake-up only costs time: a listener reads the events anyway."""
 
 from typing import Any
 

@@ -1,8 +1,8 @@
 """Damaged stores that were put aside: kept beside the store that took their place, listed by `clew doctor`.
 
 To put a store aside takes several steps, and a process may be killed between any two of them. So there is a note in the
-place of the store from before its log goes until the new store is there: whoever opens it is told that the store is
-damaged, and whoever rescues it again reads the copy that the note names.
+place of the store from before its log goes until the new store is there: opening it reports a damaged store, and
+another rescue reads the copy that the note names.
 """
 
 from pathlib import Path
@@ -19,7 +19,7 @@ _LONGEST_NOTE = 512
 
 
 def damaged_files(store: Path) -> list[Path]:
-    """The files of damaged stores beside a store. Whoever deletes for good what is in the store deletes these too."""
+    """The files of damaged stores beside a store. Deleting something from the store for good deletes these too."""
     return sorted(paths_named(store.parent, f"{store.stem}{_MARK}*"))
 
 

@@ -76,7 +76,7 @@ class Connections:
     """Each connection serves one call or one transaction at a time, so that threads never meet on one."""
 
     principal: str | None = None
-    """Whoever may open the file may write it."""
+    """No principal: everybody who may open the file may write it."""
     as_written = AS_WRITTEN
 
     def __init__(self, path: Path, *, read_only: bool, busy_timeout: float) -> None:

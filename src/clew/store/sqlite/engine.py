@@ -22,7 +22,7 @@ COMPACTING_SECONDS = 10.0
 
 def open_sqlite(path: Path, *, read_only: bool = False, busy_timeout: float = BUSY_TIMEOUT) -> "SqliteStore":
     """The store in this file. It and its folder are created where they are missing, and an older one is brought to the
-    present schema, unless `read_only`. Where the file or its folder is write-protected, reading works all the same."""
+    present schema, unless `read_only`. If the file or its folder is write-protected, reading still works."""
     return SqliteStore(open_connections(path, read_only=read_only, busy_timeout=busy_timeout))
 
 
@@ -40,8 +40,8 @@ class SqliteStore(SqlStore[Connections]):
 
     def describe(self, *, counts: bool = True) -> Mapping[str, Any]:
         with self._connections.reading() as connection:
-            told = inspection.described(connection, self._connections.path)
-            return told | inspection.counted(connection) if counts else told
+            description = inspection.described(connection, self._connections.path)
+            return description | inspection.counted(connection) if counts else description
 
     def check(self) -> list[str]:
         try:

@@ -39,10 +39,10 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the data as JSON")
 
 
-def open_project(folder: str, *, drafts: bool = False, told: bool = True) -> Project:
-    """The project at or above a folder. Without `drafts` it is what the files say, and nothing that is not saved. Where
-    its folder is not the given one, standard error says so, unless `told` is false."""
+def open_project(folder: str, *, drafts: bool = False, report_root: bool = True) -> Project:
+    """The project at or above a folder. Without `drafts` it is what the files say, and nothing that is not saved. If
+    its folder is not the given one, standard error says so, unless `report_root` is false."""
     project = Project.open(folder, drafts=drafts)
-    if told and project.config.root != Path(folder).resolve():
+    if report_root and project.config.root != Path(folder).resolve():
         print(f"clew: the project is {project.config.root}", file=sys.stderr)
     return project

@@ -182,7 +182,7 @@ def _opened(about: About, args: argparse.Namespace) -> "Project | None":
     from clew.surfaces.cli.opening import open_project
 
     try:
-        return open_project(args.folder, drafts=about.drafts, told=group_of(about.verb).tells_folder)
+        return open_project(args.folder, drafts=about.drafts, report_root=group_of(about.verb).tells_folder)
     except ConfigError:
         if about.needs_config:
             raise

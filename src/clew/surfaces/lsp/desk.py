@@ -39,7 +39,7 @@ class Desk:
         return perform(request, self.call())
 
     def call(self) -> Call:
-        """Whoever edits files sees what a person on the command line sees."""
+        """A person who edits files sees the same as a person on the command line."""
         return Call(self.project, all_tools(), surface="cli")
 
     @contextmanager

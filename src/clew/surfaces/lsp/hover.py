@@ -26,7 +26,7 @@ def hover(desk: Desk, uri: str, position: lsp.Position) -> lsp.Hover | None:
         is_requirement = citation.owner.kind is NodeKind.REQUIREMENT
         row = project.trace.matrix([citation.owner]).rows[0] if is_requirement else None
     lines = [*_head(citation.owner), *(_proof(row, citation) if row is not None else ())]
-    lines += [line for section in _told(desk, citation) for line in _section(section)]
+    lines += [line for section in _decided_and_open(desk, citation) for line in _section(section)]
     text = lsp.MarkupContent(lsp.MarkupKind.Markdown, "\n".join(lines))
     span = desk.span(desk.document(uri).lines, position.line, citation.start, citation.end)
     return lsp.Hover(text, span)
@@ -67,7 +67,7 @@ def _names(those: tuple[Citing, ...]) -> str:
     return ", ".join(shown[:MOST_TESTS]) + more
 
 
-def _told(desk: Desk, citation: Citation) -> list[Section]:
+def _decided_and_open(desk: Desk, citation: Citation) -> list[Section]:
     """What was decided, and what is about to change. A question that fails leaves the rest to be shown."""
     from clew.why.thread import decided_and_open
 

@@ -129,9 +129,9 @@ class Calls:
         except Exception:
             # The trace goes to the log; the client gets no internals, which may hold text of the project's files.
             log.exception("%s failed", tool.name)
-            told = unexpected((call.tool or tool).toolset, tool.name)
-            if told is not None:
-                return self._failure(call.tool or tool, told)
+            shown = unexpected((call.tool or tool).toolset, tool.name)
+            if shown is not None:
+                return self._failure(call.tool or tool, shown)
             raise MCPError(
                 code=types.INTERNAL_ERROR, message=f"{tool.name} failed unexpectedly; the server's log has the details."
             ) from None
@@ -182,8 +182,8 @@ class Calls:
 
 def _plain_failure(tool: Listed, error: ClewError) -> types.CallToolResult:
     """What went wrong and nothing else, as req says it."""
-    told = types.TextContent(type="text", text=error.message)
-    return types.CallToolResult(content=[told], is_error=True, _meta=meta_of(tool))
+    message = types.TextContent(type="text", text=error.message)
+    return types.CallToolResult(content=[message], is_error=True, _meta=meta_of(tool))
 
 
 def _minified(data: Mapping[str, Any]) -> str:

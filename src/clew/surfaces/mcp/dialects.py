@@ -43,7 +43,7 @@ def said(error: ClewError, toolset: Toolset) -> str:
 
 
 def unexpected(toolset: Toolset, name: str) -> ClewError | None:
-    """What a failure that nobody foresaw is told as inside a result; None where it is an error of the protocol."""
+    """The error that a result shows for an unexpected failure; None if the failure is an error of the protocol."""
     if _DIALECTS.get(toolset) is not documents:
         return None
     return ClewError(f"{name} failed unexpectedly.", hint="The server's log has the details.")

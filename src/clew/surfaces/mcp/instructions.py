@@ -38,5 +38,5 @@ def instructions(listing: Listing) -> str:
     toolsets = {tool.toolset for tool in listing.shown}
     listed = {name: tool.name for name, tool in by_any_spelling(listing.shown).items()}
     wording = Wording({name: name for name in by_any_spelling(all_tools())} | listed, listed)
-    told = (wording.told(text) for toolset, text in _PARAGRAPHS.items() if toolset in toolsets)
-    return "\n\n".join((*(text for text in told if text), _END))
+    paragraphs = (wording.rewrite(text) for toolset, text in _PARAGRAPHS.items() if toolset in toolsets)
+    return "\n\n".join((*(text for text in paragraphs if text), _END))

@@ -19,7 +19,7 @@ LONGEST_ARGUMENT = 2_000
 
 
 class Prompts:
-    """The tasks that fit what a server shows, told under the names that it gives its tools."""
+    """The tasks that fit what a server shows, with the names that it gives its tools."""
 
     def __init__(self, texts: ProjectTexts, listing: Listing) -> None:
         self._texts = texts
@@ -46,10 +46,13 @@ class Prompts:
             quoted = self._texts.text(task.quotes, given[task.arguments[0].name]) if task.quotes else None
         except ClewError as error:
             raise _refused(str(error)) from error
-        messages = [_said(self._told(task).filled(given)), *([_quoted(quoted)] if quoted is not None else [])]
+        messages = [
+            _user_message(self._with_listed_names(task).filled(given)),
+            *([_quoted(quoted)] if quoted is not None else []),
+        ]
         return types.GetPromptResult(description=task.description, messages=messages)
 
-    def _told(self, task: Task) -> Task:
+    def _with_listed_names(self, task: Task) -> Task:
         """The names of tools are respelled before what the user wrote is put in."""
         text = task.text
         for name in task.tools & self._names.keys():
@@ -79,7 +82,7 @@ def _problem(task: Task, given: dict[str, str]) -> str | None:
     return None
 
 
-def _said(text: str) -> types.PromptMessage:
+def _user_message(text: str) -> types.PromptMessage:
     return types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
 
 

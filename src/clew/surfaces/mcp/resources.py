@@ -1,6 +1,6 @@
 """Passages in scratch space as resources of the protocol.
 
-There is one template and no list: a passage is read by whoever got its address in an answer, in the same session. Hosts
+There is one template and no list: a client reads a passage by an address from an answer, in the same session. Hosts
 decide what to do with an address; every tool works without them.
 """
 
@@ -50,7 +50,7 @@ class ScratchResources:
         self._scheme = scheme
 
     def is_passage(self, uri: str) -> bool:
-        """Whether an address is one of a passage, be it there or not."""
+        """Whether an address is one of a passage; the passage need not exist."""
         return uri.partition("://")[2].partition("/")[0] == TEMPLATE_NAME
 
     async def read(self, session: str | None, credential: str, uri: str) -> types.ReadResourceResult:

@@ -120,7 +120,7 @@ def offers_texts(listing: Listing) -> bool:
 
 
 def describe(tool: Listed, *, structured: bool = True) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    description: dict[str, Any] = {
         "name": tool.name,
         **({"title": tool.title} if tool.title else {}),
         "description": tool.description,
@@ -133,10 +133,10 @@ def describe(tool: Listed, *, structured: bool = True) -> dict[str, Any]:
         },
     }
     if structured:
-        told["outputSchema"] = tool.output_schema
+        description["outputSchema"] = tool.output_schema
     if (meta := meta_of(tool)) is not None:
-        told["_meta"] = meta
-    return told
+        description["_meta"] = meta
+    return description
 
 
 def is_structured(listing: Listing, tool: Listed) -> bool:

@@ -49,8 +49,8 @@ class _Handler(BaseHTTPRequestHandler):
             kind, body = self._answer(as_data=as_data)
             self._send(200, kind, body)
         except ClewError as error:
-            told = msgspec.json.encode(envelope(error)) if as_data else f"{error}\n".encode()
-            self._send(_status(error), _DATA if as_data else _PLAIN, told)
+            body_of_error = msgspec.json.encode(envelope(error)) if as_data else f"{error}\n".encode()
+            self._send(_status(error), _DATA if as_data else _PLAIN, body_of_error)
 
     def _answer(self, *, as_data: bool) -> tuple[str, bytes]:
         hosts = self.headers.get_all("Host", [])

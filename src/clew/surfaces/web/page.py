@@ -121,7 +121,7 @@ class Page:
 
     async def _enter(self, request: Request) -> Response:
         key = request.query_params.get("key")
-        # A key is used up by whoever opens it, also by a browser that was let in before.
+        # A key works once, also when the browser was let in before.
         is_taken = key is not None and self.admission.take_key(key)
         if self.admission.admits(self._cookie(request)):
             return RedirectResponse("/", 303, HEADERS)

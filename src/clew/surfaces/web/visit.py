@@ -85,7 +85,7 @@ class Visit:
             return None
 
     def call(self) -> Call:
-        """Whoever did not enter sees what any client sees, and nobody's private notes."""
+        """A visitor without a key sees what any client sees, and no private notes."""
         return Call(self.project, self._tools, surface="web" if self.may_write else "mcp", session=None)
 
     @contextmanager

@@ -25,7 +25,7 @@ MOST_UNSEEN = 10
 
 
 class PendingDrafts:
-    """All drafts of this process. Whoever changes them has its turn with the graph."""
+    """All drafts of this process. A caller that changes them holds the graph's turn."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class PendingDrafts:
             if self._saves.recover():
                 self._all = self._drafts.pending()
         except StoreError as error:
-            # Reading the project works without; whoever mutates meets the same error.
+            # Reading the project works without them; a mutation raises the same error.
             log.warning("Drafts cannot be read: %s", error)
 
     def withdraw(self) -> None:

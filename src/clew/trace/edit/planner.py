@@ -216,7 +216,9 @@ class Planner:
                 hint="Pass compact=False, or correct that reference first.",
             )
         moved = {} if reason else moved
-        told = f" The later labels stay, because {reason}." if reason else " The later labels moved down." * bool(moved)
+        later = (
+            f" The later labels stay, because {reason}." if reason else " The later labels moved down." * bool(moved)
+        )
         return Plan(
             assertion_text.delete(self._drafting, node.id, moved),
             {"assertion_id": node.id, "compact": bool(moved)},
@@ -224,7 +226,7 @@ class Planner:
             owner.id,
             {"label": label, "text": node.title},
             {"relabelled": moved},
-            f"{node.id} will be removed.{told}",
+            f"{node.id} will be removed.{later}",
             affects_hash=True,
         )
 

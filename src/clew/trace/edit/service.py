@@ -1,7 +1,7 @@
 """The mutation service: requirements are changed in the graph, and in the files when they are saved.
 
 A mutation is planned (validated and drafted), kept in the store, applied to the graph, and only then acknowledged. One
-at a time: whoever mutates has the graph for itself, and readers wait only while the change is applied.
+at a time: a mutation locks the graph, and readers wait only while the change is applied.
 """
 
 import logging
@@ -40,7 +40,7 @@ from clew.trace.files.bookkeeping import Bookkeeping
 from clew.trace.read.serialize import version_of
 
 if TYPE_CHECKING:
-    # Whoever only reads plans nothing.
+    # A process that only reads plans nothing.
     from clew.trace.edit.plan import Plan
     from clew.trace.edit.planner import Planner
     from clew.trace.edit.text.blocks import Record
@@ -78,7 +78,7 @@ class MutationService:
 
     @contextmanager
     def _turn(self, progress: Progress | None) -> Iterator[None]:
-        """Whoever changes drafts or files has the graph for itself, and the store knows of all that was saved."""
+        """Locks the graph for a change of drafts or files; first the store records all that was saved."""
         with self._context.keeper.turn(progress):
             self._saves.note()
             yield
@@ -152,7 +152,7 @@ class MutationService:
     # Undoing
 
     def undo_last(self, *, if_tip: str | None = None, progress: Progress | None = None) -> UndoResult:
-        """Take back the newest pending mutation, be it in conflict with the files or not; without any, the newest one
+        """Take back the newest pending mutation, even one in conflict with the files; without any, the newest one
         that was saved."""
         with self._turn(progress):
             self._pending.demand_tip(if_tip)

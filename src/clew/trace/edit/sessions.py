@@ -53,7 +53,7 @@ class Sessions:
         """The ids of those that this process works on, in the order in which it came to them."""
 
     def all(self) -> list[tuple[str, Session]]:
-        """Every session, whoever works on it."""
+        """Every session of every process."""
         return [(record.id, msgspec.convert(record.data, Session)) for record in self._store.scan(SESSIONS)]
 
     def abandoned(self) -> list[tuple[str, Session]]:
@@ -102,7 +102,7 @@ class Sessions:
         return session
 
     def release(self) -> None:
-        """Leave the sessions to whoever comes next."""
+        """Leave the sessions to the next process."""
         if not self.own:
             return
         try:
@@ -111,6 +111,6 @@ class Sessions:
                     session = self.demand(transaction, id)
                     self.put(transaction, id, msgspec.structs.replace(session, owner=None))
         except (Conflict, StoreError):
-            # Whoever comes next sees that the process has ended.
+            # The next process sees that this one has ended.
             pass
         self.own.clear()

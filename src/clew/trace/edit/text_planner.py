@@ -117,7 +117,7 @@ class TextPlanner:
             raise Refused(
                 f"{', '.join(copies)} satisfy '{node.id}': without its mark as a template they would cite nothing that "
                 "may be satisfied.",
-                hint="Pass force=true to do it all the same.",
+                hint="Pass force=true to do it anyway.",
             )
         return Plan(
             section_text.set_template(self._drafting, node.id, is_template),

@@ -78,7 +78,7 @@ class WordIndex:
             return self._graph.derived(name, lambda graph: self._follow(graph, kind, name, text_of))
 
     def _follow(self, graph: Graph, kind: NodeKind, name: str, text_of: Callable[[Node], str]) -> Words:
-        # Whoever reads the graph holds it back from changing, so nobody reads the words of the state before any more.
+        # A reader locks the graph against changes, so no reader uses the words of the state before any more.
         # They are taken away first: what fails half-way begins anew.
         before = self._known.pop(name, None) or Words({}, Inverted(), (), "", text_of)
         nodes = {node.id: node for node in graph.nodes_by_kind(kind)}

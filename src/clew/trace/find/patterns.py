@@ -12,7 +12,7 @@ from clew.trace.find.query import Pattern
 Alternatives = tuple[str, ...]
 
 _LITERAL = frozenset(string.ascii_letters + string.digits) - {"i", "I"}
-"""What stands for itself, whatever the case. An i also matches letters of Turkish that are not folded to it."""
+"""Characters that match only themselves, in either case. An i also matches Turkish letters not folded to it."""
 _KINDS_OF_CHARACTERS = frozenset("dDsSwWbBAZnrtfv")
 _QUANTIFIERS = frozenset("?*+{")
 _DEEPEST = 20

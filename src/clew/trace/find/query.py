@@ -47,7 +47,7 @@ class Query(msgspec.Struct, frozen=True):
     groups: tuple[tuple[Term, ...], ...]
     excluded: tuple[Term, ...]
     is_plain: bool = False
-    """Words and nothing else: whoever writes an operator wants what it says and no more."""
+    """Words without operators. A query with an operator is taken literally."""
 
 
 def parse(text: str) -> Query:

@@ -124,7 +124,7 @@ def may_hold(query: Query, words: Words) -> AbstractSet[str] | None:
     found: AbstractSet[str] | None = None
     for group in query.groups:
         parts = [WORD.findall(term.text) for term in group]
-        # The longest word of each alternative is enough: whoever asks looks at what is left.
+        # The longest word of each alternative is enough: the caller checks the candidates.
         if all(parts) and not any(term.whole_keyword for term in group):
             having = words.having(*(max(each, key=len) for each in parts))
             if having is not None:

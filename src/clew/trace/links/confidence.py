@@ -93,7 +93,7 @@ class Calibration(msgspec.Struct, frozen=True):
 
 
 def calibrated(judged: Sequence[tuple[float, bool]]) -> Calibration:
-    """The calibration that fits best what somebody decided, given what spoke for each pair and whether it was accepted;
+    """The calibration that fits the decisions best, given the logit of each pair and whether it was accepted;
     few decisions change little. Logistic regression by Newton's method."""
     if not judged:
         return Calibration()

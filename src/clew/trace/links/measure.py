@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 EDGES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-"""Between which the calibration is told."""
+"""The bounds of the bins of the calibration."""
 FEWEST_PREDICTIONS = 50
 """With fewer predictions from the first edge on, shares of them mean nothing."""
 INSUFFICIENT = "insufficient data"

@@ -198,7 +198,7 @@ class LinkService:
         return _applied(link, dry_run=dry_run)
 
     def planned(self, path: str, line: int, requirement_id: str, *, if_version: str | None = None) -> FileEdit:
-        """What `apply` would do to the file, for whoever edits it by other means."""
+        """What `apply` would do to the file, for a caller that edits it by other means."""
         with self._lock.reading():
             return self._writer.plan(path, line, requirement_id, if_version=if_version).edit
 

@@ -21,7 +21,7 @@ _CHANGES = {"added": "green", "changed": "yellow", "moved": "cyan", "removed": "
 
 
 def meant(call: Call, text: str) -> Subject:
-    """What somebody means by an id, or by a file as it is named from the folder where they are."""
+    """Resolve an id, or a path relative to the current folder."""
     project = call.project
     return subject_of(
         project.graph, Resolver(project.graph, project.context.grammar), project.config.root, text, Path.cwd()

@@ -135,7 +135,7 @@ def subject_of(graph: Graph, resolver: Resolver, root: Path, text: str, near: Pa
         )
     if not ids:
         raise NotFound(
-            f"'{path}' holds no requirement, test or citation that Clew knows of.",
+            f"'{path}' holds no requirement, test or citation that Clew knows.",
             hint="clew.toml says which folders are read; `clew doctor` shows them.",
         )
     return Subject(path, "file", "", ids)

@@ -20,9 +20,9 @@ def annotations(findings: Sequence[Finding], folder: str = "") -> str:
 def _annotation(finding: Finding, folder: str) -> str:
     place = {"file": f"{folder}{finding.path}", "line": str(max(finding.line, 1))} if finding.path else {}
     properties = {**place, "title": finding.code}
-    told = ",".join(f"{name}={_escaped(value, _IN_PROPERTY)}" for name, value in properties.items())
+    location = ",".join(f"{name}={_escaped(value, _IN_PROPERTY)}" for name, value in properties.items())
     text = _escaped(f"{finding.message}\n{finding.hint}".strip(), _IN_TEXT)
-    return f"::{_COMMANDS.get(finding.severity, 'notice')} {told}::{text}"
+    return f"::{_COMMANDS.get(finding.severity, 'notice')} {location}::{text}"
 
 
 def _escaped(text: str, signs: dict[str, str]) -> str:

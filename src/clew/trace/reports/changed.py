@@ -1,6 +1,6 @@
 """What changed in a project since a commit: requirements, assertions, tests and places in code.
 
-Requirements and assertions are compared by their text, before and after, so that one that only moved is told from one
+Requirements and assertions are compared by their text, before and after, to distinguish one that only moved from one
 that says something else. Tests and places in code count when git reports a changed line among theirs, or when they
 cite something else than before: a citation that was taken out, or edited into a broken one, is easily overlooked.
 """

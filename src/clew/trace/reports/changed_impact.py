@@ -1,4 +1,4 @@
-"""What changed together with what each change concerns, as a table for whoever reviews it."""
+"""What changed together with what each change concerns, as a table for reviewers."""
 
 # Implements: REQ-d00526-C
 

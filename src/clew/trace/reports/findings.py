@@ -273,10 +273,10 @@ _UNMATCHED = {
 
 
 def reader_diagnostics(graph: Graph, context: Context) -> Iterator[Finding]:
-    told = {(node.source.path, node.source.line) for node in _duplicates(graph) if node.source is not None}
+    reported = {(node.source.path, node.source.line) for node in _duplicates(graph) if node.source is not None}
     for path, item in context.builder.diagnostics():
         # A reader sees an id twice in one file; the graph sees it wherever it is, and says more.
-        if item.code == "elspais.duplicate_id" and (path, item.line) in told:
+        if item.code == "elspais.duplicate_id" and (path, item.line) in reported:
             continue
         yield Finding(code=item.code, severity=item.severity, message=item.message, path=path, line=item.line)
 
@@ -401,10 +401,10 @@ def _add_case(suite: ET.Element, finding: Finding, *, fails: bool) -> None:
         classname=_clean(finding.path or "clew"),
         name=_clean(finding.node_id or place or finding.code),
     )
-    told = ET.SubElement(case, "failure" if fails else "skipped", message=_clean(finding.message))
+    outcome = ET.SubElement(case, "failure" if fails else "skipped", message=_clean(finding.message))
     if fails:
-        told.set("type", finding.code)
-    told.text = _clean(f"{place}: {finding.severity} {finding.code}: {finding.message}\n{finding.hint}".strip())
+        outcome.set("type", finding.code)
+    outcome.text = _clean(f"{place}: {finding.severity} {finding.code}: {finding.message}\n{finding.hint}".strip())
 
 
 def _clean(text: str) -> str:

@@ -73,10 +73,10 @@ def forbidden_references(graph: Graph, context: Context) -> Iterator[Finding]:
             cited = graph.get_node(edge.target)
             if cited is None or cited.kind is not NodeKind.REQUIREMENT or _OWN not in cited.fields:
                 continue
-            told = _forbidden(node, edge.kind, cited)
-            if told is not None:
-                message = f"{node.id} {edge.kind.value} {cited.id}, {told[0]}."
-                yield finding_at(node, "trace.forbidden_reference", severity, message, told[1])
+            forbidden = _forbidden(node, edge.kind, cited)
+            if forbidden is not None:
+                message = f"{node.id} {edge.kind.value} {cited.id}, {forbidden[0]}."
+                yield finding_at(node, "trace.forbidden_reference", severity, message, forbidden[1])
 
 
 def _forbidden(node: Node, kind: EdgeKind, cited: Node) -> tuple[str, str] | None:

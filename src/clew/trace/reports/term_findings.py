@@ -33,11 +33,11 @@ def term_findings(graph: Graph, context: Context) -> Iterator[Finding]:
             yield Finding(_CODES.get(check, f"terms.{check}"), severity, message, path, line, node_id, hint)
 
 
-_Told = tuple[str, int, str | None, str, str]
+_Item = tuple[str, int, str | None, str, str]
 """Path, line, node, message and hint."""
 
 
-def _all(found: Glossary, styles: tuple[str, ...]) -> Iterator[tuple[str, _Told]]:
+def _all(found: Glossary, styles: tuple[str, ...]) -> Iterator[tuple[str, _Item]]:
     for definition, path, term in found.repeated:
         place = f"{term.path}:{term.definition.line}"
         said = f"'{definition.name}' is defined in {place} already."
@@ -51,7 +51,7 @@ def _all(found: Glossary, styles: tuple[str, ...]) -> Iterator[tuple[str, _Told]
             yield from _of_use(term, use, styles)
 
 
-def _of_term(term: Term) -> Iterator[tuple[str, _Told]]:
+def _of_term(term: Term) -> Iterator[tuple[str, _Item]]:
     place = term.path, term.definition.line, None
     if term.definition.is_trivial:
         yield "bad_definition", (*place, f"The definition of '{term.name}' says nothing.", "Explain the term.")
@@ -62,7 +62,7 @@ def _of_term(term: Term) -> Iterator[tuple[str, _Told]]:
             yield "collection_empty", (*place, said, "Name it where something belongs to it.")
 
 
-def _of_use(term: Term, use: TermUse, styles: tuple[str, ...]) -> Iterator[tuple[str, _Told]]:
+def _of_use(term: Term, use: TermUse, styles: tuple[str, ...]) -> Iterator[tuple[str, _Item]]:
     place = use.path, use.line, use.node_id
     wanted = f"{styles[0]}{term.name}{styles[0]}" if styles else term.name
     if not term.definition.indexed:

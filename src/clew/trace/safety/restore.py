@@ -126,7 +126,7 @@ class _Restoration:
             for difference, content in group:
                 removed += self._make_way(difference.path)
                 edits += self._edits(difference, content)
-            # Whoever opens the project after a death completes it, and says so.
+            # If the process dies here, the next one that opens the project completes the restore and says so.
             Transaction(self._project, edits, backups=False).commit()
             for difference, _ in group:
                 self._set_mode(difference)

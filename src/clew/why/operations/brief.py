@@ -237,11 +237,11 @@ def _headline(result: Brief) -> str:
     if seen is None:
         return coloured(result.project, "bold")
     version = f" {seen.about.version}" if seen.about.version else ""
-    told = [seen.about.kind] if seen.about.kind else []
+    facts = [seen.about.kind] if seen.about.kind else []
     if seen.past is not None and seen.past.commits:
-        told.append(_history(seen.past))
-    said = coloured(f"  {'; '.join(told)}", "dim") if told else ""
-    return coloured(f"{seen.about.name}{version}", "bold") + said
+        facts.append(_history(seen.past))
+    line = coloured(f"  {'; '.join(facts)}", "dim") if facts else ""
+    return coloured(f"{seen.about.name}{version}", "bold") + line
 
 
 def _history(past: Past) -> str:

@@ -59,9 +59,9 @@ def about_project(root: Path, name: str) -> AboutProject:
             continue
         # A manifest may be half written; others may still say something.
         with suppress(ValueError, configparser.Error, TypeError, AttributeError, RecursionError):
-            told = read(data.decode("utf-8", "replace"))
-            if told:
-                named = {key: one_line(str(value), 200) for key, value in told.items() if value}
+            fields = read(data.decode("utf-8", "replace"))
+            if fields:
+                named = {key: one_line(str(value), 200) for key, value in fields.items() if value}
                 found = msgspec.structs.replace(found, **named, manifest=file)
                 break
     return _with_readme(root, found)
@@ -134,30 +134,30 @@ def _read(root: Path, name: str) -> bytes | None:
 
 def _pyproject(text: str) -> Mapping[str, Any]:
     whole = tomllib.loads(text)
-    told = whole.get("project") or whole.get("tool", {}).get("poetry") or {}
-    return {**_told(told), "kind": "Python package"} if told else {}
+    table = whole.get("project") or whole.get("tool", {}).get("poetry") or {}
+    return {**_name_version_summary(table), "kind": "Python package"} if table else {}
 
 
 def _setup_cfg(text: str) -> Mapping[str, Any]:
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     parser.read_string(text)
-    told = dict(parser["metadata"]) if parser.has_section("metadata") else {}
-    return {**_told(told), "kind": "Python package"} if told.get("name") else {}
+    table = dict(parser["metadata"]) if parser.has_section("metadata") else {}
+    return {**_name_version_summary(table), "kind": "Python package"} if table.get("name") else {}
 
 
 def _package_json(text: str) -> Mapping[str, Any]:
-    told = json.loads(text)
-    spaces = told.get("workspaces")
+    table = json.loads(text)
+    spaces = table.get("workspaces")
     kind = "npm workspace" if spaces else "npm package"
-    return {**_told(told), "kind": kind}
+    return {**_name_version_summary(table), "kind": kind}
 
 
 def _cargo(text: str) -> Mapping[str, Any]:
     whole = tomllib.loads(text)
-    told = whole.get("package")
-    if told is None:
+    table = whole.get("package")
+    if table is None:
         return {"kind": "Cargo workspace"} if "workspace" in whole else {}
-    return {**_told(told), "kind": "Rust crate"}
+    return {**_name_version_summary(table), "kind": "Rust crate"}
 
 
 def _go_mod(text: str) -> Mapping[str, Any]:
@@ -166,7 +166,7 @@ def _go_mod(text: str) -> Mapping[str, Any]:
 
 
 def _composer(text: str) -> Mapping[str, Any]:
-    return {**_told(json.loads(text)), "kind": "PHP package"}
+    return {**_name_version_summary(json.loads(text)), "kind": "PHP package"}
 
 
 def _pom(text: str) -> Mapping[str, Any]:
@@ -177,10 +177,10 @@ def _pom(text: str) -> Mapping[str, Any]:
     return {"name": name, "summary": said.get("description"), "kind": "Maven project"} if name else {}
 
 
-def _told(table: Mapping[str, Any]) -> dict[str, Any]:
-    said = {"name": table.get("name"), "version": table.get("version"), "summary": table.get("description")}
+def _name_version_summary(table: Mapping[str, Any]) -> dict[str, Any]:
+    fields = {"name": table.get("name"), "version": table.get("version"), "summary": table.get("description")}
     # `attr: click.__version__` and `{workspace = true}` are no versions.
-    texts = {key: value for key, value in said.items() if isinstance(value, str)}
+    texts = {key: value for key, value in fields.items() if isinstance(value, str)}
     return {key: value for key, value in texts.items() if not (key == "version" and ":" in value)}
 
 

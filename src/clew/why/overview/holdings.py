@@ -13,7 +13,7 @@ from clew.workspace.find import scan
 from clew.workspace.survey import survey
 
 MOST_NAMES = 20_000
-"""So many names are looked at; a larger project is told by what lies near its top."""
+"""Read at most this many names; of a larger project, those nearest to its root."""
 _MOST_SHOWN = 3
 
 
@@ -61,8 +61,8 @@ def _places(paths: list[str]) -> tuple[str, ...]:
     """The folders with most of the files, and single files of the project's own folder."""
     folders = Counter(f"{path.split('/')[0]}/" for path in paths if "/" in path)
     single = sorted((path for path in paths if "/" not in path), key=lambda path: (not _is_readme(path), path))
-    told = [*single[:_MOST_SHOWN], *(f"{folder} ({number:,})" for folder, number in folders.most_common(_MOST_SHOWN))]
-    return tuple(told[: _MOST_SHOWN + 1])
+    shown = [*single[:_MOST_SHOWN], *(f"{folder} ({number:,})" for folder, number in folders.most_common(_MOST_SHOWN))]
+    return tuple(shown[: _MOST_SHOWN + 1])
 
 
 def _is_readme(path: str) -> bool:

@@ -36,8 +36,8 @@ class Overview(msgspec.Struct, frozen=True):
 
 
 def overview(project: "Project") -> Overview:
-    """Reads names, a manifest, a README and the newest commits. What hangs on the busiest files is told as far as the
-    graph and the outlines of source files are there."""
+    """Reads names, a manifest, a README and the newest commits. The dependents of the busiest files are shown if the
+    graph and the outlines of source files are ready."""
     root = project.config.root
     holds = holdings(root, project.config)
     about = about_project(root, project.config.name)

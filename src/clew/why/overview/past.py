@@ -91,8 +91,8 @@ def _decisions(recent: list[Commit]) -> Iterator[Decided]:
         if reason is None:
             continue
         seen.add(subject.casefold())
-        told = Decided(commit.id[:10], day(commit.time), one_line(subject, 100), reason)
-        (strong if _STRONG.search(f"{subject}. {reason}") else weak).append(told)
+        decision = Decided(commit.id[:10], day(commit.time), one_line(subject, 100), reason)
+        (strong if _STRONG.search(f"{subject}. {reason}") else weak).append(decision)
     chosen = [*strong, *weak][:MOST_DECISIONS]
     yield from sorted(chosen, key=lambda each: each.day, reverse=True)
 

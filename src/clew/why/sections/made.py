@@ -16,7 +16,7 @@ from clew.text.counting import counted
 from clew.text.shortening import one_line
 from clew.why.answer import Fact, Section, section
 from clew.why.blame import MOST_LINES, Blame, Blamer
-from clew.why.inquiry import Inquiry, day, told
+from clew.why.inquiry import Inquiry, commit_line, day
 from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
 
@@ -92,12 +92,14 @@ def _shares(inquiry: Inquiry, blame: Blame, commits: dict[str, Commit], chosen: 
         is_first = place == 0 and bool(inquiry.target.first)
         share = f"{blame.made[id]} of {counted(total, 'line')}: " if len(blame.made) > 1 else ""
         if shallow and id in blame.boundaries:
-            told_by = "this commit or an earlier one; the shallow clone begins with it"
+            commit_text = "this commit or an earlier one; the shallow clone begins with it"
         else:
-            told_by = (
-                told(commits[id], body=400 if is_first else 0) if id in commits else "a commit that is not read yet"
+            commit_text = (
+                commit_line(commits[id], body=400 if is_first else 0)
+                if id in commits
+                else "a commit that is not read yet"
             )
-        yield Fact(f"{share}{told_by}", "recorded", id[:12])
+        yield Fact(f"{share}{commit_text}", "recorded", id[:12])
         if is_first:
             yield from around(inquiry, commits.get(id))
 
@@ -126,12 +128,12 @@ def around(inquiry: Inquiry, commit: Commit | None) -> Iterator[Fact]:
         before = git.commit_of(inquiry.root, undone[1])
         known = commits_of(inquiry, [before]).get(before) if before is not None else None
         if known is not None:
-            yield Fact(f"it takes back {told(known, body=160)}", "recorded", known.id[:12])
+            yield Fact(f"it takes back {commit_line(known, body=160)}", "recorded", known.id[:12])
             yield from _restored(inquiry, known)
     merge = _merge(inquiry, commit.id)
     known = commits_of(inquiry, [merge]).get(merge) if merge is not None else None
     if known is not None:
-        yield Fact(f"merged by {told(known, body=160)}", "recorded", known.id[:12])
+        yield Fact(f"merged by {commit_line(known, body=160)}", "recorded", known.id[:12])
 
 
 def _restored(inquiry: Inquiry, removed: Commit) -> Iterator[Fact]:
@@ -153,7 +155,7 @@ def _restored(inquiry: Inquiry, removed: Commit) -> Iterator[Fact]:
         )
         made_first = dict.fromkeys(each.commit for each in lines or () if each.line in places)
         for id, commit in commits_of(inquiry, list(made_first)).items():
-            yield Fact(f"first written by {told(commit, body=200)}", "recorded", id[:12])
+            yield Fact(f"first written by {commit_line(commit, body=200)}", "recorded", id[:12])
 
 
 def _merge(inquiry: Inquiry, commit: str) -> str | None:
@@ -167,7 +169,7 @@ def _merge(inquiry: Inquiry, commit: str) -> str | None:
 
 def _moves(blame: Blame, commits: dict[str, Commit]) -> Iterator[Fact]:
     for id, (number, source) in blame.moved_by.items():
-        about = told(commits[id]) if id in commits else "a commit that is not read yet"
+        about = commit_line(commits[id]) if id in commits else "a commit that is not read yet"
         yield Fact(f"{counted(number, 'line')} moved or copied here from {source} by {about}", "recorded", id[:12])
 
 
@@ -211,10 +213,12 @@ def _ends(inquiry: Inquiry, touches: Sequence[Touch], shown: set[str]) -> Iterat
         if touch.commit.id[:12] in shown and word != "deleted by":
             continue
         shown.add(touch.commit.id[:12])
-        yield Fact(f"{word} {told(touch.commit, body=200)}", "recorded", touch.commit.id[:12])
+        yield Fact(f"{word} {commit_line(touch.commit, body=200)}", "recorded", touch.commit.id[:12])
     later = inquiry.history.renamed_to(inquiry.target.path or "") if inquiry.target.kind == "deleted file" else None
     if later is not None:
-        yield Fact(f"renamed to {one_line(later.path, 100)} by {told(later.commit)}", "recorded", later.commit.id[:12])
+        yield Fact(
+            f"renamed to {one_line(later.path, 100)} by {commit_line(later.commit)}", "recorded", later.commit.id[:12]
+        )
     names = list(dict.fromkeys(touch.old for touch in touches if touch.status == "R" and touch.old))
     if names:
         renamed = next(touch for touch in touches if touch.status == "R")

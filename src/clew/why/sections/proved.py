@@ -69,16 +69,16 @@ class Reports:
         recorded = self._inquiry.graph.get_node(test)
         if recorded is not None and recorded.get_field("evidence"):
             # A register says itself when it was tested, and at which commit.
-            return f"{verdict}{self._told(_moment(recorded.get_field('at')), str(recorded.get_field('commit') or ''))}"
+            return f"{verdict}{self._when(_moment(recorded.get_field('at')), str(recorded.get_field('commit') or ''))}"
         results = self._inquiry.graph.iter_children(test, (EdgeKind.YIELDS,))
         paths = {node.source.path for node in results if node.source is not None}
         return f"{verdict}{self.age(paths)}"
 
     def age(self, paths: set[str]) -> str:
         times = [at for path in paths if (at := self._ran(path)) is not None]
-        return self._told(max(times, default=None))
+        return self._when(max(times, default=None))
 
-    def _told(self, at: float | None, commit: str = "") -> str:
+    def _when(self, at: float | None, commit: str = "") -> str:
         if at is None:
             return ""
         if not commit and self._inquiry.readiness.head is not None:

@@ -13,7 +13,7 @@ from clew.formats.elspais.records import Requirement
 from clew.formats.openspec.reader import read_spec
 from clew.graph.model import NodeKind
 from clew.why.answer import Fact, Section, section
-from clew.why.inquiry import Inquiry, told
+from clew.why.inquiry import Inquiry, commit_line
 from clew.workspace.git import history as git_history
 
 _MOST_READ = 60
@@ -48,8 +48,8 @@ def versions(inquiry: Inquiry) -> Section | None:
     found = _changes(list(_read(inquiry, id, node.source.path)), node.get_field("label"))
     facts: list[Fact] = []
     for place, (version, what) in enumerate(found):
-        said = told(version.touch.commit, body=_REASON if place < _MOST_FOLLOWED else 0)
-        facts.append(Fact(f"{what} by {said}", "recorded", version.touch.commit.id[:12]))
+        maker = commit_line(version.touch.commit, body=_REASON if place < _MOST_FOLLOWED else 0)
+        facts.append(Fact(f"{what} by {maker}", "recorded", version.touch.commit.id[:12]))
         if place < _MOST_FOLLOWED and place < len(found) - 1:
             facts += _followed(inquiry, id, version.touch)
     return section("versions", facts, absent="Not known: no committed version of its text was found.", most=8)
@@ -173,9 +173,9 @@ def _followed(inquiry: Inquiry, id: str, touch: Touch) -> Iterator[Fact]:
     for path in paths:
         later = path not in same and bool(inquiry.history.changed_since(path, touch.commit.number))
         groups["changed with it" if path in same else "changed after it" if later else "not changed since"].append(path)
-    said = "; ".join(f"{word}: {', '.join(each[:3])}{_more(each)}" for word, each in groups.items() if each)
-    if said:
-        yield Fact(f"after {touch.commit.id[:12]}, what cites it: {said}", "recorded", touch.commit.id[:12])
+    maker = "; ".join(f"{word}: {', '.join(each[:3])}{_more(each)}" for word, each in groups.items() if each)
+    if maker:
+        yield Fact(f"after {touch.commit.id[:12]}, what cites it: {maker}", "recorded", touch.commit.id[:12])
 
 
 def _more(paths: Sequence[str]) -> str:

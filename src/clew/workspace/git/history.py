@@ -68,7 +68,7 @@ def commit_ids(root: Path, head: str, without: Iterable[str] = (), *, seconds: i
 
 
 def newest_ids(root: Path, head: str, limit: int) -> list[str]:
-    """Some of the newest commits that lead to `head`, told without looking at the others."""
+    """Some of the newest commits that lead to `head`, found without reading the others."""
     result = run(root, "rev-list", f"--max-count={limit}", head)
     return result.output.decode().split() if result.code == 0 else []
 

@@ -159,10 +159,10 @@ def _program(path: str) -> str:
     found = shutil.which("git", path=protect.absolute_folders(path))
     if found is None or not Path(found).is_absolute():
         raise Unavailable("git cannot be run: it is not in the PATH.", hint="Install git.")
-    told = _finished(Path(found).parent, (found, "--version"), protect.inherited(), QUESTION_SECONDS)
-    version = _VERSION.match(told.output)
+    printed = _finished(Path(found).parent, (found, "--version"), protect.inherited(), QUESTION_SECONDS)
+    version = _VERSION.match(printed.output)
     if version is None or (int(version[1]), int(version[2])) < protect.OLDEST:
-        shown = told.output.decode("utf-8", "replace").strip()[:80] or "of an unknown version"
+        shown = printed.output.decode("utf-8", "replace").strip()[:80] or "of an unknown version"
         oldest = ".".join(map(str, protect.OLDEST))
         raise Unavailable(
             f"{found} is {shown}. Clew needs git {oldest} or later: older ones run programs that a repository names.",

@@ -1,6 +1,6 @@
 """Definitions without a block of their own: `const ring = () => 1`, `data class Bell(val size: Int)`, `struct Bell;`.
 
-Only those count that stand in no function. Who cites requirements is told without them.
+Only those outside of functions count. Citations of requirements do not use them.
 """
 
 import bisect

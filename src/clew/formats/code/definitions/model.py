@@ -5,7 +5,7 @@ import msgspec
 FUNCTION, CLASS = "function", "class"
 
 DEEPEST = 64
-"""Definitions nested deeper than this are not told apart: their names would outgrow the file."""
+"""Definitions nested deeper than this get no names of their own: the names would outgrow the file."""
 
 INSIDE = "\x01"
 """In masked code: the text of a string or comment after its first line, where indentation means nothing."""

@@ -51,7 +51,7 @@ class IdGrammar:
         self._test_name = self._patterns.test_name()
         self._strict_label = _STRICT_LABELS[settings.label_style]
         signs = "".join(re.escape(sign) for sign in settings.id_separators)
-        # A template without the namespace has no beginning by which a misspelled id could be told from a word.
+        # A template without the namespace has no beginning that distinguishes a misspelled id from a word.
         start = f"(?i:{re.escape(settings.namespace)})[{signs}]" if "{namespace}" in self._template else "(?!)"
         self._resembling = re.compile(f"{start}|JNY-")
         spellings = sorted({spelling for _, spelling in self._patterns.spelling_of.values()})

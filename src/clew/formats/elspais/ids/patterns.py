@@ -77,7 +77,7 @@ class IdPatterns:
         return re.compile(source)
 
     def test_name(self) -> re.Pattern[str] | None:
-        """Matches an id inside the name of a function; None for components that cannot be told from what follows."""
+        """Matches an id inside the name of a function; None if a component cannot be separated from what follows."""
         if self._settings.component_style not in _SPELLED_IN_NAMES:
             return None
         first, more = {

@@ -7,7 +7,7 @@
 | `fields` | fields of the metadata, in the style of the block |
 | `lines` | lines that keep their ends and their bytes |
 
-Nothing here decides whether a change is right: whoever edits reads the result again and compares.
+Nothing here decides whether a change is right: the caller parses the result again and compares.
 """
 
 import re

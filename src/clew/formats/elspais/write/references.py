@@ -116,7 +116,7 @@ def with_kind(data: bytes, grammar: IdGrammar, kind: str, target: str, new_kind:
 
 
 def names(written: str, target: str, grammar: IdGrammar) -> bool:
-    """Whether an item cites a requirement, be it by an id of its own format or by one of a register."""
+    """Whether an item cites a requirement, by an id of its own format or by one of a register."""
     parsed = grammar.parse_reference(written) or RegisterIds(grammar).parse(written)
     return parsed is not None and parsed.target == target
 

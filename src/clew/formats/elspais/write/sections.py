@@ -63,8 +63,8 @@ def without_section(data: bytes, grammar: IdGrammar, section: SectionRecord) -> 
 def with_preamble(data: bytes, grammar: IdGrammar, text: str) -> bytes:
     """The requirement with another text between its fields and its first heading; empty takes it out."""
     lines = BlockLines(data, grammar)
-    told = {index for index, _ in requirement_fields(lines, grammar)}
-    first = max(told, default=0) + 1
+    fields = {index for index, _ in requirement_fields(lines, grammar)}
+    first = max(fields, default=0) + 1
     stop = lines.first_heading
     while first < stop and lines.is_blank(first):
         first += 1

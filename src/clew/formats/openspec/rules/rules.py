@@ -1,8 +1,8 @@
 """The rules that specs and changes are held to, and how severe each tool takes them.
 
 Clew knows the rules of Spec Oxide and of OpenSpec and adds its own. By default those of the tool whose folder it is
-hold, and Clew's own. A dialect holds only the rules of one tool, at that tool's level, for whoever must agree with it;
-where all hold, each does so at the severest of its levels.
+hold, and Clew's own. A dialect has only the rules of one tool, at that tool's level, to agree with that tool;
+with all dialects, each rule has the severest of its levels.
 """
 
 from enum import StrEnum

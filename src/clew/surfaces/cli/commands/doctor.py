@@ -105,10 +105,10 @@ def _encoder_check(settings: EmbedSettings) -> Check:
     try:
         encoder = open_embedder(settings)
     except ConfigError as error:
-        detail = f"not available, so search goes by words alone. {error.message}"
+        detail = f"not available, so search uses keywords only. {error.message}"
         return Check("encoder", settings.kind == "minilm", detail, error.hint)
     if encoder is None:
-        return Check("encoder", True, 'none, as [embedder] kind = "none" asks; search goes by words alone')
+        return Check("encoder", True, 'none, as [embedder] kind = "none" asks; search uses keywords only')
     return Check("encoder", True, f"{encoder.name}, {encoder.dimensions} dimensions")
 
 
@@ -177,7 +177,7 @@ def _project_store_check(project: Project) -> Check:
     store = project.store
     if store is None:
         problem = project.context.store_problem
-        hint = "Files are read all the same, without what is only in the store: drafts, reviews, decisions, history."
+        hint = "Files are still read, without what is only in the store: drafts, reviews, decisions, history."
         if problem is None:
             return Check("store", False, "It cannot be used.", hint)
         return Check("store", False, problem.message, f"{problem.hint} {hint}")

@@ -128,7 +128,7 @@ def _settings(args: argparse.Namespace, listing: Listing, *, read_only: bool) ->
 def _write_token(read_only: bool) -> str | None:
     """The user's own, made at the first start: a client that is given it later need not wait for another start."""
     if not read_only:
-        # Where it cannot be written, reads are served all the same.
+        # Without write access reads are still served.
         with suppress(StoreError):
             make_token()
     return own_token()

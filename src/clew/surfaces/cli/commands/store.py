@@ -66,19 +66,19 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _status(project: "Project", *, as_json: bool) -> int:
-    told: dict[str, Any] = {"project": project.config.name}
+    status: dict[str, Any] = {"project": project.config.name}
     store = project.context.shared
     if store is None:
         raise project.context.shared_problem or project.context.store_problem or ConfigError("There is no store.")
-    told |= store.describe()
+    status |= store.describe()
     if project.config.store is not None:
-        told["role"] = _role(store)
+        status["role"] = _role(store)
     problem = project.context.team_problem
     if as_json:
-        print_json(told)
+        print_json(status)
     else:
         sys.stdout.write(
-            "".join(f"{key.replace('_', ' ')}: {value}\n" for key, value in told.items() if value is not None)
+            "".join(f"{key.replace('_', ' ')}: {value}\n" for key, value in status.items() if value is not None)
         )
     if problem is not None:
         sys.stderr.write(wrapped(f"clew: {problem}\n", columns(sys.stderr)))
@@ -149,13 +149,13 @@ def _migrate(project: "Project", args: argparse.Namespace) -> int:
         source, target = team(project.context, project.config.store), here(project.context)
     else:
         source, target = here(project.context), team(project.context, Address(args.to))
-    told = _told(move(source, target, _report), as_json=args.json)
+    exit_code = _report_move(move(source, target, _report), as_json=args.json)
     if not args.json:
         address = args.to if args.to == LOCAL_STORE else Address(args.to)
         sys.stdout.write(
             f'Nothing here was changed. Use it: `store = "{address}"` in your configuration, or CLEW_STORE.\n'
         )
-    return told
+    return exit_code
 
 
 def _keep_or_restore(project: "Project", args: argparse.Namespace) -> int:
@@ -166,7 +166,7 @@ def _keep_or_restore(project: "Project", args: argparse.Namespace) -> int:
     present = _present(project)
     folder = Path(args.place)
     done = keep(present, folder, _report) if args.action == "backup" else restore(folder, present, _report)
-    return _told(done, as_json=args.json)
+    return _report_move(done, as_json=args.json)
 
 
 def _present(project: "Project") -> "Opener":
@@ -188,7 +188,7 @@ def _report(what: str, done: int) -> None:
         sys.stderr.write(f"\r{what}: {done:,}\x1b[K")
 
 
-def _told(moved: "Moved", *, as_json: bool) -> int:
+def _report_move(moved: "Moved", *, as_json: bool) -> int:
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K")
     if as_json:

@@ -1,4 +1,4 @@
-"""The HTTP side of Clew: the applications, and the server that runs one of them until it is told to stop."""
+"""The HTTP side of Clew: the applications, and the server that runs one of them until it gets a signal to stop."""
 
 import logging
 from collections.abc import AsyncIterator, Callable
@@ -112,11 +112,11 @@ def _site(server: Server[Any], settings: HttpSettings, clock: Clock, page: "Page
 def _metadata_routes(oauth: OAuthSettings) -> list[BaseRoute]:
     """Where the protocol's clients look: before the path of the resource, and at the root."""
 
-    async def told(_: Request) -> Response:
+    async def send_metadata(_: Request) -> Response:
         return JSONResponse(metadata(oauth), headers={"Cache-Control": "max-age=3600"})
 
     paths = dict.fromkeys((METADATA_PATH + urlsplit(oauth.resource).path.rstrip("/"), METADATA_PATH))
-    return [Route(path, told, methods=["GET"]) for path in paths]
+    return [Route(path, send_metadata, methods=["GET"]) for path in paths]
 
 
 async def _no_such_endpoint(request: Request, error: Exception) -> Response:

@@ -25,7 +25,7 @@ from clew.setup.tokens import Principal
 METADATA_PATH = "/.well-known/oauth-protected-resource"
 READ_SCOPE, WRITE_SCOPE = "clew:read", "clew:write"
 _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
-"""Only those with public keys: with a shared secret, whoever checks a token could make one."""
+"""Only those with public keys: with a shared secret, a server that checks tokens could also make them."""
 _SUBJECT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+|:=~-]{0,199}")
 """What becomes an actor. Parts of an actor's name are separated by slashes, so there is none in it."""
 _LEEWAY_SECONDS = 30
@@ -94,8 +94,8 @@ class _Keys(msgspec.Struct, frozen=True):
 
 
 class Issuer:
-    """Checks tokens. May be asked from any thread; keys are fetched when they are first needed. Whoever needs a key
-    that is known never waits for the issuer."""
+    """Checks tokens. May be asked from any thread; keys are fetched when they are first needed. A check
+    with a known key never waits for the issuer."""
 
     def __init__(self, settings: OAuthSettings) -> None:
         self._settings = settings
@@ -143,7 +143,7 @@ class Issuer:
         if self._is_due(id):
             if self._known(id) is not None:
                 self._fetch_aside(id)
-            # With keys at hand one alone waits for a new one: whoever makes up names of keys must not hold up others.
+            # If there are keys, only one thread waits for a new one: tokens with made-up keys must not block others.
             elif self._fetching.acquire(blocking=not self._has_keys()):
                 try:
                     # Another thread may have fetched while this one waited.
@@ -203,12 +203,12 @@ class Issuer:
         )
         for address in dict.fromkeys(candidates):
             try:
-                told = _fetch(address)
+                published = _fetch(address)
             except _UNANSWERED:
                 continue
             # Another issuer's metadata would name another issuer's keys.
-            if told.get("issuer") == self._settings.issuer and isinstance(told.get("jwks_uri"), str):
-                return str(told["jwks_uri"])
+            if published.get("issuer") == self._settings.issuer and isinstance(published.get("jwks_uri"), str):
+                return str(published["jwks_uri"])
         raise OSError(f"the issuer {self._settings.issuer} publishes no metadata")
 
 
@@ -217,7 +217,7 @@ def _is_good(keys: _Keys) -> bool:
 
 
 class _Stays(urllib.request.HTTPRedirectHandler):
-    """An issuer's answers are where it says; whoever could redirect could name other keys."""
+    """Follows no redirect: another server's answer could name other keys."""
 
     def redirect_request(self, *_: Any, **__: Any) -> NoReturn:
         raise OSError("the issuer redirects")

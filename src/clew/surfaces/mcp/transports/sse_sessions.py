@@ -26,7 +26,7 @@ Inbound = SessionMessage | Exception
 
 
 class Session:
-    """One client's conversation: what it says goes in through `hear`, what it is told comes out of `outbox`."""
+    """One client's conversation: `hear` takes its messages, `outbox` gives the answers."""
 
     def __init__(self, owner: bytes, outbox: Outbox) -> None:
         self.id = secrets.token_urlsafe(_ID_BYTES)

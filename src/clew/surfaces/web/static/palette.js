@@ -59,7 +59,7 @@ async function search() {
   if (!fresh) return;
   const kept = options()[chosen()]?.href;
   found.replaceChildren(...views(text), ...fresh.body.childNodes);
-  // Whoever has gone down the list already stays where they are.
+  // If the user moved in the list already, the same entry stays chosen.
   choose(hasMoved ? Math.max(options().findIndex((each) => each.href === kept), 0) : 0);
 }
 

@@ -111,15 +111,15 @@ class Candidates:
 
     def _by_meaning(self, vectors: Vectors, progress: Progress | None) -> "Iterator[Signal]":
         beginnings = MeaningIndex(vectors, [passages(each) for each in self.artefacts], progress)
-        yield lambda asking, told: beginnings.cosines([passages(each) for each in asking], told)
+        yield lambda asking, waiting: beginnings.cosines([passages(each) for each in asking], waiting)
         for parts, state, best in (
             (spoken_parts, self._state, None),
             (method_texts, self._state, None),
             (spoken_parts, not self._state, BEST_PARTS),
         ):
             here, there = (statements, parts) if self._state else (parts, statements)
-            told_by = [here(each) for each in self.artefacts]
-            yield _asked(StatementIndex(vectors, told_by, state=state, best=best, progress=progress), there)
+            texts = [here(each) for each in self.artefacts]
+            yield _signal(StatementIndex(vectors, texts, state=state, best=best, progress=progress), there)
 
 
 class Comparison:
@@ -138,8 +138,8 @@ def encoded_texts(artefact: Artefact, *, states: bool) -> tuple[str, ...]:
     return (*passages(artefact), *own)
 
 
-def _asked(index: StatementIndex, parts: Callable[[Artefact], Sequence[str]]) -> "Signal":
-    return lambda asking, told: index.means([parts(each) for each in asking], told)
+def _signal(index: StatementIndex, parts: Callable[[Artefact], Sequence[str]]) -> "Signal":
+    return lambda asking, progress: index.means([parts(each) for each in asking], progress)
 
 
 def _length(artefacts: Sequence[Artefact]) -> float:

@@ -173,7 +173,7 @@ class Preparation:
             try:
                 vectors.of(texts(), stop)
             except Exception as error:
-                # Words go on answering; whoever asks patiently is told what is wrong.
+                # Suggestions by words still work; a caller that waits for the embeddings gets this error.
                 log.warning("Texts could not be read for meaning: %s", error)
 
         self._reading = threading.Thread(target=read, name="clew-links", daemon=True)
