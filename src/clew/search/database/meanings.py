@@ -165,7 +165,7 @@ class DatabaseMeanings:
             rows = reading.rows(find, (list(numbers), number))
             return {unit: unpacked_windows(data, embedder.dimensions) @ vector for unit, data in rows}
         except TimeoutError:
-            # The search before has told so.
+            # The search before has reported that.
             return {}
         except Exception as error:
             log.warning("The windows could not be compared: %s", error)

@@ -132,7 +132,7 @@ class DenseSearch:
             rows = connection.execute(find, (wanted, space.embedder.name)).fetchall()
             return {number: unpacked(data, space.embedder.dimensions) @ vector for number, data in rows}
         except TimeoutError:
-            # Quotes are chosen by words then; the search before has told so.
+            # Quotes are then chosen by words; the search before has reported that.
             return {}
         except Exception as error:
             # Quotes are then chosen by words; the search before reported that the encoder failed.
