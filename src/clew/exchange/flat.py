@@ -28,7 +28,7 @@ KNOWN_RELATIONS = frozenset(
         *("conflicts", "parent_link", "relates", "links"),
     }
 )
-"""Names that are relations, whoever wrote them."""
+"""Names that are always relations."""
 RELATION_PREFIX = "relation "
 """Before the name of a kind that could be taken for an attribute."""
 _LABEL = re.compile(r"(\S+?)\. ?(.*)", re.DOTALL)

@@ -1,7 +1,7 @@
 """What is exchanged: one neutral form between every format of another tool and every format of a project.
 
 A reader turns a file into items, a writer turns items into a file, and a place turns items into requirements of the
-project and back. No reader knows of a place, and no writer of another format.
+project and back. No reader depends on a place, and no writer on another format.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ REQUIREMENT = "requirement"
 HEADING = "heading"
 INFORMATION = "information"
 JOURNEY = "journey"
-"""What somebody does, step by step; it validates requirements."""
+"""What a user does, step by step; it validates requirements."""
 
 VERSION_DIGITS = 8
 """Bytes of the hash that names what an item says."""
@@ -66,7 +66,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     kept: Mapping[str, Any] = {}
     """Fields of the source that have no place in this model, as they are."""
     version: str = ""
-    """What the item said when it was written; an item that still says so may be changed by whoever read it."""
+    """A hash of the item when it was exported; an import may change an item that still has it."""
 
 
 class Exchange(msgspec.Struct, frozen=True, kw_only=True):

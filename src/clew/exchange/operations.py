@@ -111,7 +111,7 @@ class Import(
         return Mapped(columns={**kept.columns, **_pairs(self.map, "'Object Text=text'")}, relations=relations)
 
     def render(self, result: results.ImportReport) -> str:
-        return "\n".join(_told(result))
+        return "\n".join(_report_lines(result))
 
     def exit_code(self, result: results.ImportReport) -> int:
         return 1 if result.conflicts or result.rejected or result.memories_kept else 0
@@ -161,10 +161,10 @@ class Export(
     def render(self, result: results.Exported) -> str:
         if self.output == "-":
             return result.content.decode()
-        told = result.report
-        figures = [counted(told.items, "item"), counted(told.relations, "relation")]
-        figures += [counted(told.memories, "memory", "memories")] if told.memories else []
-        figures += [f"{told.nodes:,} other nodes"] if told.nodes else []
+        export = result.report
+        figures = [counted(export.items, "item"), counted(export.relations, "relation")]
+        figures += [counted(export.memories, "memory", "memories")] if export.memories else []
+        figures += [f"{export.nodes:,} other nodes"] if export.nodes else []
         return f"Wrote {self.output}: {', '.join(figures)}."
 
     def messages(self, result: results.Exported) -> tuple[str, ...]:
@@ -181,7 +181,7 @@ def _pairs(given: tuple[str, ...], such_as: str) -> dict[str, str]:
     return found
 
 
-def _told(result: results.ImportReport) -> list[str]:
+def _report_lines(result: results.ImportReport) -> list[str]:
     lines = [*_summary(result)]
     for mark, items in (("+", result.added), ("~", result.changed)):
         for each in items[:_MOST_SHOWN]:
@@ -211,7 +211,7 @@ def _summary(result: results.ImportReport) -> list[str]:
         mapped = f", {len(result.mapped):,} under another id" if result.mapped else ""
         lines.append(f"{result.source} into {result.into}: {figures}{mapped}.")
     if result.memories_added or result.memories_unchanged or result.memories_kept:
-        told = counted(result.memories_added, "memory", "memories")
+        number = counted(result.memories_added, "memory", "memories")
         waits = " They are not injected before `clew memory accept`." if result.memories_added else ""
-        lines.append(f"{result.source}: {told} {would}added, {result.memories_unchanged:,} unchanged.{waits}")
+        lines.append(f"{result.source}: {number} {would}added, {result.memories_unchanged:,} unchanged.{waits}")
     return lines or [f"{result.source} holds nothing to import."]

@@ -42,7 +42,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Wishes(msgspec.Struct, frozen=True, kw_only=True):
-    """What whoever imports decided."""
+    """The choices of the user who imports."""
 
     name: str
     include: tuple[str, ...] = ()
@@ -255,8 +255,8 @@ class _Planner:
         if now == made.written:
             self._note_kept(item, kept)
             # What was exported from here and says nothing new needs no record; a row of a table is no place to keep.
-            told = msgspec.structs.replace(kept, path="", line=0) if item.version else kept
-            is_own = record is None and item.id == wanted.id and told == Kept()
+            without_place = msgspec.structs.replace(kept, path="", line=0) if item.version else kept
+            is_own = record is None and item.id == wanted.id and without_place == Kept()
             return "keep", None if is_own else made
         before = {now, version_of(with_ids(here, self._former))}
         if before & {item.version, record.written if record is not None else None}:

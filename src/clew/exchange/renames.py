@@ -98,7 +98,7 @@ def under_original_ids(items: Iterable[Item], records: Iterable[ImportRecord], n
     present = {item.id for item in all_items}
     foreign = present - mine.keys()
     ids = {here: record.id for here, record in mine.items() if here in present and record.id not in foreign}
-    # One that keeps its own id takes that from whoever was called so.
+    # An item that keeps its own id takes that id away from the item that had it in the source.
     while taken := {here for here, former in ids.items() if former in present - ids.keys()}:
         ids = {here: former for here, former in ids.items() if here not in taken}
     former = {here: {new: old for old, new in record.labels.items()} for here, record in mine.items() if here in ids}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class ImportWishes(msgspec.Struct, frozen=True, kw_only=True):
-    """What whoever imports asks for."""
+    """The options of an import."""
 
     format: str
     name: str
@@ -204,16 +204,16 @@ def _reported(
     sources = {here: id for id, here in ids.items()}
     titles = {item.id: title_of(item) for item in exchange.items}
 
-    def told(found: Iterable[str]) -> tuple[results.Imported, ...]:
+    def imported(found: Iterable[str]) -> tuple[results.Imported, ...]:
         return tuple(results.Imported(id=sources[id], as_=id, title=titles[sources[id]]) for id in found)
 
     return msgspec.structs.replace(
         report,
         into=" and ".join(place.name for place, _ in plans),
-        added=told(each.item.id for plan in every for each in plan.added),
-        changed=told(each.item.id for plan in every for each in plan.changed),
+        added=imported(each.item.id for plan in every for each in plan.added),
+        changed=imported(each.item.id for plan in every for each in plan.changed),
         unchanged=sum(plan.unchanged for plan in every),
-        mapped=told(here for id, here in ids.items() if id != here),
+        mapped=imported(here for id, here in ids.items() if id != here),
         conflicts=tuple(each for plan in every for each in plan.conflicts),
         rejected=tuple(each for plan in every for each in plan.rejected),
         unplaced=tuple(each for plan in every for each in plan.unplaced),

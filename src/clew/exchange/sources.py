@@ -1,4 +1,4 @@
-"""Reading what somebody else wrote: bounded in size, in a known encoding, and never obeyed.
+"""Reading files of others: bounded in size, in a known encoding, and never obeyed.
 
 JSON that breaks off, XML that declares a document type or entities, a text in an unknown encoding: each is refused with
 the place of the fault, before anything of the project is changed.

@@ -1,7 +1,7 @@
 """Which documents may be seen.
 
 The configuration draws the outer line; a request may only draw a narrower one. The line is held by the store of
-documents and by the search engine themselves, not by whoever asks them.
+documents and by the search engine themselves, not by their callers.
 """
 
 from typing import Annotated

@@ -1,6 +1,6 @@
 """Questions to the store of documents, all answered from one state of it.
 
-Whoever may not see all documents asks the same questions. Every table that holds something of a document is hidden
+A client that may not see all documents uses the same queries. Every table that holds something of a document is hidden
 behind a view of the same name that leaves out what is outside of the boundary, so that no question can forget to ask.
 """
 

@@ -38,7 +38,7 @@ def number_of(error: ClewError) -> int:
 def data_of(error: ClewError) -> dict[str, Any]:
     """What an error says beside its number and message."""
     name = next((name for type_, _, name in _NUMBERS if isinstance(error, type_)), error.code.upper())
-    told: dict[str, Any] = {"name": name, "code": error.code, "recovery": error.hint, **error.data}
+    data: dict[str, Any] = {"name": name, "code": error.code, "recovery": error.hint, **error.data}
     if number_of(error) == INVALID_PARAMS:
-        told["jsonrpc_code"] = _STANDARD_INVALID_PARAMS
-    return told
+        data["jsonrpc_code"] = _STANDARD_INVALID_PARAMS
+    return data

@@ -98,7 +98,7 @@ def decisions(view: "MemoryView", limit: int) -> tuple[ListedMemory, ...]:
 
 
 def reversal_hash(view: "MemoryView", given: str) -> str:
-    """The hash that brings a forgotten memory back; a hash stands for itself."""
+    """The hash that brings a forgotten memory back; a given hash is returned as it is."""
     if given.startswith("sha256:"):
         return given
     id = view.library.any_named(given)

@@ -47,7 +47,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     actions: tuple[PendingAction, ...] = ()
     notes: tuple[ManifestNote, ...] = ()
     applied: tuple[str, ...] = ()
-    """Always empty: actions are proposed, and carried out by whoever calls the tool."""
+    """Always empty: actions are proposed, and carried out by the client."""
     rejected: tuple[RejectedLine, ...] = ()
     truncated: bool = False
 

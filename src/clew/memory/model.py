@@ -183,7 +183,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def edge_type(self) -> EdgeType:
-        # What is alike was linked because it is alike; what somebody linked stands in a relation.
+        # A similarity was linked because the two are alike; other links were made by a user as a relation.
         if self.is_similarity:
             return "Semantic"
         return EDGE_TYPES[self.kind]

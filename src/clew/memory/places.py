@@ -64,7 +64,7 @@ class Places:
         self._is_current = False
         """Whether the graph was brought in step with the files."""
 
-    # From what somebody wrote to a citation
+    # From a written reference to a citation
 
     def cite(self, given: str, kind: LinkKind = LinkKind.ABOUT) -> Cite:
         """The citation of an id, a path, `path:12-20` or `path::name`. NotFound where there is no such thing."""
@@ -190,7 +190,7 @@ class Places:
         try:
             state, now = self._state(cite)
         except ClewError:
-            # What cannot be read now is not there for whoever reads the memory.
+            # What cannot be read now counts as gone.
             state, now = "gone", None
         return CiteState(cite.node, state, now)
 

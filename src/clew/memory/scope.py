@@ -10,9 +10,9 @@ import msgspec
 
 _EPISODE = "episode"
 PERSON = "person"
-"""Who owns what somebody remembers at the command line."""
+"""The owner of what is remembered at the command line."""
 BY_A_PERSON = "Said by a person"
-"""The reason of what somebody does there without giving one."""
+"""The reason of a change there for which none is given."""
 
 
 class Asker(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,8 +110,8 @@ def _narrow(filters: Filters, demand: "Demand", *, has_principals: bool) -> None
 
 
 def _called(names: tuple[str, ...], *, has_principals: bool) -> Condition:
-    """Agents of these names. Where people are told apart, an agent's name stands behind theirs (`ada/planner`), and may
-    be given with or without it."""
+    """Agents of these names. Where people have names, an agent's name follows theirs (`ada/planner`), and may be given
+    with or without it."""
     if not has_principals:
         return Condition(f"agent IN ({_marks(names)})", names)
     behind = "substr(agent, -length(?)) = ?"

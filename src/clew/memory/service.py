@@ -122,11 +122,11 @@ class MemoryService:
             self.mirror.follow()
 
     def view(self, call: "Call", *, session_id: str | None = None, agent_id: str | None = None) -> "MemoryView":
-        """The memory as whoever makes a call sees it."""
+        """The memory as the caller sees it."""
         is_person = call.surface != "mcp"
         session = self.session_of(call, session_id)
         agent = _checked("agent_id", agent_id)
-        # Few tools take an agent's name: whoever said it once in a session means it for the others as well.
+        # Few tools take an agent's name: a name given once in a session counts for its other calls too.
         if session is not None and agent is not None:
             self._agents.put(session, agent)
         elif session is not None:
@@ -274,7 +274,7 @@ class MemoryView:
             "injected": injected,
             "reason": reason,
         }
-        # A memory that can only be read is recalled all the same.
+        # A read-only memory is recalled too.
         with (
             suppress(StoreError),
             self.service.home.store.transaction(actor=self.actor, reason=tool) as transaction,

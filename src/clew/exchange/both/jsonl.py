@@ -53,8 +53,8 @@ def read(source: Source) -> Exchange:
                 raise FormatError(f"Line {number} has the unknown key '{key}'.", hint=_HINT)
     notes: tuple[str, ...] = ()
     if others:
-        told = ", ".join(f"{count:,} {kind}" for kind, count in sorted(others.items()))
-        notes = (f"What is made from files is not read back: {told}.",)
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(others.items()))
+        notes = (f"What is made from files is not read back: {kinds}.",)
     return Exchange(items=tuple(items), memories=tuple(memories), notes=notes)
 
 

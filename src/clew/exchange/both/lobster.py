@@ -33,12 +33,12 @@ def read(source: Source) -> Exchange:
 def _item(raw: dict[str, Any], kind: str) -> Item:
     fields = {name: string(value) for name, value in mapping(raw.get("clew") or {}, "'clew'").items()}
     id = fields.get("id") or _target(string(raw.get("tag")))
-    told = unflattened({"kind": kind, **fields, "id": id}, f"Item '{id}'")
+    parsed = unflattened({"kind": kind, **fields, "id": id}, f"Item '{id}'")
     targets = [_target(string(each)) for each in listing(raw.get("refs") or [], f"'refs' of '{id}'")]
-    known = {_target(_tag(each.target)) for each in told.relations}
-    relations = tuple(each for each in told.relations if _target(_tag(each.target)) in targets)
+    known = {_target(_tag(each.target)) for each in parsed.relations}
+    relations = tuple(each for each in parsed.relations if _target(_tag(each.target)) in targets)
     relations += tuple(Relation(_TRACES, target) for target in targets if target not in known)
-    attributes = dict(told.attributes)
+    attributes = dict(parsed.attributes)
     if status := string(raw.get("status")):
         attributes["status"] = status
     name = string(raw.get("name"))
@@ -48,18 +48,18 @@ def _item(raw: dict[str, Any], kind: str) -> Item:
         others |= {name: raw[name] for name in ("framework", "language", "kind") if raw.get(name)}
     return Item(
         id=id,
-        kind=told.kind,
-        title=told.title if fields and name == (told.title or id) else name,
+        kind=parsed.kind,
+        title=parsed.title if fields and name == (parsed.title or id) else name,
         text=string(raw.get("text")),
-        criteria=told.criteria,
+        criteria=parsed.criteria,
         attributes=attributes,
         relations=relations,
-        parent=told.parent,
+        parent=parsed.parent,
         path=string(place.get("file")) if place else "",
         line=place["line"] if place and isinstance(place.get("line"), int) else 0,
-        rich=told.rich,
-        kept={**told.kept, **others},
-        version=told.version,
+        rich=parsed.rich,
+        kept={**parsed.kept, **others},
+        version=parsed.version,
     )
 
 

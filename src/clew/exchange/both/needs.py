@@ -52,14 +52,14 @@ def read(source: Source) -> Exchange:
     known = set(needs)
     items = tuple(_item(id, mapping(each, f"Need '{id}'"), known, schema) for id, each in needs.items())
     others = [each for each in versions if each != current]
-    told = f"Read is the current version, {current}, and not {shortened(', '.join(others), 200)}."
-    return Exchange(items=items, notes=(told,) if others else ())
+    note = f"Read is the current version, {current}, and not {shortened(', '.join(others), 200)}."
+    return Exchange(items=items, notes=(note,) if others else ())
 
 
 def _item(id: str, need: dict[str, Any], known: set[str], schema: dict[str, Any]) -> Item:
     written = json_of(string(need.get("clew") or "{}").encode(), f"'clew' of '{id}'")
     fields = {name: string(value) for name, value in mapping(written, f"'clew' of '{id}'").items()}
-    told = unflattened({**fields, "id": id}, f"Need '{id}'")
+    parsed = unflattened({**fields, "id": id}, f"Need '{id}'")
     kind = string(need.get("type"))
     attributes: dict[str, str] = {}
     relations: list[Relation] = []
@@ -82,15 +82,15 @@ def _item(id: str, need: dict[str, Any], known: set[str], schema: dict[str, Any]
         kind=given or (REQUIREMENT if is_requirement else kind),
         title=string(need.get("title")),
         text=string(need.get("content") or need.get("description")),
-        criteria=told.criteria if _same_parts(told, need) else _criteria(need.get("parts")),
-        attributes={**attributes, **told.attributes},
-        relations=_joined(tuple(relations), told.relations),
-        parent=string(need.get("parent_need")) or told.parent,
+        criteria=parsed.criteria if _same_parts(parsed, need) else _criteria(need.get("parts")),
+        attributes={**attributes, **parsed.attributes},
+        relations=_joined(tuple(relations), parsed.relations),
+        parent=string(need.get("parent_need")) or parsed.parent,
         path=string(need.get("docname")),
         line=need["lineno"] if isinstance(need.get("lineno"), int) else 0,
-        rich=told.rich,
-        kept=told.kept,
-        version=told.version,
+        rich=parsed.rich,
+        kept=parsed.kept,
+        version=parsed.version,
     )
 
 
@@ -115,10 +115,10 @@ def _relation(name: str, target: str, known: set[str]) -> Relation:
     return Relation(kind, need, (part,)) if dot and target not in known and need in known else Relation(kind, target)
 
 
-def _joined(read: tuple[Relation, ...], told: tuple[Relation, ...]) -> tuple[Relation, ...]:
+def _joined(read: tuple[Relation, ...], own: tuple[Relation, ...]) -> tuple[Relation, ...]:
     """The links as they are, with the labels of those that were written by Clew."""
-    known = {(each.kind, each.target): each for each in told}
-    return tuple(dict.fromkeys((*(known.get((each.kind, each.target), each) for each in read), *told)))
+    known = {(each.kind, each.target): each for each in own}
+    return tuple(dict.fromkeys((*(known.get((each.kind, each.target), each) for each in read), *own)))
 
 
 def _criteria(parts: Any) -> tuple[Criterion, ...]:
@@ -130,8 +130,8 @@ def _criteria(parts: Any) -> tuple[Criterion, ...]:
     )
 
 
-def _same_parts(told: Item, need: dict[str, Any]) -> bool:
-    return bool(told.criteria) and tuple((each.label, each.text) for each in told.criteria) == tuple(
+def _same_parts(parsed: Item, need: dict[str, Any]) -> bool:
+    return bool(parsed.criteria) and tuple((each.label, each.text) for each in parsed.criteria) == tuple(
         (each.label, each.text) for each in _criteria(need.get("parts"))
     )
 

@@ -202,22 +202,22 @@ class _Reading:
         if word and word.casefold() not in (fields["kind"].casefold(), REQUIREMENT) and "type" not in fields:
             fields["type"] = word
         fields = {name: value for name, value in fields.items() if value}
-        told = unflattened({**fields, "id": ids[key]}, f"'{ids[key]}'")
-        others = {name: value for name, value in rich.items() if name in told.attributes}
-        kept = {**told.kept, **({"xhtml": others} if others else {})}
+        parsed = unflattened({**fields, "id": ids[key]}, f"'{ids[key]}'")
+        others = {name: value for name, value in rich.items() if name in parsed.attributes}
+        kept = {**parsed.kept, **({"xhtml": others} if others else {})}
         above = parents.get(key)
         return Item(
             id=ids[key],
-            kind=told.kind,
-            title=told.title,
-            text=told.text,
-            criteria=told.criteria,
-            attributes=told.attributes,
-            relations=tuple(dict.fromkeys((*relations, *told.relations))),
-            parent=ids.get(above) if above else told.parent,
-            rich="" if _is_ours(rich.get("text", ""), told.text) else rich.get("text", ""),
-            kept=_without_ours(kept, told.attributes),
-            version=told.version,
+            kind=parsed.kind,
+            title=parsed.title,
+            text=parsed.text,
+            criteria=parsed.criteria,
+            attributes=parsed.attributes,
+            relations=tuple(dict.fromkeys((*relations, *parsed.relations))),
+            parent=ids.get(above) if above else parsed.parent,
+            rich="" if _is_ours(rich.get("text", ""), parsed.text) else rich.get("text", ""),
+            kept=_without_ours(kept, parsed.attributes),
+            version=parsed.version,
         )
 
 

@@ -38,8 +38,8 @@ def read(source: Source) -> Exchange:
     lines.extend(dict.fromkeys(links))
     lost = sum(target.casefold() not in places for _, _, target in relations)
     leads = counted(lost, "relation leads", "relations lead")
-    told = f"{leads} to notes that are not there; the texts of the memories still have them."
-    return Exchange(memories=tuple(lines), notes=(told,) if lost else ())
+    note = f"{leads} to notes that are not there; the texts of the memories still have them."
+    return Exchange(memories=tuple(lines), notes=(note,) if lost else ())
 
 
 def _names(text: str) -> list[str]:

@@ -38,12 +38,12 @@ def read(source: Source) -> Exchange:
             )
         )
     for row in tables.get(_SUMMARIES, ()):
-        told = [f"{name.replace('_', ' ').capitalize()}: {string(row[name])}" for name in _SUMMARY if row.get(name)]
+        texts = [f"{name.replace('_', ' ').capitalize()}: {string(row[name])}" for name in _SUMMARY if row.get(name)]
         lines.extend(
             memory_lines(
                 source.name,
                 f"summary {string(row.get('id'))}",
-                "\n".join(told),
+                "\n".join(texts),
                 title=string(row.get("request")),
                 at=string(row.get("created_at")),
                 tags=["session summary"],

@@ -28,8 +28,8 @@ def read(source: Source) -> Exchange:
         raise FormatError(f"'{source.name}' holds no {_SETTINGS}.", hint="Name a folder of Doorstop.")
     items: list[Item] = []
     for place in settings:
-        told = read_yaml(Source(place).text(), source.relative(place)).get("settings") or {}
-        items.extend(_document(source, place.parent, str(told.get("prefix", ""))))
+        options = read_yaml(Source(place).text(), source.relative(place)).get("settings") or {}
+        items.extend(_document(source, place.parent, str(options.get("prefix", ""))))
     return Exchange(items=tuple(items))
 
 

@@ -33,9 +33,9 @@ def read(source: Source) -> Exchange:
         if id in seen:
             raise FormatError(f"The id '{id[:80]}' is used by more than one memory.", hint="Nothing was changed.")
         seen.add(id)
-        told = each.get("metadata") if isinstance(each.get("metadata"), dict) else {}
+        own = each.get("metadata") if isinstance(each.get("metadata"), dict) else {}
         words = [string(word) for word in each.get("categories") or ()]
-        kinds = (kind_of(word) for word in (string((told or {}).get("type")), *words))
+        kinds = (kind_of(word) for word in (string((own or {}).get("type")), *words))
         lines.extend(
             memory_lines(
                 source.name,
@@ -44,7 +44,7 @@ def read(source: Source) -> Exchange:
                 kind=next((kind for kind in kinds if kind != "fact"), "fact"),
                 at=string(each.get("created_at")),
                 tags=words,
-                metadata={**(told or {}), **{name: value for name, value in each.items() if name not in _PLACED}},
+                metadata={**(own or {}), **{name: value for name, value in each.items() if name not in _PLACED}},
             )
         )
     return Exchange(memories=tuple(lines))

@@ -191,8 +191,8 @@ def _in_xml(root: "Element", name: str) -> Iterator[Item]:
 
 
 def _of_xml(element: "Element", kind: str, name: str) -> Item:
-    told = {local(child.tag): child for child in element}
-    texts = {tag: (child.text or "").strip() for tag, child in told.items()}
+    parts = {local(child.tag): child for child in element}
+    texts = {tag: (child.text or "").strip() for tag, child in parts.items()}
     attributes = {
         tag: texts[tag]
         for tag in (
@@ -208,11 +208,11 @@ def _of_xml(element: "Element", kind: str, name: str) -> Item:
         if texts.get(tag)
     }
     for tag, inner in (("needscoverage", "needs"), ("tags", "tags")):
-        if tag in told and (words := [(each.text or "").strip() for each in told[tag] if (each.text or "").strip()]):
+        if tag in parts and (words := [(each.text or "").strip() for each in parts[tag] if (each.text or "").strip()]):
             attributes[inner] = ", ".join(words)
     kept = {
         tag: text
-        for tag, child in told.items()
+        for tag, child in parts.items()
         if tag not in _XML_READ and tag not in attributes and (text := " ".join("".join(child.itertext()).split()))
     }
     line = int(texts.get("sourceline", "0")) if texts.get("sourceline", "0").isdecimal() else 0
@@ -221,8 +221,8 @@ def _of_xml(element: "Element", kind: str, name: str) -> Item:
         texts.get("shortdesc", ""),
         texts.get("description", ""),
         attributes,
-        _linked(told.get("providescoverage"), "provcov", "linksto", "dstversion"),
-        _linked_items(told.get("dependencies")),
+        _linked(parts.get("providescoverage"), "provcov", "linksto", "dstversion"),
+        _linked_items(parts.get("dependencies")),
         texts.get("sourcefile", "") or name,
         line,
         kept,
@@ -237,10 +237,10 @@ def _linked(element: "Element | None", tag: str, target: str, version: str) -> l
     found: list[str] = []
     for each in element if element is not None else ():
         if local(each.tag) == tag:
-            told = {local(child.tag): (child.text or "").strip() for child in each}
-            kind, _, name = told.get(target, "").partition(":")
+            fields = {local(child.tag): (child.text or "").strip() for child in each}
+            kind, _, name = fields.get(target, "").partition(":")
             if name:
-                found.append(_xml_id(kind, name, told.get(version, "1")))
+                found.append(_xml_id(kind, name, fields.get(version, "1")))
     return found
 
 

@@ -30,7 +30,7 @@ class _Relation(msgspec.Struct, frozen=True):
     end: str
     kind: str
 
-    def told(self) -> str:
+    def sentence(self) -> str:
         return " ".join(filter(None, (self.start, self.kind, self.end)))
 
 
@@ -61,17 +61,17 @@ def read(source: Source) -> Exchange:
     lines = [line for name, entity in entities.items() for line in _memory(source.name, name, entity, open_ended)]
     for each in open_ended:
         if each.start not in entities and each.end not in entities:
-            lines.extend(memory_lines(source.name, each.told(), each.told()))
+            lines.extend(memory_lines(source.name, each.sentence(), each.sentence()))
     lines.extend(dict.fromkeys(link_line(source.name, each.start, each.end, each.kind) for each in known))
     leads = counted(len(open_ended), "relation leads", "relations lead")
-    told = f"{leads} to entities that are not in the file; they are kept with the memories."
-    return Exchange(memories=tuple(lines), notes=(told,) if open_ended else ())
+    note = f"{leads} to entities that are not in the file; they are kept with the memories."
+    return Exchange(memories=tuple(lines), notes=(note,) if open_ended else ())
 
 
 def _memory(source: str, name: str, entity: _Entity, open_ended: list[_Relation]) -> list[str]:
     title = f"{name} ({entity.kind})" if entity.kind else name
     text = "\n".join((title, *(f"- {each}" for each in entity.observations)))
-    cited = [each.told() for each in open_ended if name in (each.start, each.end)]
+    cited = [each.sentence() for each in open_ended if name in (each.start, each.end)]
     metadata = {**entity.others, "relations": cited}
     return list(
         memory_lines(source, name, text, title=name, kind=kind_of(entity.kind), tags=(entity.kind,), metadata=metadata)

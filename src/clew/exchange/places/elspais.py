@@ -237,9 +237,9 @@ class ElspaisPlace:
 
     def _level_of(self, item: Item, id: str | None) -> str:
         """What the id says; else what the item says; else what the import says."""
-        told = self._grammar.level_of(id) if id is not None else None
-        said = self._settings.level(attribute(item, "level")) if attribute(item, "level") else None
-        return told or (said.name if said is not None else self._level)
+        of_id = self._grammar.level_of(id) if id is not None else None
+        of_item = self._settings.level(attribute(item, "level")) if attribute(item, "level") else None
+        return of_id or (of_item.name if of_item is not None else self._level)
 
     def _status_of(self, item: Item) -> str:
         wanted = attribute(item, "status")

@@ -23,8 +23,8 @@ _END = re.compile(r"\*End\*\s*\*(.*)\*\s*")
 
 def journey_item(record: Journey, path: str) -> Item:
     """A journey in the neutral form."""
-    told = {"actor": record.actor, "goal": record.goal, "context": record.context}
-    attributes = {name: text for name, text in told.items() if text}
+    texts = {"actor": record.actor, "goal": record.goal, "context": record.context}
+    attributes = {name: text for name, text in texts.items() if text}
     steps = tuple(Criterion(str(number), text) for number, text, _ in record.steps)
     written = [section for section in record.sections if plain_heading(section.heading) == "steps"]
     are_steps = len(written) == 1 and written[0].heading == _STEPS and _are_plain(steps, written[0].text)

@@ -53,10 +53,10 @@ class RegisterPlace:
 
     def beside(self) -> list[str]:
         register = self._snapshot.register
-        told = [each for each in register.requirements.values() if each.history or each.tests or each.validation]
+        dated = [each for each in register.requirements.values() if each.history or each.tests or each.validation]
         safety = len(register.hazards) + len(register.safety_functions) + len(register.safety_requirements)
         return [
-            *some(len(told), "entry's history and evidence", "entries' history and evidence"),
+            *some(len(dated), "entry's history and evidence", "entries' history and evidence"),
             *some(safety, "part of the safety case", "parts of the safety case"),
         ]
 
@@ -77,8 +77,8 @@ class RegisterPlace:
         requirement = self._requirement(placing)
         faults = self._register.faults(requirement)
         if faults:
-            told = "; ".join(each.rstrip(".") for each in faults)
-            raise Rejected(f"The validator of the register rejects it: {told}.", hint="Correct it in the source.")
+            reasons = "; ".join(each.rstrip(".") for each in faults)
+            raise Rejected(f"The validator of the register rejects it: {reasons}.", hint="Correct it in the source.")
         return item_of(requirement, self._register.file.place.name)
 
     def _requirement(self, placing: Placing) -> Requirement:

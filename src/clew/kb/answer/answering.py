@@ -130,8 +130,8 @@ def spells_out(text: str, name: str) -> bool:
 def quoted(
     finder: Finder, request: EvidenceRequest, read: ReadFor, offset: int = 0, *, is_first: bool = True
 ) -> QuotedAnswer:
-    """The spans that say most about the question, after the first so many. Whoever asks again, after hearing that
-    nothing answers the question, gets what is nearest."""
+    """The spans that say most about the question, after the first so many. If the first answer was
+    that nothing answers the question, a second call gets what is nearest."""
     end = offset + request.limits.max_quotes
     # One more than is shown tells whether there is more.
     up_to = msgspec.structs.replace(request.limits, max_quotes=end + 1)
@@ -199,7 +199,7 @@ def _quoted(found: FoundSection, quote: Quote) -> QuotedSpan:
 
 
 _LONGEST_MISSING = 200
-"""Of an id that nothing has so many characters are told back."""
+"""An unknown id is shown with so many of its characters."""
 
 
 class Quoting:

@@ -1,4 +1,4 @@
-"""What was sent to whom, so that a conversation is not told the same twice.
+"""What was sent to whom, so that a conversation does not get the same twice.
 
 Kept in memory, bounded, and forgotten when a session asks nothing for a while.
 """

@@ -161,8 +161,8 @@ class Finder:
     def unmentioned(
         self, question: str, narrowing: Narrowing | None = None, boundary: Boundary | None = None
     ) -> tuple[str, ...]:
-        """What a question names that stands nowhere in the documents: names, identifiers and uncommon words. Whoever
-        asks about those asks somebody else."""
+        """What a question names that stands nowhere in the documents: names, identifiers and uncommon words. The
+        documents cannot answer a question about those."""
         names = names_in(question, self._engine.word_vectors())
         return self._engine.absent(names, Scope(parts=(PART,)), self._filters(narrowing, boundary or self._boundary))
 

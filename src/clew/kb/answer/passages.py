@@ -142,9 +142,9 @@ class Passages:
     def notes_on(self, passages: Iterable[Passage]) -> tuple[str, ...]:
         """What has to be said of texts that were read a while ago."""
         documents = {passage.path: passage.document for passage in passages}
-        told = {Fate.CHANGED: _CHANGED, Fate.DELETED: _DELETED}
+        notes = {Fate.CHANGED: _CHANGED, Fate.DELETED: _DELETED}
         fates = {path: self._fate(each) for path, each in documents.items()}
-        return tuple(told[fate].format(path=path) for path, fate in fates.items() if fate in told)
+        return tuple(notes[fate].format(path=path) for path, fate in fates.items() if fate in notes)
 
 
 def fitting(items: Sequence[T], *, share: float = 1.0) -> tuple[tuple[T, ...], results.LimitReason]:

@@ -39,7 +39,7 @@ _UNOWNED_SECONDS = 3_600.0
 _OVERHEAD_BYTES = 1_024
 """What a passage costs besides its text, roughly."""
 _MOST_SESSIONS = 4_096
-"""With an owner, and as many without one: whoever opens a new one for every question must not push out the others."""
+"""With an owner, and as many without one: a client that opens one per question must not push out the others."""
 _MOST_FORGOTTEN = 8_192
 """Of so many passages it is remembered that they once were there."""
 _PRESSURE_SECONDS = 60.0

@@ -77,8 +77,8 @@ class Shortlist:
     def _result(
         self, query: str, found: FoundSection, rank: int, best: float, shown: PageOptions, caller: Caller
     ) -> results.SearchResult:
-        told = preview(query, found.text, max_chars=shown.max_snippet_chars)
-        span = told.anchor
+        excerpt = preview(query, found.text, max_chars=shown.max_snippet_chars)
+        span = excerpt.anchor
         anchor = (span.start, span.end) if span is not None else (0, 0)
         passage = self._kb.passages.keep(found.section, found.document, found.text, anchor, caller)
         return results.SearchResult(
@@ -89,11 +89,11 @@ class Shortlist:
             rank=rank,
             score=_relative(found.score, best),
             source=source_of(found),
-            preview=_contents(found.below, shown.max_snippet_chars) or told.text,
+            preview=_contents(found.below, shown.max_snippet_chars) or excerpt.text,
             scratch_uri=caller.uri(passage),
             size_bytes=passage.size_bytes,
             anchor=found.section.anchor or None,
-            flags=flagged(told.text, passage.title),
+            flags=flagged(excerpt.text, passage.title),
             debug=msgspec.to_builtins(_debug(found, shown.mode)) if shown.debug else UNSET,
         )
 

@@ -122,7 +122,7 @@ def _titles(document: Document, section: int) -> str:
 
 
 def _programs(pieces: Sequence[Sequence[Piece]]) -> frozenset[str]:
-    """The programs that the document calls in code, by which commands in its prose are told from other code."""
+    """The programs that the document calls in code, to distinguish commands in its prose from other code."""
     return frozenset(
         name.split()[0]
         for language, code in _code_blocks(pieces)
@@ -133,7 +133,7 @@ def _programs(pieces: Sequence[Sequence[Piece]]) -> frozenset[str]:
 
 
 def _setting_tables(pieces: Sequence[Sequence[Piece]]) -> frozenset[str]:
-    """The outermost names of the settings that the document shows, by which keys in its prose are told from code."""
+    """The outermost names of the settings that the document shows, to distinguish keys in its prose from code."""
     return frozenset(
         key.partition(".")[0]
         for language, code in _code_blocks(pieces)

@@ -1,7 +1,7 @@
 """The sections of a document as they are kept: a few neighbours together, packed, with their texts.
 
 Neighbours share words, titles and the headings above them, so that a block takes a third of what its sections would
-take one by one. It is small enough that whoever wants one section of it hardly waits for the others.
+take one by one. It is small enough that reading one section of it is hardly slowed by the others.
 """
 
 import zlib

@@ -178,7 +178,7 @@ class Corpus(msgspec.Struct, frozen=True):
 
 
 class LargeDocument(msgspec.Struct, frozen=True):
-    """What a process is told that reads one document and ends."""
+    """The task of a process that reads one document and ends."""
 
     root: str
     entry: FileEntry
@@ -315,7 +315,7 @@ class _Run:
         except (FormatError, OutsideProject) as error:
             self._problems.append(str(error))
             unread = self._corpus.unreadable(entry, str(error))
-            if self._is_told(unread):
+            if self._is_known_unreadable(unread):
                 self._counts["unchanged"] += 1
             else:
                 self._write(unread, known, None)
@@ -340,7 +340,7 @@ class _Run:
         if now != known.file:
             self._library.touch(entry.path, now.size, now.mtime_ns)
 
-    def _is_told(self, unread: Prepared) -> bool:
+    def _is_known_unreadable(self, unread: Prepared) -> bool:
         """Whether it is known already that a document cannot be read, and why."""
         with self._library.reading() as reading:
             return reading.document(unread.document.path) == unread.document

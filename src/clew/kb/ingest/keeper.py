@@ -1,8 +1,8 @@
 """Keeping the documents in step with the files, for those who ask while files change.
 
-The first who asks has the documents read: all of them when nothing is known yet, with progress; else what changed since
-they were last looked at. Whoever asks later looks for changed files, which costs a question to the system for each, and
-with many files not more often than pays. Reading runs in a thread of its own. Its first moment is waited for, which is
+The first call reads the documents: all of them when nothing is known yet, with progress; else what changed since the
+last look. Later calls look for changed files, which costs one system call for each file, so with many files they look
+less often. Reading runs in a thread of its own. Its first moment is waited for, which is
 enough for an edited document; when much has changed, answers come from what is there and say so.
 """
 
@@ -85,7 +85,7 @@ class DocumentKeeper:
             return run.note
         if waits_for_all or not isinstance(run.error, StoreBusy | StoreReadOnly):
             raise run.error
-        # What was read before can still be told.
+        # What was read before can still be shown.
         return _NOT_WRITTEN.format(code=run.error.code)
 
     def close(self) -> None:

@@ -3,7 +3,7 @@
 Readers see one state for as long as they read, whatever is written meanwhile; any number of threads and processes may
 do both.
 
-A section that is gone keeps its successor, so that whoever kept the old id still finds the text.
+A deleted section keeps the id of its successor, so that a client with the old id still finds the text.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -42,7 +42,7 @@ class Piece(NamedTuple):
 
 
 def successors(gone: Sequence[Piece], fresh: Sequence[Piece], kept: Iterable[str]) -> dict[str, str]:
-    """For each section that is gone the one that took its place, as far as that can be told.
+    """For each deleted section the one that took its place, as far as that is known.
 
     In this order: the same text, the same text below another heading, the same heading elsewhere, most of the words.
     A later piece of a section whose text grew shorter is followed by the first.
@@ -155,7 +155,7 @@ class Library:
         self._opened.close()
 
     def renew(self) -> None:
-        """Begin with an empty file. Whoever has the old one open goes on with the new one."""
+        """Begin with an empty file. A process that has the old one open goes on with the new one."""
         self._opened.renew()
         self.notes = (MADE_ANEW,)
 
@@ -272,7 +272,7 @@ class Library:
 
 @contextmanager
 def _advised() -> Iterator[None]:
-    """Whoever meets damage is told what mends it: no backup is needed of what was made from the files."""
+    """An error about damage says how to repair it: what was made from the files needs no backup."""
     try:
         yield
     except StoreCorrupt as error:
@@ -404,7 +404,7 @@ def _alias(connection: Connection, prepared: Prepared, before: list[Piece], gone
 
 
 def _set_aliases(connection: Connection, found: dict[str, str]) -> None:
-    """Whoever led to what is gone now leads to its successor."""
+    """Aliases of a deleted section now lead to its successor."""
     connection.executemany("UPDATE aliases SET new = ?2 WHERE new = ?1", list(found.items()))
     connection.executemany("INSERT OR REPLACE INTO aliases VALUES (?, ?)", list(found.items()))
 

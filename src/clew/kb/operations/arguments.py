@@ -26,8 +26,8 @@ PassageId = Annotated[str, Meta(description="From a search")]
 
 def in_range(least: int, most: int, description: str | None = None) -> Meta:
     """The range of a number as the listing tells it. A larger one is lowered, not refused (`Clamped`)."""
-    told = description or f"{least} to {most}"
-    return Meta(description=told, extra_json_schema={"minimum": least, "maximum": most})
+    shown_range = description or f"{least} to {most}"
+    return Meta(description=shown_range, extra_json_schema={"minimum": least, "maximum": most})
 
 
 _Tag = Annotated[str, Meta(min_length=1, max_length=200)]

@@ -43,7 +43,7 @@ class AnswerPage(NamedTuple):
     notes: tuple[str, ...] = ()
 
     def within_budget(self, items: Sequence[Item]) -> tuple[tuple[Item, ...], LimitReason]:
-        """The first items that fit; of any number at least one, so that whoever follows cursors gets somewhere."""
+        """The first items that fit; at least one, so that a client that follows cursors advances."""
         if self.is_legacy:
             fitting, cut = within_hard_limit(items)
             return fitting or tuple(items[:1]), "token_cap" if cut else "none"
@@ -122,7 +122,7 @@ class _Row(msgspec.Struct, frozen=True):
 def neighbourhood(
     snapshot: Snapshot, page: AnswerPage, ids: Sequence[str], walk: Walk, sent: tuple[Deliveries, Session] | None = None
 ) -> shapes.Neighbourhood:
-    """A page of what is around nodes; with `sent`, without what the session was told before."""
+    """A page of what is around nodes; with `sent`, without what the session got before."""
     found = expand(snapshot, ids, walk.names, walk.direction, hops=walk.hops, offset=page.offset, limit=walk.limit)
     reached = [each.id for each in found.reached]
     nodes = shown(snapshot.reading, snapshot.graph, reached)

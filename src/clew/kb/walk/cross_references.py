@@ -27,7 +27,7 @@ class CrossReferences:
 
     def is_named(self, reading: Reading, id: str) -> bool:
         """Whether an id is that of a file that is there and that a document names. A document that may not be seen is
-        no file either: that it is there would be told."""
+        no file either, so that no answer reveals that it exists."""
         is_seen = bool(reading.citing(id, 1)) and not reading.is_hidden(id.removeprefix(ids.FILE))
         return is_seen and self.file_node(id) is not None
 

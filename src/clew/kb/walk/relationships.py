@@ -102,7 +102,7 @@ RELATIONSHIPS = (
 
 NAMES = tuple(relationship.name for relationship in RELATIONSHIPS)
 _USUAL = frozenset(NAMES) - {"MENTIONED_IN"}
-"""Whoever follows edges outwards does not mean the one that is an edge only when it is read backwards."""
+"""The default: a walk outwards does not use the edge that exists only when it is read backwards."""
 TREE = ("PARENT_OF", "HAS_CHUNK", "CONTAINS_STEP")
 """What leads from something to its parts."""
 

@@ -72,7 +72,7 @@ def health(view: "MemoryView", subsystem: Subsystem | Literal["all"]) -> Health:
     advice = tuple(
         Recommendation(name, *_ADVICE[name]) for name, part in parts.items() if part.status in ("degraded", "critical")
     )
-    # A store that can be read is healthy, however empty; whether memory is doing well is told by the others.
+    # A store that can be read is healthy, even if empty; the other parts show whether memory works well.
     judged = [name for name, part in parts.items() if part.status != INSUFFICIENT and (part.samples or len(parts) == 1)]
     return Health(
         sufficient_data=bool(judged),
@@ -122,19 +122,19 @@ def _dream(view: "MemoryView") -> Part:
 def _storage(view: "MemoryView") -> Part:
     home = view.service.home
     try:
-        told = home.store.describe(counts=False)
+        about = home.store.describe(counts=False)
         count = view.library.index.count(view.asker)
     except ClewError as error:
         return Part(status="critical", figures={"problem": error.message}, samples=0)
     notes = list(home.index.notes)
     figures = {
-        "engine": told["engine"],
+        "engine": about["engine"],
         "bytes": home.size(),
-        "read_only": told["read_only"],
+        "read_only": about["read_only"],
         "memories": count,
         "notes": notes,
     }
-    return Part(status="degraded" if told["read_only"] or notes else "healthy", figures=figures, samples=count)
+    return Part(status="degraded" if about["read_only"] or notes else "healthy", figures=figures, samples=count)
 
 
 _LOOK = {"utl": _utl, "gwt": _gwt, "dream": _dream, "storage": _storage}
@@ -219,7 +219,7 @@ _HEAL = {"utl": _heal_utl, "gwt": _heal_gwt, "dream": _heal_dream, "storage": _h
 def autonomous(view: "MemoryView", *, metrics: bool, history: int | None) -> Autonomous:
     """The goal, what is running, and how it all is doing."""
     goal, state = north_star(view), health(view, "all")
-    # A part that was never used is not judged as healthy; one that does not work is judged all the same.
+    # A part that was never used does not count as healthy; one that does not work still counts.
     scores = [
         _SCORES[part.status]
         for part in state.subsystems.values()

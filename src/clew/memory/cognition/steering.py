@@ -57,20 +57,20 @@ def feedback(view: "MemoryView", content: str | None, domain: str | None) -> Ste
         "curator": _score(sum(rated) / len(rated)) if rated else None,
         "assessor": _score((accuracy + efficiency) / 2) if accuracy is not None and efficiency is not None else None,
     }
-    told = {name: value for name, value in scores.items() if value is not None}
-    value = round(sum(told.values()) / len(told), 4) if told else None
-    worst = min(told, key=lambda name: told[name], default=None)
+    measured = {name: value for name, value in scores.items() if value is not None}
+    value = round(sum(measured.values()) / len(measured), 4) if measured else None
+    worst = min(measured, key=lambda name: measured[name], default=None)
     candidate = _candidate(view, content) if content is not None else None
     return Steering(
-        sufficient_data=bool(told),
+        sufficient_data=bool(measured),
         samples=len(rows) + outcomes,
-        note=_NOTE if told else f"{INSUFFICIENT}: nothing is remembered yet.",
+        note=_NOTE if measured else f"{INSUFFICIENT}: nothing is remembered yet.",
         reward=SteeringReward(
             value=value,
             gardener_score=scores["gardener"],
             curator_score=scores["curator"],
             assessor_score=scores["assessor"],
-            dominant_factor=max(told, key=lambda name: abs(told[name]), default=None),
+            dominant_factor=max(measured, key=lambda name: abs(measured[name]), default=None),
             limiting_factor=worst,
         ),
         details={
@@ -78,10 +78,10 @@ def feedback(view: "MemoryView", content: str | None, domain: str | None) -> Ste
             "curator": {"with_confidence": len(rated), "memories": len(rows)},
             "assessor": {"accuracy": accuracy, "share_used": efficiency, "outcomes": outcomes},
         },
-        summary=", ".join(f"{name} {score:+.2f}" for name, score in told.items()) or INSUFFICIENT,
-        needs_immediate_attention=any(score < _URGENT for score in told.values()),
+        summary=", ".join(f"{name} {score:+.2f}" for name, score in measured.items()) or INSUFFICIENT,
+        needs_immediate_attention=any(score < _URGENT for score in measured.values()),
         priority_improvement=_ADVICE[worst] if worst is not None else None,
-        suggestions=tuple(_ADVICE[name] for name, score in told.items() if score < 0),
+        suggestions=tuple(_ADVICE[name] for name, score in measured.items() if score < 0),
         neuromodulation={"propagated": False, "da_delta": _dopamine(candidate)},
         candidate=candidate,
     )
@@ -128,5 +128,5 @@ def _candidate(view: "MemoryView", content: str) -> dict[str, Any]:
         memories=view.library.index.count(view.asker),
         duplicate=known is not None,
     )
-    told: dict[str, Any] = msgspec.to_builtins(made)
-    return told
+    data: dict[str, Any] = msgspec.to_builtins(made)
+    return data

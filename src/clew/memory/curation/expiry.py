@@ -1,7 +1,7 @@
 """What is removed for good by itself: episodes after 90 days, and what was forgotten once nothing can restore it.
 
-One job does it, in small steps that hold nobody up. It is announced: how much is due is told by the status of the
-memory and of dreams before it runs, and the job and the history say what it removed. `memory.keep = "forever"` turns it
+One job does it, in small steps that block nobody. It is announced: the status of the memory and of dreams shows
+before how much is due, and the job and the history say what it removed. `memory.keep = "forever"` turns it
 off. No other memory is ever touched by it. Ids, times and reasons stay; `clew memory purge` also looks for copies.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 EPISODES_KEPT = timedelta(days=90)
 _AT_ONCE = 50
 _COUNTED = 50
-"""Whoever asks how much is due must not wait for it to be counted."""
+"""Counting stops here, so that a status call does not wait for an exact number."""
 
 
 class Due(msgspec.Struct, frozen=True, kw_only=True):

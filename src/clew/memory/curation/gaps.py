@@ -51,7 +51,7 @@ class EpistemicAction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def curation_tasks(view: "MemoryView") -> list[CurationTask]:
-    """What somebody should look at, the most pressing first."""
+    """What needs attention, the most pressing first."""
     index, asker = view.library.index, view.asker
     alike = index.links_of_kind(LinkKind.RELATED, asker, _MOST, SIMILARITY)
     before = spelled(view.service.context.clock() - timedelta(days=ORPHAN_DAYS))
@@ -111,7 +111,7 @@ def epistemic_action(view: "MemoryView", *, force: bool) -> EpistemicAction:
             focal_nodes=(),
             coherence_before=coherence,
             suggested_follow_up=None,
-            reason="The last exchanges were coherent; force=true asks all the same.",
+            reason="The last exchanges were coherent; force=true asks anyway.",
         )
     question, focal, follow_up, gaps = _question(view)
     return EpistemicAction(

@@ -19,10 +19,10 @@ _LONGEST = 100
 _PROJECT_VARIABLES = ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR")
 
 
-def folders(told: object) -> list[str]:
+def folders(named: object) -> list[str]:
     """Where the host may be working, the likeliest first: the project it names, the folder it names, and this one."""
     found = [os.environ.get(name, "") for name in _PROJECT_VARIABLES]
-    found += [told] if isinstance(told, str) else []
+    found += [named] if isinstance(named, str) else []
     try:
         found.append(os.getcwd())
     except OSError:
@@ -92,11 +92,11 @@ def peer_is_us(connection: object) -> bool:
 
     assert isinstance(connection, socket.socket)  # noqa: S101 - for the type checker; nothing else is passed
     if hasattr(socket, "SO_PEERCRED"):
-        told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-        return bool(struct.unpack("3i", told)[1] == os.getuid())
+        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        return bool(struct.unpack("3i", credentials)[1] == os.getuid())
     # LOCAL_PEERCRED of macOS and the BSDs: a version, then the user.
-    told = connection.getsockopt(0, 1, 128)
-    return bool(struct.unpack_from("=II", told)[1] == os.getuid())
+    credentials = connection.getsockopt(0, 1, 128)
+    return bool(struct.unpack_from("=II", credentials)[1] == os.getuid())
 
 
 def spools(root: str) -> list[str]:

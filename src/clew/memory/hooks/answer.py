@@ -72,7 +72,7 @@ def _citing(view: MemoryView, named: Named) -> list[Memory]:
 
 
 def _for_a_brief(view: MemoryView) -> list[Memory]:
-    """What somebody who begins should know, the most useful first."""
+    """What an agent should know at the start, the most useful first."""
     context, home = view.service.context, view.service.home
     changed = git.uncommitted(context.root, (".",))
     paths = sorted(changed.ranges) if changed is not None else []

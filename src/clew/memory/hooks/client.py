@@ -93,9 +93,9 @@ def _context(host: str, name: str, data: bytes, *, with_answers: bool) -> str:
     from clew.memory.hooks import address
     from clew.memory.hooks.payload import read_payload, working_folder
 
-    told = json.loads(data.decode("utf-8", "replace"))
-    event = read_payload(host, name, told, with_answers=with_answers)
-    found = (address.project_at(folder) for folder in address.folders(working_folder(told)))
+    payload = json.loads(data.decode("utf-8", "replace"))
+    event = read_payload(host, name, payload, with_answers=with_answers)
+    found = (address.project_at(folder) for folder in address.folders(working_folder(payload)))
     root = next((each for each in found if each), None)
     if event is None or root is None:
         return ""

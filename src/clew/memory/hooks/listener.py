@@ -62,7 +62,7 @@ class HookListener:
         listening = self._listening
         if listening is not None:
             with suppress(OSError):
-                # Whoever waits for a hook stops waiting.
+                # Threads that wait for a hook stop waiting.
                 listening.shutdown(socket.SHUT_RDWR)
         for thread in self._threads:
             thread.join(timeout=patience)
@@ -120,7 +120,7 @@ class HookListener:
                     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                     if not address.is_ours(str(place.parent)):
                         raise PermissionError(f"{place.parent} is not this user's alone")
-                # We hold the lock: whoever made it has ended.
+                # We hold the lock: the process that made it has ended.
                 place.unlink(missing_ok=True)
                 listening.bind(path)
                 place.chmod(0o600)
@@ -187,9 +187,9 @@ class HookListener:
             self._work.clear()
 
 
-def _patience(told: object) -> float:
+def _patience(seconds: object) -> float:
     """For how many seconds a hook waits, by what it says."""
-    return min(float(told), _LONGEST_PATIENCE) if isinstance(told, int | float) else 0.0
+    return min(float(seconds), _LONGEST_PATIENCE) if isinstance(seconds, int | float) else 0.0
 
 
 def _line(connection: socket.socket) -> bytes:

@@ -129,20 +129,20 @@ def _named(given: Fields) -> list[str]:
 
 def _exit(host: str, kind: str, payload: Fields) -> int | None:
     """The exit code of a command, where the host gives it. What the command printed is never searched for it."""
-    told = payload.get("tool_response", payload.get("tool_output"))
-    if isinstance(told, str) and told.startswith("{") and len(told) < 1_000_000:
+    response = payload.get("tool_response", payload.get("tool_output"))
+    if isinstance(response, str) and response.startswith("{") and len(response) < 1_000_000:
         import json
 
         try:
-            told = json.loads(told)
+            response = json.loads(response)
         except (ValueError, RecursionError):
-            told = None
-    for place in (told, payload):
+            response = None
+    for place in (response, payload):
         for key in _EXITS:
             value = place.get(key) if isinstance(place, dict) else None
             if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31:
                 return value
-    if payload.get("is_interrupt") is True or (isinstance(told, dict) and told.get("interrupted") is True):
+    if payload.get("is_interrupt") is True or (isinstance(response, dict) and response.get("interrupted") is True):
         return None
     if kind == hosts.FAILURE:
         return _number_after(_text(payload.get("error"))[:200], ("Exit code ", "status code ", "exit code ")) or 1
@@ -152,11 +152,11 @@ def _exit(host: str, kind: str, payload: Fields) -> int | None:
         given = payload.get("tool_input")
         goes_on = isinstance(given, dict) and given.get("run_in_background")
         return None if goes_on else 0
-    if host == "codex" and isinstance(told, str):
-        head = told[:400].split("Output:")[0].split("output:")[0]
+    if host == "codex" and isinstance(response, str):
+        head = response[:400].split("Output:")[0].split("output:")[0]
         return _number_after(head, ("Process exited with code ",))
-    if host == "gemini" and isinstance(told, dict):
-        last = _text(told.get("llmContent"))[-400:].rpartition("\nExit Code: ")
+    if host == "gemini" and isinstance(response, dict):
+        last = _text(response.get("llmContent"))[-400:].rpartition("\nExit Code: ")
         return _number_after(f"\n{last[2]}", ("\n",)) if last[1] else None
     return None
 

@@ -23,7 +23,7 @@ _LONGEST_SLUG = 48
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
-    """What a file says of a memory: what somebody may edit there."""
+    """What a file says about a memory: the fields that a user may edit there."""
 
     id: str | None
     kind: Kind

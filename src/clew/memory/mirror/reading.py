@@ -75,7 +75,7 @@ def edited(before: Memory, said: Said, changes: Changes, places: Places) -> Memo
             importance=said.importance,
             cites=each_once((*about, *mentioned)),
             flags=flags_of(f"{title}\n{said.text}"),
-            # Whoever vouched for it before did not write this.
+            # An earlier acceptance does not cover the new text.
             origin=msgspec.structs.replace(before.origin, trust=Trust.DOCUMENT, accepted_at=None),
         )
         change.put(memory)

@@ -1,5 +1,5 @@
-"""What a work tree knows of its mirror: how files and memories were when they were last in step. Where this is lost,
-nothing is: what differs is a conflict then."""
+"""The state of a work tree's mirror: how files and memories were when they were last in step. If it is lost,
+no memory is lost: what differs is then a conflict."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -144,7 +144,7 @@ def neighborhood(
     found: list[tuple[Step[Link], int]] = []
     while walk.depth < depth and (own := walk.frontier):
         new = {step.id for step in walk.advance()}
-        # Two memories may be linked in several ways, and each is told.
+        # Two memories may be linked in several ways, and each is shown.
         found += [(step, walk.depth) for step in links.neighbours(own) if step.id in new]
     memories = library.get_all(step.id for step, _ in found)
     neighbours = tuple(

@@ -21,4 +21,4 @@ AnyKindName = Literal[KindName, "episode"]
 
 
 class MemoryOperation(Operation, toolset=Toolset.MEMORY, needs=Freshness.NONE):
-    """What reads or writes the memory. Whoever cites a node of the graph has it brought in step by itself."""
+    """What reads or writes the memory. An operation that cites a node of the graph updates the graph itself."""

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 SHORTEST_TEXT = 3
 _PAGE = 2_000
 _SAID = ("text", "title", "notes", "metadata")
-"""The fields of a memory that hold what somebody wrote, besides its reason, which others may have as well."""
+"""The fields of a memory that hold written text, besides its reason, which others may have as well."""
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody wants to be purged. Of several conditions all have to hold."""
+    """What is to be purged. Of several conditions all have to hold."""
 
     ids: tuple[str, ...] = ()
     text: str | None = None

@@ -121,7 +121,7 @@ def _purge_project_store(place: Path, traces: Traces) -> None:
     def edit(collection: str, id: str, value: "Any") -> "Any":
         if isinstance(value, str):
             return "" if traces.in_text(value) else value
-        # Drafts are work that is not saved yet: whoever wrote them decides.
+        # Drafts are work that is not saved yet: their author decides.
         return None if collection == FILE_EDITS and traces.in_value(value) else value
 
     store = open_sqlite(place)
@@ -134,7 +134,7 @@ def _purge_project_store(place: Path, traces: Traces) -> None:
 
 def _without_lines(file: Path, traces: Traces) -> str:
     """A file of lines, such as events that wait to be read, keeps the lines that hold nothing of it."""
-    # In place: whoever adds lines has the file open, and locks it meanwhile.
+    # In place: a process that adds lines has the file open, and locks it meanwhile.
     with file.open("r+b") as opened, locked(opened, _PATIENCE_SECONDS):
         lines = opened.read().splitlines(keepends=True)
         kept = [line for line in lines if not traces.in_bytes(line)]

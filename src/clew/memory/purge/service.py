@@ -1,7 +1,8 @@
 """Purging memories: the one change of the memory that cannot be undone.
 
 The indexes and the other files are cleaned first and the store last. So a purge that was killed is begun again by the
-same command, and one that was killed while the store was written anew is finished by whoever opens the memory next.
+same command, and one that was killed while the store was written anew is finished by the next process that opens the
+memory.
 """
 
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 BEYOND_REACH = (
     "git history: a mirror that was committed stays in earlier commits, here and in every clone",
     "exports, and copies or backups that somebody made of Clew's files",
-    "transcripts that the host of an agent keeps, and what a model was already told",
+    "transcripts that the host of an agent keeps, and what a model has already read",
 )
 _OF_A_TEAM = (
     "the copies on other machines, until each looks at the database the next time",
@@ -85,8 +86,8 @@ def purge(view: "MemoryView", chosen: Chosen, reason: str) -> Purged:
 
 
 def _compacted(view: "MemoryView") -> tuple[str, ...]:
-    """Leave no byte in the store's files; what is left all the same. In a team's database only an owner can, and the
-    next one who opens the memory does."""
+    """Leave no byte in the store's files; returns what could not be removed. In a team's database only an owner can,
+    and the next owner who opens the memory does."""
     home = view.service.home
     is_compact = home.compact()
     home.end_purge(view.actor, is_compact=is_compact)

@@ -91,9 +91,9 @@ def _score(weights: Mapping[str, float], hit: GateHit) -> tuple[float, float]:
     """How well a hit covers the query, and how well it has to."""
     own = frozenset(terms(hit.text))
     held = own.union(terms(hit.beside))
-    told = sum(weight for text in (own, held) for term, weight in weights.items() if term in text) / 2
+    covered = sum(weight for text in (own, held) for term, weight in weights.items() if term in text) / 2
     asked = sum(weights.values()) + _BEYOND * max(weights.values(), default=0.0)
-    coverage = told / asked if asked else 0.0
+    coverage = covered / asked if asked else 0.0
     if hit.cosine is not None:
         return _COVERAGE * coverage + _COSINE * max(hit.cosine, 0.0), PASSES_FROM
     shared = sum(term in held for term in weights)

@@ -1,7 +1,7 @@
 """Finding memories: one ranking, of which search shows all and injection only what is worth it.
 
 What is current comes first; what cites something that changed comes after it, and what was superseded last. Both are
-shown and marked, because whoever asks may want to know what was believed before.
+shown and marked, because a reader may want to know what was believed before.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

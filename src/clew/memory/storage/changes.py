@@ -127,7 +127,7 @@ class Changes:
         self._store = store
         self._clock = clock
         self._after = after
-        """Is told of every change that was made."""
+        """Called after every change that was made."""
 
     def now(self) -> str:
         return spelled(self._clock())

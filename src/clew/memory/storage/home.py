@@ -70,7 +70,7 @@ class Home:
         try:
             return MemoryIndex(self.folder / index, self.store)
         except (StoreReadOnly, StoreFull):
-            # What is remembered can be read all the same.
+            # What is remembered can still be read.
             self._elsewhere = DerivedPlace(self.folder, (), name="The index of the memory")
             if self._elsewhere.folder == self.folder:
                 raise
@@ -120,7 +120,7 @@ class Home:
         """A purge that was killed, or one of a team's writer, may have left bytes of what it took out."""
         pending, left = self.store.get(PURGES, PENDING), self.store.get(PURGES, BYTES_LEFT)
         if pending is not None and self._is_under_way(pending):
-            # Whoever purges has yet to blank what is there, and finishes it or leaves it to a later start.
+            # The purge still runs: it blanks what is there, and finishes or leaves the rest to a later start.
             pending = None
         if pending is None and left is None:
             return
@@ -174,7 +174,8 @@ class Home:
         """Tell other servers to take what was purged out of their indexes, and ask an owner for what is left."""
         with self.store.transaction(actor=actor, reason="a purge is finished") as transaction:
             if transaction.get(PURGES, PENDING) is None:
-                # A server that heard nothing of this one for long took it for killed, and told others too early.
+                # Another server heard nothing from this one for long, took it for killed, and ended the purge too
+                # early.
                 transaction.put(PURGES, PENDING, {})
             transaction.delete(PURGES, PENDING)
             if not is_compact:

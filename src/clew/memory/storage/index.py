@@ -31,7 +31,7 @@ _AT_ONCE = 500
 
 
 class Row(msgspec.Struct, frozen=True):
-    """What the index knows of a memory without reading it."""
+    """What the index knows about a memory without reading it."""
 
     id: str
     kind: str
@@ -58,7 +58,7 @@ class MemoryIndex(DerivedFile):
         self._seq = 0
         """Up to which event the file was seen to be filled."""
         self._is_copied = hasattr(store, "stale")
-        """Whether others may purge what was read here: on one machine, whoever purges makes the index anew."""
+        """Whether others may purge what was read here: on one machine, the purge itself rebuilds the index."""
         self._check_store()
 
     def _check_store(self) -> None:
@@ -272,7 +272,7 @@ class MemoryIndex(DerivedFile):
         return sorted(links.values(), key=lambda link: (-link.weight, link.id))
 
     def around(self, ids: Iterable[str], *, cites: bool = False) -> dict[str, frozenset[str]]:
-        """What each of these memories is linked to, either way, for whoever need not know how."""
+        """What each of these memories is linked to, in either direction, without the kinds of links."""
         found: dict[str, set[str]] = {id: set() for id in ids}
         with self.asked() as connection:
             for own, other in ((0, 1), (1, 0)):

@@ -1,7 +1,7 @@
 """Moving everything authored between this machine, a team's database and folders of backups.
 
-A place is two stores: what was decided in the project, and what was remembered. In a team's database both are one, told
-apart by their collections.
+A place is two stores: what was decided in the project, and what was remembered. In a team's database both are one, with
+different collections.
 """
 
 # Implements: REQ-d00482
@@ -40,7 +40,7 @@ class Moved(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """What a backup has to hold, for whoever restores it."""
+    """What a backup has to hold, checked when it is restored."""
 
     project: Copied
     memory: Copied

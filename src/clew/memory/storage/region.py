@@ -5,7 +5,7 @@
 | cites | memory | requirement, assertion, test, section, file, code |
 | related, supports, contradicts, supersedes, causes, part_of, next | memory | memory |
 
-Private memories are no part of it: whoever walks the graph has no name.
+Private memories are no part of it, because a walk of the graph has no owner.
 """
 
 from collections.abc import Callable, Iterator

@@ -118,7 +118,7 @@ class MemoryUnits:
         check: Callable[[], None] = lambda: None,
     ) -> tuple[list[Found], tuple[str, ...]]:
         """The memories that a text is most like, best first, and what limits the answer. The library says which of them
-        may be seen; agents are told apart here already, so that others' private memories take no places."""
+        may be seen; agents are filtered here already, so that others' private memories take no places."""
         return self._ranked(self.engine(), text, asker, tags=tags, parts=parts, recipe=recipe, check=check)
 
     def alike(self, text: str, asker: Asker) -> tuple[list[Found], tuple[str, ...]]:

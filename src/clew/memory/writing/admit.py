@@ -113,7 +113,7 @@ def _words(text: str) -> set[str]:
 
 
 class Note(msgspec.Struct, frozen=True):
-    """What somebody wants to be remembered."""
+    """What is to be remembered."""
 
     content: str
     rationale: str | None

@@ -7,7 +7,8 @@ as fast as memory gives it: BLAS takes twice the time for the product with one v
 as long, because it shares the product out to all cores. For many queries BLAS is faster, but its products in several
 threads at the same time only get in each other's way: with 32 threads, each waits for all others and the throughput
 falls to a tenth. So one comparison runs at a time in the whole process, and threads that wait for the same matrix share
-the next one: a product with many queries reads the matrix once for all of them."""
+the next one: a product with many queries reads the matrix once for all of them.
+"""
 
 import threading
 from functools import cached_property

@@ -47,7 +47,7 @@ Report = Callable[[int, int, str], None]
 
 
 class Dreams:
-    """The dream of a process, and how it is told to stop."""
+    """The dream of a process, and the signal to stop it."""
 
     def __init__(self, service: "MemoryService") -> None:
         self._service = service
@@ -60,7 +60,7 @@ class Dreams:
         self._abort_on_query = False
         self._looked_at = 0.0
 
-    # Whoever calls
+    # For callers
 
     def queried(self) -> None:
         """A question ends a dream that was started so; what it has done stays."""
@@ -137,7 +137,7 @@ class Dreams:
     # Dreaming
 
     def carry_out(self, run: Run, options: Options, report: Report) -> Run:
-        # Only what everybody may see is dreamt about: proposals are told to all.
+        # A dream uses only what everybody may see: its proposals are shown to all.
         view = self._service.shared_view()
         until = time.monotonic() + options.minutes * 60
         ending = "failed"
@@ -146,7 +146,7 @@ class Dreams:
             self._give_way(run.job, until)
 
         try:
-            # A step may take long. Whoever looks from another machine must not take the dream for dead, and start one.
+            # A step may take long. Another machine must not take the dream for dead and start one.
             with renewed(self._service.home.store, run.job):
                 if not run.done:
                     run = self._keep(msgspec.structs.replace(run, before=recall_of(view, give_way)))
@@ -201,7 +201,7 @@ class Dreams:
                 run,
                 done=(*run.done, step),
                 changes=(*run.changes, change.hash) if change.touched else run.changes,
-                told={**run.told, **found.told},
+                told={**run.told, **found.report},
             )
             change.note(COGNITION, _RUN, run)
             if found.marks is not None:
@@ -235,7 +235,7 @@ class Dreams:
         try:
             self._keep(run)
             store = self._service.home.store
-            # Whoever cancelled the job has ended it already.
+            # A cancelled job has ended already.
             if any(job.id == run.job for job in store.jobs(state="running")):
                 store.finish_job(run.job, state=ending)
         finally:
@@ -244,14 +244,14 @@ class Dreams:
     # Looking and stopping
 
     def watch(self, view: "MemoryView", report: Report, check: Callable[[], None]) -> None:
-        """Tell the steps of the running dream from where it is now, until it ends."""
-        told: str | None = None
+        """Report the steps of the running dream from where it is now, until it ends."""
+        reported: str | None = None
         while (run := self._running(view)) is not None:
             check()
             step = run.left[0] if run.left else "recall"
-            if step != told:
+            if step != reported:
                 report(len(run.done), len(run.steps), f"{phase_of(step)}: {step}")
-                told = step
+                reported = step
             if self.is_here:
                 self._ended.wait(_POLL_SECONDS)
             else:

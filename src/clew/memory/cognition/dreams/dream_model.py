@@ -1,4 +1,4 @@
-"""What is stored and told of a dream."""
+"""What is stored and shown of a dream."""
 
 from typing import Any, Literal
 

@@ -52,7 +52,7 @@ class Found(msgspec.Struct):
     """What a step found: what it writes, and what the report says."""
 
     links: list[Link] = msgspec.field(default_factory=list)
-    told: dict[str, Any] = msgspec.field(default_factory=dict)
+    report: dict[str, Any] = msgspec.field(default_factory=dict)
     marks: Marks | None = None
     fitted: thresholds.Kept | None = None
     """Thresholds as observations make them."""
@@ -85,7 +85,7 @@ def judge_pairs(view: "MemoryView", marks: Marks, most: int, give_way: Yield) ->
             elif verdict.kind in ("same", "supersedes"):
                 proposals.append({"relation": verdict.kind, "old": old.id, "new": new.id, "why": list(verdict.reasons)})
     unique = {(each["old"], each["new"]): each for each in proposals}
-    found.told = {
+    found.report = {
         "memories_judged": len(written),
         "pairs_judged": pairs,
         "contradictions_linked": len({link.id for link in found.links}),
@@ -139,7 +139,7 @@ def replay(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> Foun
     seen = view.library.index.visible(met, view.asker)
     new = [pair for pair, count in times.items() if count >= _TOGETHER and pair not in known and pair <= seen.keys()]
     found.links += [linked(min(pair), max(pair), LinkKind.RELATED, _CO_USE) for pair in new]
-    found.told = {
+    found.report = {
         "memories_replayed": len(met),
         "edges_strengthened": stronger,
         "edges_weakened": weaker,
@@ -159,7 +159,7 @@ def find_stale(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> 
             changed = [cite.node for cite in cites if cite.state in ("changed", "gone")]
             if standing == "stale":
                 stale.append({"memory_id": memory.id, "changed": changed})
-    return Found(told={"stale": stale[:_LOOKED_AT], "stale_count": len(stale)})
+    return Found(report={"stale": stale[:_LOOKED_AT], "stale_count": len(stale)})
 
 
 def propose_links(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> Found:
@@ -183,7 +183,7 @@ def propose_links(view: "MemoryView", marks: Marks, most: int, give_way: Yield) 
             shared = named[one.id] & named[other.id]
             if len(shared) >= _SHARED and other.id not in linked_to and overlap(one.text, other.text) <= _FAR:
                 blind.append({"memories": [one.id, other.id], "shared": sorted(shared)[:_TOP]})
-    return Found(told={"link_proposals": proposals[:_LOOKED_AT], "blind_spots": blind[:_LOOKED_AT]})
+    return Found(report={"link_proposals": proposals[:_LOOKED_AT], "blind_spots": blind[:_LOOKED_AT]})
 
 
 def collapse_episodes(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> Found:
@@ -206,7 +206,7 @@ def collapse_episodes(view: "MemoryView", marks: Marks, most: int, give_way: Yie
         if len(several) >= _REPEATED
     ]
     repeated.sort(key=lambda each: -each["count"])  # type: ignore[operator]
-    return Found(told={"repeated_episodes": repeated[:_LOOKED_AT]})
+    return Found(report={"repeated_episodes": repeated[:_LOOKED_AT]})
 
 
 def make_shortcuts(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> Found:
@@ -224,14 +224,14 @@ def make_shortcuts(view: "MemoryView", marks: Marks, most: int, give_way: Yield)
         )
         for each in new
     ]
-    return Found(links=links, told={"shortcuts_created": len(links)})
+    return Found(links=links, report={"shortcuts_created": len(links)})
 
 
 def fit_thresholds(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> Found:
     give_way()
     known = observed(view).outcomes()
     new = thresholds.fit(view, known, give_way) if len(known) >= thresholds.ENOUGH else None
-    return Found(told={"observations": len(known), "thresholds_fitted": new is not None}, fitted=new)
+    return Found(report={"observations": len(known), "thresholds_fitted": new is not None}, fitted=new)
 
 
 NREM: dict[str, Step] = {"judge": judge_pairs, "replay": replay, "stale": find_stale}

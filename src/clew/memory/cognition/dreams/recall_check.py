@@ -41,7 +41,7 @@ def save_question(view: "MemoryView", query: str, expected: tuple[str, ...]) -> 
     """Keep a question with its answer, the same one once."""
     store = view.service.home.store
     kept = SavedQuestion(scrub(query).text, expected)
-    # A memory that can only be read answers all the same.
+    # A read-only memory answers too.
     with (
         suppress(StoreError),
         store.transaction(actor=view.actor, reason="question with a known answer") as transaction,

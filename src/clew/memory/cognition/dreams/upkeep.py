@@ -1,4 +1,4 @@
-"""Pruning and consolidation: they propose, and act only when told, so that everything can be undone."""
+"""Pruning and consolidation: they propose, and act only on request, so that everything can be undone."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -114,11 +114,11 @@ class Questions:
 
 def phases(questions: Sequence[Question]) -> dict[str, float]:
     """The phase of each space that took part, from its mean agreement."""
-    told: dict[str, list[float]] = {}
+    by_space: dict[str, list[float]] = {}
     for question in questions:
         for space, value in question.agreement().items():
-            told.setdefault(space, []).append(value)
-    return {space: math.pi * (1 - sum(values) / len(values)) / 2 for space, values in told.items()}
+            by_space.setdefault(space, []).append(value)
+    return {space: math.pi * (1 - sum(values) / len(values)) / 2 for space, values in by_space.items()}
 
 
 def order(angles: Sequence[float]) -> tuple[float, float]:

@@ -119,11 +119,11 @@ def _week(view: "MemoryView", since: Any, until: Any) -> tuple[Values, int]:
 
 def differentiation(values: Values) -> float | None:
     """The entropy of a vector's shares, 1 where all thirteen spaces are equal; None for a vector of zeros."""
-    told = [value for value in values if value]
-    total = sum(told)
+    present = [value for value in values if value]
+    total = sum(present)
     if not total:
         return None
-    return -sum(value / total * math.log(value / total) for value in told) / math.log(len(SPACES))
+    return -sum(value / total * math.log(value / total) for value in present) / math.log(len(SPACES))
 
 
 def consciousness(view: "MemoryView") -> Consciousness:

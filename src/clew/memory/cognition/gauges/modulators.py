@@ -12,7 +12,7 @@ nothing.
 
 A change fades by itself: what is left of it after t seconds is the share exp(-decay * t). Rewards of stores, searches
 that find nothing and memories that enter the workspace change levels too, which is shown; the ranking follows only
-what somebody set with adjust_neuromodulator.
+what was set with adjust_neuromodulator.
 """
 
 import math
@@ -138,7 +138,7 @@ def note_search(view: "MemoryView", found: int) -> None:
 
 
 def levels(view: "MemoryView", *, only_set: bool = False) -> dict[str, Level]:
-    """The modulators of the asker's session as they are now; only what somebody set, if asked."""
+    """The modulators of the asker's session as they are now; with `only_set`, those that were set."""
     now = view.service.context.clock()
     kept = Records(view).get(RECORD, tuple[Adjustment, ...]) or ()
     own = [each for each in (*kept, *view.service.moods.last()) if each.session == view.asker.session]

@@ -137,7 +137,7 @@ def broadcast(view: "MemoryView", id: str, importance: float, alignment: float, 
     if not force and r is None:
         refused = missing_questions(r)
     elif not force and r is not None and r < COHERENT:
-        refused = f"r is {r:.3f}, and {COHERENT} is needed; force=true puts it there all the same."
+        refused = f"r is {r:.3f}, and {COHERENT} is needed; force=true puts it there anyway."
     elif not force and salience is not None and others and max(others) > salience:
         refused = f"Another memory is more salient: {max(others)} against {salience}."
     hash = None

@@ -39,8 +39,8 @@ def delta_sc(
     if vertex is not None:
         view.library.get(vertex)
     found = parts_of(view, after)
-    told = [found.get(space.id) for space in SPACES]
-    present = [each for each in told if each is not None]
+    parts = [found.get(space.id) for space in SPACES]
+    present = [each for each in parts if each is not None]
     novelty = sum(each.delta_s for each in present) / len(present) if present else None
     fit = sum(each.delta_c for each in present) / len(present) if present else None
     return DeltaSC(
@@ -49,14 +49,14 @@ def delta_sc(
         note="Novelty and coherence of the new one among its nearest memories."
         if present
         else f"{INSUFFICIENT}: there are too few memories to compare it with.",
-        delta_s_per_embedder=tuple(None if each is None else each.delta_s for each in told),
+        delta_s_per_embedder=tuple(None if each is None else each.delta_s for each in parts),
         delta_s_aggregate=None if novelty is None else round(novelty, 4),
         delta_c=None if fit is None else round(fit, 4),
         change_per_embedder=_changes(view, before, after),
-        johari_quadrants=tuple(None if e is None else quadrant_of(e.delta_s, e.delta_c, threshold) for e in told),
+        johari_quadrants=tuple(None if e is None else quadrant_of(e.delta_s, e.delta_c, threshold) for e in parts),
         johari_aggregate=None if novelty is None or fit is None else quadrant_of(novelty, fit, threshold),
         utl_learning_potential=None if novelty is None or fit is None else round(novelty * fit, 4),
-        diagnostics=_diagnostics(told) if diagnostics else None,
+        diagnostics=_diagnostics(parts) if diagnostics else None,
     )
 
 
@@ -88,7 +88,7 @@ def _changes(view: "MemoryView", before: Memory, after: Memory) -> Values:
     return rounded(tuple(None if value is None else 1 - value for value in values))
 
 
-def _diagnostics(told: list[Parts | None]) -> dict[str, Any]:
+def _diagnostics(parts: list[Parts | None]) -> dict[str, Any]:
     return {
         "per_embedder": [
             {"space": space.id, "absent": True, "compared": 0}
@@ -108,7 +108,7 @@ def _diagnostics(told: list[Parts | None]) -> dict[str, Any]:
                     "inter": round(each.inter, 4),
                 },
             }
-            for space, each in zip(SPACES, told, strict=True)
+            for space, each in zip(SPACES, parts, strict=True)
         ],
         "delta_c_weights": {"connectivity": 0.4, "cluster_fit": 0.4, "consistency": 0.2},
     }

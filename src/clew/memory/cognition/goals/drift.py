@@ -166,10 +166,10 @@ def drift(view: "MemoryView", timeframe: str, ids: Sequence[str] = (), *, with_h
 
 
 def whole(values: Values | None) -> float | None:
-    told = [
+    present = [
         value for space, value in zip(SPACES, values or (), strict=False) if value is not None and space.id not in TIMES
     ]
-    return sum(told) / len(told) if told else None
+    return sum(present) / len(present) if present else None
 
 
 def level_of(similarity: float | None) -> str:
@@ -235,13 +235,13 @@ def _points(reference: _Reference, now: datetime, span: timedelta, count: int) -
 
 
 def _trend(similarities: Sequence[float | None]) -> Trend:
-    told = [value for value in similarities if value is not None]
-    if len(told) < 2:
-        return Trend(INSUFFICIENT, None, len(told), None)
-    velocity = (told[-1] - told[0]) / (len(told) - 1)
+    present = [value for value in similarities if value is not None]
+    if len(present) < 2:
+        return Trend(INSUFFICIENT, None, len(present), None)
+    velocity = (present[-1] - present[0]) / (len(present) - 1)
     direction = "improving" if velocity > 0.02 else "worsening" if velocity < -0.02 else "stable"
-    critical = max(told[-1] - _LEVELS[3][0], 0.0) / -velocity if velocity < -0.02 else None
-    return Trend(direction, round(velocity, 4), len(told), None if critical is None else round(critical, 2))
+    critical = max(present[-1] - _LEVELS[3][0], 0.0) / -velocity if velocity < -0.02 else None
+    return Trend(direction, round(velocity, 4), len(present), None if critical is None else round(critical, 2))
 
 
 def history(
@@ -263,15 +263,15 @@ def history(
         if point.analyzed
     )
     trend = _trend([point.similarity for point in points])
-    told = [point for point in points if point.similarity is not None]
+    measured = [point for point in points if point.similarity is not None]
     return DriftHistory(
-        sufficient_data=len(told) > 1,
+        sufficient_data=len(measured) > 1,
         samples=sum(point.analyzed for point in points),
-        note=("" if len(told) > 1 else f"{INSUFFICIENT}: ")
-        + f"{len(told)} of {count} spans have the {_FEWEST} memories that are needed.",
+        note=("" if len(measured) > 1 else f"{INSUFFICIENT}: ")
+        + f"{len(measured)} of {count} spans have the {_FEWEST} memories that are needed.",
         history=points,
         trend=trend,
-        summary=f"{trend.direction} over {len(told)} spans of {span}",
+        summary=f"{trend.direction} over {len(measured)} spans of {span}",
         goal_id=goal.goal_id if goal else None,
     )
 

@@ -52,7 +52,7 @@ class SubGoals(Measured, frozen=True, kw_only=True):
 
 
 def shared(view: "MemoryView") -> Library:
-    """What everybody may see: a goal is told to all, so nobody's private memories are part of it."""
+    """What everybody may see: a goal is shown to all, so it contains no private memories."""
     return Library(view.service.home, Asker(folder=view.asker.folder))
 
 
@@ -189,5 +189,5 @@ def alignments(view: "MemoryView", memories: Sequence[Memory]) -> dict[str, floa
 
 
 def _level_of(values: tuple[float | None, ...]) -> float:
-    told = contents(values)
-    return sum(told) / len(told) if told else 0.0
+    present = contents(values)
+    return sum(present) / len(present) if present else 0.0

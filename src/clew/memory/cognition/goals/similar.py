@@ -86,9 +86,9 @@ def search(
     hits: list[tuple[float, Memory, Vector, dict[str, Any]]] = []
     for memory in found:
         other = others[memory.id]
-        told = measure(own, other) if own is not None and other is not None else None
-        if told is not None and other is not None and told[0] >= least:
-            hits.append((told[0], memory, other, told[1]))
+        measured = measure(own, other) if own is not None and other is not None else None
+        if measured is not None and other is not None and measured[0] >= least:
+            hits.append((measured[0], memory, other, measured[1]))
     hits.sort(key=lambda hit: -hit[0])
     compared = sum(other is not None for other in others.values()) if own is not None else 0
     return TeleologicalResults(
@@ -123,7 +123,7 @@ def _chosen(view: "MemoryView", strategy: Strategy) -> str:
 
 
 def _hit(
-    rank: int, similarity: float, memory: Memory, vector: Vector, told: dict[str, Any], *, explain: bool
+    rank: int, similarity: float, memory: Memory, vector: Vector, shares: dict[str, Any], *, explain: bool
 ) -> TeleologicalHit:
     present = [(value, space.id) for space, value in zip(SPACES, vector.purpose, strict=True) if value is not None]
     return TeleologicalHit(
@@ -133,7 +133,7 @@ def _hit(
         similarity=round(similarity, 4),
         purpose_alignment=round(sum(value for value, _ in present) / len(present), 4) if present else None,
         dominant_embedder=max(present)[1] if present else None,
-        breakdown={**told, "embedder_scores": rounded(vector.purpose)} if explain else None,
+        breakdown={**shares, "embedder_scores": rounded(vector.purpose)} if explain else None,
     )
 
 
@@ -174,12 +174,12 @@ class _Measure:
         if self._space is not None:
             a, b = one.purpose[self._space], other.purpose[self._space]
             parts["embedder"] = (None if a is None or b is None else 1 - abs(a - b), 0.1)
-        told = {name: (value, weight) for name, (value, weight) in parts.items() if value is not None and weight}
-        total = sum(weight for _, weight in told.values())
+        weighted = {name: (value, weight) for name, (value, weight) in parts.items() if value is not None and weight}
+        total = sum(weight for _, weight in weighted.values())
         if not total:
             return None
-        similarity = sum(value * weight for value, weight in told.values()) / total
-        return min(max(similarity, 0.0), 1.0), {name: round(value, 4) for name, (value, _) in told.items()}
+        similarity = sum(value * weight for value, weight in weighted.values()) / total
+        return min(max(similarity, 0.0), 1.0), {name: round(value, 4) for name, (value, _) in weighted.items()}
 
     def _purpose(self, one: Values, other: Values) -> float | None:
         pairs = [

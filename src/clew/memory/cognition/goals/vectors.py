@@ -42,8 +42,8 @@ class Vector(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def groups(self) -> dict[str, float | None]:
-        told = {name: [self.purpose[_AT[id]] for id in ids] for name, ids in GROUPS.items()}
-        present = {name: [value for value in values if value is not None] for name, values in told.items()}
+        by_group = {name: [self.purpose[_AT[id]] for id in ids] for name, ids in GROUPS.items()}
+        present = {name: [value for value in values if value is not None] for name, values in by_group.items()}
         return {name: round(fmean(values), 4) if values else None for name, values in present.items()}
 
 
@@ -251,15 +251,15 @@ def fused_value(
 
 def _hierarchical(present: Mapping[int, float], own: Mapping[int, float], chosen: Profile | None) -> float | None:
     """The mean inside each group, then the mean of the groups by their priorities."""
-    told: list[tuple[float, float]] = []
+    weighted: list[tuple[float, float]] = []
     for name, ids in GROUPS.items():
         members = [at for at in (_AT[id] for id in ids) if at in present]
         weight = sum(own[at] for at in members)
         if weight:
             priority = chosen.group_priorities.get(name, 1.0) if chosen is not None else 1.0
-            told.append((sum(own[at] * present[at] for at in members) / weight, priority))
-    total = sum(priority for _, priority in told)
-    return round(sum(value * priority for value, priority in told) / total, 4) if total else None
+            weighted.append((sum(own[at] * present[at] for at in members) / weight, priority))
+    total = sum(priority for _, priority in weighted)
+    return round(sum(value * priority for value, priority in weighted) / total, 4) if total else None
 
 
 def _support(at: int, present: Mapping[int, float], table: Mapping[tuple[int, int], float]) -> float:

@@ -359,7 +359,7 @@ def log(
 ) -> MetaLog:
     """How the lambdas changed, the latest first."""
     since, until = spelled_time(start), spelled_time(end)
-    events = [_told(event) for event in reversed(Records(view).history(RECORD))]
+    events = [_shown_event(event) for event in reversed(Records(view).history(RECORD))]
     chosen = [
         each
         for each in events
@@ -387,7 +387,7 @@ def _event_type(before: dict[str, Any], after: dict[str, Any]) -> str:
     return "lambda_adjustment"
 
 
-def _told(event: Event) -> dict[str, Any]:
+def _shown_event(event: Event) -> dict[str, Any]:
     before, after = (event.before or {}).get("delta_s"), (event.after or {}).get("delta_s")
     return {
         "timestamp": event.at,

@@ -164,8 +164,8 @@ class Observations:
             self._settle(memories, "undone", at, by=hash)
         elif change.operation == "restore":
             self._restored(home, hash, change)
-        elif change.operation == OBSERVED and (told := self._by_id.get(change.details.get("prediction_id", ""))):
-            _settled(told, "told", float(change.details["actual"]), at, hash)
+        elif change.operation == OBSERVED and (prediction := self._by_id.get(change.details.get("prediction_id", ""))):
+            _settled(prediction, "told", float(change.details["actual"]), at, hash)
 
     def _restored(self, home: "Home", hash: str, change: ChangeRecord) -> None:
         """A change was undone: what it settled is open again, and what it had stored was taken back."""

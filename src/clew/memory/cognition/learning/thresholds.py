@@ -1,7 +1,7 @@
 """Thresholds that learn from what happened to shown memories, and how well calibrated similarities are.
 
 One of the ten can be learned from observations: `acceptable`, the similarity from which a shown memory is used. The
-others keep their priors, or what somebody sets, and say so. Nothing is learned from fewer
+others keep their priors, or the values that were set, and say so. Nothing is learned from fewer
 than ten observations.
 """
 

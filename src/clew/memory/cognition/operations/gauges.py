@@ -60,7 +60,7 @@ class TriggerWorkspaceBroadcast(
     idempotent=False,
 ):
     """Puts a memory into the workspace, if the spaces agree (r at least 0.8) and no other memory is more salient; force
-    does it all the same. Raises dopamine by 0.2 for a few seconds. reversal_hash undoes it."""
+    does it anyway. Raises dopamine by 0.2 for a few seconds. reversal_hash undoes it."""
 
     memory_id: NodeId
     importance: Confidence = 0.8

@@ -1,4 +1,4 @@
-"""Commits that were made in a session: what was done, in the words of whoever did it."""
+"""Commits that were made in a session: what was done, in the words of its author."""
 
 import os
 import re
@@ -32,18 +32,18 @@ def makes_commits(command: str) -> bool:
 def commits_since(root: Path, known: str | None) -> list[Commit]:
     """The commits from a known one to the last one, the oldest first; the last one where none is known."""
     span = (f"{known}..HEAD",) if known else ("--max-count=1", "HEAD")
-    told = git.answer(root, "log", f"--max-count={MOST}", "--no-merges", "--reverse", "--format=%H", *span)
-    return [commit for id in os.fsdecode(told or b"").split() if (commit := _commit(root, id)) is not None]
+    output = git.answer(root, "log", f"--max-count={MOST}", "--no-merges", "--reverse", "--format=%H", *span)
+    return [commit for id in os.fsdecode(output or b"").split() if (commit := _commit(root, id)) is not None]
 
 
 def _commit(root: Path, id: str) -> Commit | None:
     """A commit that says something; None for a trivial one."""
-    told = git.answer(
+    output = git.answer(
         *(root, "log", "--max-count=1", "--format=%s%x00%b%x00", "--name-only", "--relative", "-z", id, "--")
     )
-    if told is None:
+    if output is None:
         return None
-    subject, _, rest = told.decode("utf-8", "replace").partition("\0")
+    subject, _, rest = output.decode("utf-8", "replace").partition("\0")
     body, _, names = rest.partition("\0")
     if len(subject) < _SHORTEST_SUBJECT or _TRIVIAL.match(subject):
         return None

@@ -75,7 +75,7 @@ class Episodes:
     def _episode(self, event: HookEvent, id: str, more: dict[str, object]) -> Memory:
         is_user = event.kind == "prompt"
         text = said_of(event)
-        told = {
+        details = {
             "event": event.kind,
             "at": event.at,
             "command": event.command or None,
@@ -96,7 +96,7 @@ class Episodes:
                 trust=Trust.USER if is_user else Trust.TOOL, actor=ACTOR, session=event.session, host=event.host
             ),
             importance=0.1,
-            metadata={key: value for key, value in told.items() if value is not None and value is not False},
+            metadata={key: value for key, value in details.items() if value is not None and value is not False},
             flags=flags_of(text),
         )
 

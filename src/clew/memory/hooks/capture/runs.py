@@ -1,6 +1,6 @@
 """A test that failed and passes again after an edit: what broke it, and what mended it.
 
-Whether a run failed is told by its exit code, or by the reports of test runs that the project reads. The words that
+Whether a run failed is decided by its exit code, or by the reports of test runs that the project reads. The words that
 a command prints are never looked at.
 """
 
@@ -22,7 +22,7 @@ _STARTER = re.compile(
     r"(?:.*/)?(?:python[\d.]*|uv|poetry|pdm|hatch|npm|npx|pnpm|yarn|bun|deno|go|cargo|make|just|mvn|gradlew?|dotnet|rake|"
     r"bundle|mix|swift)"
 )
-"""Programs that run tests when told to."""
+"""Programs that can run tests."""
 FAILED, PASSED = ("failed", "error"), "passed"
 _MOST_TESTS = 20
 
@@ -80,18 +80,18 @@ def mended(
     edited: dict[str, None] = {}
     found: Mended | None = None
     for episode in earlier:
-        told = episode.metadata
-        if told.get("wrote"):
-            edited.update(dict.fromkeys(told.get("paths", ())))
-        if wanted is None or test_run(str(told.get("command", ""))) != wanted:
+        metadata = episode.metadata
+        if metadata.get("wrote"):
+            edited.update(dict.fromkeys(metadata.get("paths", ())))
+        if wanted is None or test_run(str(metadata.get("command", ""))) != wanted:
             continue
-        before = tuple(told.get("failing", ()))
+        before = tuple(metadata.get("failing", ()))
         tests = passing_tests(context, before) if before and failing is not None else ()
         # Exit codes decide; where the host gives none, the reports do.
-        is_red, is_green = bool(told.get("exit")), code == 0
-        if "exit" not in told or code is None:
+        is_red, is_green = bool(metadata.get("exit")), code == 0
+        if "exit" not in metadata or code is None:
             is_red, is_green = bool(before), bool(tests) and len(tests) == len(before)
         if not is_red or not is_green:
             break
-        found = Mended(wanted, told.get("exit"), tuple(edited), tests)
+        found = Mended(wanted, metadata.get("exit"), tuple(edited), tests)
     return found if found is not None and found.edited else None
