@@ -219,7 +219,7 @@ class Held:
         self.begun.set()
         while not self.free.wait(0.005):
             give_way()
-        return Found(told={"held": True})
+        return Found(report={"held": True})
 
 
 @pytest.fixture

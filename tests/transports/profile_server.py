@@ -80,4 +80,4 @@ class HeldDream:
         self.begun.set()
         while not self.free.wait(0.005):
             give_way()
-        return Found(told={"held": True})
+        return Found(report={"held": True})
