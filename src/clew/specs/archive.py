@@ -72,16 +72,16 @@ class ChangeArchiver:
         entry = known.change(change_id)
         target = self._target(entry, today) if request.move else None
         _check_confirmed(request)
-        told = _check_tasks(entry.change, request)
+        remarks = _check_tasks(entry.change, request)
         if unknown_base and not skip_specs:
-            told = (*told, f"The base is not known: {unknown_base}.")
+            remarks = (*remarks, f"The base is not known: {unknown_base}.")
         self._check_files(entry)
         applied: tuple[Applied, ...] = ()
         paths: dict[str, str] = {}
         if not skip_specs:
             paths = {delta.spec_id: _path(known, entry.root, delta.spec_id) for delta in entry.change.deltas}
             check_order(known, change_id)
-            # Whoever takes the change's side has said what wins, whatever the base is.
+            # The user chose the change's side, so it wins whatever the base is.
             if unknown_base and not (request.accept_base or request.take == "change" or request.dry_run):
                 raise Refused(
                     f"The base of '{change_id}' is not known: {unknown_base}.",
@@ -102,10 +102,10 @@ class ChangeArchiver:
             applied=bool(writing) and not request.dry_run,
             archived_to=target if not request.dry_run else None,
             files=tuple(paths[each.spec_id] for each in writing),
-            summary="".join((summary(applied) if applied else "", *(f"({each})\n" for each in told))),
+            summary="".join((summary(applied) if applied else "", *(f"({each})\n" for each in remarks))),
             diff="\n".join(difference(each, paths[each.spec_id]) for each in writing),
             warnings=(
-                *told,
+                *remarks,
                 *(f"{each.spec_id}: {warning}" for each in applied for warning in each.warnings),
             ),
         )

@@ -141,12 +141,12 @@ class ShowArtefacts(
         return "\n".join((*lines, *result.next_steps))
 
 
-def _applying(told: results.ApplyInstructions) -> str:
-    files = (f"{id}: {', '.join(paths)}" for id, paths in told.context_files.items())
-    tasks = (f"- [{'x' if each['done'] else ' '}] {each['description']}" for each in told.tasks)
-    progress = f"{told.progress['complete']} of {told.progress['total']} tasks done"
-    context = f"\nThe project says:\n{told.context}" if isinstance(told.context, str) else ""
-    return "\n".join((*files, progress, *tasks, told.instruction)) + context
+def _applying(given: results.ApplyInstructions) -> str:
+    files = (f"{id}: {', '.join(paths)}" for id, paths in given.context_files.items())
+    tasks = (f"- [{'x' if each['done'] else ' '}] {each['description']}" for each in given.tasks)
+    progress = f"{given.progress['complete']} of {given.progress['total']} tasks done"
+    context = f"\nThe project says:\n{given.context}" if isinstance(given.context, str) else ""
+    return "\n".join((*files, progress, *tasks, given.instruction)) + context
 
 
 class ShowInstructions(

@@ -413,7 +413,7 @@ class Artefacts(msgspec.Struct, frozen=True, rename="camel"):
     artifacts: tuple[ArtefactStatus, ...]
     artifact_paths: Mapping[str, OutputPaths]
     action_context: Mapping[str, Any]
-    """Which folders whoever carries the change out may write to."""
+    """The folders that the implementer of the change may write to."""
     next_steps: tuple[str, ...]
     apply_requires: tuple[str, ...] = ()
     """What has to be there before the change is carried out."""

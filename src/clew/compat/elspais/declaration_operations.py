@@ -42,13 +42,13 @@ ScopeSettings = Annotated[
 def _checked(settings: Settings) -> Settings:
     """The settings, without what is null."""
     try:
-        told = msgspec.convert(settings, Scope)
+        scope = msgspec.convert(settings, Scope)
     except msgspec.ValidationError as error:
         raise InvalidArgument(
             f"'settings' cannot be those of a scope: {error}.",
             hint="A scope has level, not_level, status, not_status, match_status_roles and values.",
         ) from None
-    written = {name: value for name, value in msgspec.structs.asdict(told).items() if value is not None}
+    written = {name: value for name, value in msgspec.structs.asdict(scope).items() if value is not None}
     for word in (word for value in written.values() if isinstance(value, list) for word in value):
         if (found := control_in(word)) is not None:
             raise InvalidArgument(

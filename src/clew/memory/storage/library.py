@@ -39,7 +39,7 @@ class Library:
         raise NotFound(f"There is no memory '{shortened(id)}'.", hint=_HOW, data={"node_id": id[:80]})
 
     def get_many(self, ids: Iterable[str], filters: Filters = EVERYTHING) -> dict[str, Memory]:
-        """The memories among these ids that may be seen, in their order. A damaged one is left out, and told."""
+        """The memories among these ids that may be seen, in their order. A damaged one is left out and reported."""
         return self._read_many(self.index.visible(ids, self.asker, filters))
 
     def get_all(self, ids: Iterable[str]) -> dict[str, Memory]:
