@@ -186,6 +186,19 @@ def test_every_link_of_a_review_stands_above_its_function_and_is_taken_back(
 
 
 # Verifies: REQ-d00410-C
+@pytest.mark.parametrize("given", [None, io.StringIO("")], ids=["closed", "empty"])
+def test_a_review_without_an_input_ends(
+    plain: Path, uncited: Path, clew: Clew, monkeypatch: pytest.MonkeyPatch, given: io.StringIO | None
+) -> None:
+    before = uncited.read_text()
+    monkeypatch.setattr("sys.stdin", given)
+    done = clew(plain, "links", "review", "src/fairwater/passage.py", "--json")
+    counts = json.loads(done.stdout)
+    assert (done.returncode, counts["accepted"], counts["left"] > 0) == (0, 0, True)
+    assert uncited.read_text() == before
+
+
+# Verifies: REQ-d00410-C
 def test_a_review_on_a_terminal_takes_single_keys_and_no_arrow_for_a_letter(plain: Path, uncited: Path) -> None:
     before = uncited.read_text()
     with Terminal(plain, "links", "review", "src/fairwater/passage.py", "--limit", "2") as terminal:

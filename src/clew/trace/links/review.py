@@ -156,9 +156,9 @@ def _tell(text: str) -> None:
 
 def _typed() -> str:
     """One key of a terminal; elsewhere the first character of a line."""
-    if not sys.stdin.isatty():
+    if not _on_a_terminal():
         try:
-            line = sys.stdin.readline()
+            line = sys.stdin.readline() if sys.stdin is not None else ""
         except OSError:
             # There is nothing to read from, as where a job is started without an input.
             line = ""
@@ -178,11 +178,16 @@ def _typed() -> str:
     return typed.decode("latin-1")
 
 
+def _on_a_terminal() -> bool:
+    """There is no input at all where somebody closed it."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
 @contextmanager
 def _single_keys() -> Iterator[None]:
     """Keys of a terminal count when they are pressed, without a line's end; Ctrl-C is a key too, so that it does not
     interrupt a decision. What was typed ahead is kept."""
-    if not sys.stdin.isatty():
+    if not _on_a_terminal():
         yield
         return
     import termios
