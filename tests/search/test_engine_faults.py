@@ -68,7 +68,7 @@ def test_a_service_that_refuses_the_query_costs_the_ranking_by_meaning_only(engi
     word_counts.fails = True
     page = search(engine, "apples", recipe="default")
     assert [result.id for result in page.results] == ["u0"]
-    assert "by words alone" in " ".join(page.notes)
+    assert "keywords only" in " ".join(page.notes)
 
 
 # Verifies: REQ-d00404-A, REQ-o00045-C

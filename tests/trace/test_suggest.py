@@ -118,7 +118,7 @@ def test_without_an_embedder_words_alone_are_compared_and_the_answer_says_so(sug
     page = suggested({"tests/test_sessions.py": TESTS})
 
     assert page.with_meaning is False
-    assert "by words alone" in page.notes[0]
+    assert "keywords only" in page.notes[0]
 
 
 # Verifies: REQ-d00055-B

@@ -82,7 +82,7 @@ class DatabaseMeanings:
             # Whatever an embedder does wrong costs the ranking by meaning, never the answer.
             log.warning("The search by meaning failed: %s", error)
             self._embedders.rest(str(error))
-            return DenseRanking(note=f"This answer ranks by words alone: {getattr(error, 'message', error)}")
+            return DenseRanking(note=f"This answer uses keywords only: {getattr(error, 'message', error)}")
         if not hits and not reading.state()[2]:
             return DenseRanking(note="The semantic index is not built yet: this answer uses keywords only.")
         return DenseRanking(tuple(hits))

@@ -90,7 +90,7 @@ class DenseSearch:
             # Whatever an embedder or a file does wrong costs the ranking by meaning, never the answer.
             log.warning("The search by meaning failed: %s", error)
             self._spaces.rest(str(error))
-            return DenseRanking(note=f"This answer ranks by words alone: {getattr(error, 'message', error)}")
+            return DenseRanking(note=f"This answer uses keywords only: {getattr(error, 'message', error)}")
         self.damaged = False
         return DenseRanking(tuple(zip(numbers.tolist(), scores.tolist(), strict=True)))
 
@@ -204,7 +204,7 @@ class DenseSearch:
         if not self.damaged:
             log.warning("%s", error)
         self.damaged = True
-        return "The vectors are damaged; this answer ranks by words alone."
+        return "The vectors are damaged; this answer uses keywords only."
 
     def _embedded(self, connection: "Connection", space: Space) -> int:
         """How many units have a vector."""

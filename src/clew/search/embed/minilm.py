@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from clew.search.embed.onnx_encoder import OnnxEncoder
 
 _WITHOUT = (
-    'or name the folder of a model (kind = "folder", then `clew trust`) or choose to search by words alone (kind = '
+    'or name the folder of a model (kind = "folder", then `clew trust`) or choose to search by keywords only (kind = '
     '"none") in [embedder] of clew.toml.'
 )
 

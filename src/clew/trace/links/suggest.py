@@ -310,7 +310,7 @@ class LinkSuggester:
 def _unread(units: int, *, ends: bool) -> tuple[str, ...]:
     if not units:
         return ()
-    said = f"Compared by words alone so far: {units:,} tests and pieces of code"
+    said = f"Compared by keywords only so far: {units:,} tests and pieces of code"
     if ends:
         return (f"{said} are not yet read for meaning. --wait reads them first; a server does so in the background.",)
     return (f"{said} are being read for meaning in the background. Ask again later.",)

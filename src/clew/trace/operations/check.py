@@ -147,7 +147,7 @@ def _way_out(group: Group, report: CheckReport) -> str:
         return group.help
     if not report.proposed:
         return "`clew links suggest --tests` proposes no test for them: they have to be written."
-    by_words = ", by words alone so far" if report.by_words else ""
+    by_words = ", by keywords only so far" if report.by_words else ""
     return (
         f"`clew links suggest --tests` proposes tests for {report.proposed:,} of them{by_words}; "
         "`clew links review` goes through them by keyboard."

@@ -154,7 +154,7 @@ class Preparation:
         except Cancelled:
             raise
         except (ClewError, ImportError) as error:
-            return _Readiness(None, (f"Compared by words alone: {error}",), settled=False)
+            return _Readiness(None, (f"Compared by keywords only: {error}",), settled=False)
         self._waiting = vectors, lambda: vectors.missing(self._encoded(asked))
         return _Readiness(None, settled=False, unread=len(asked))
 
@@ -188,11 +188,11 @@ class Preparation:
                 embedder: Embedder | None = open_embedder(settings)
             except (ClewError, ImportError) as error:
                 embedder = None
-                self.problem = f"Compared by words alone: {error}"
+                self.problem = f"Compared by keywords only: {error}"
             if embedder is not None:
                 self._vectors = Vectors(embedder, self._folder)
             elif self.problem is None:
-                self.problem = "Compared by words alone: the configuration wants no embedder."
+                self.problem = "Compared by keywords only: the configuration wants no embedder."
         return self._vectors
 
 
