@@ -1,6 +1,6 @@
 """What opens the gate for memories that nobody asked for, and what does not."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pytest
 
@@ -15,7 +15,7 @@ def rarities(terms: Iterable[str]) -> dict[str, float]:
 
 
 def asked(query: str, cosine: float | None, text: str = LAMPS, beside: str = "") -> GateDecision:
-    return passes(query, [GateHit(text, beside, cosine)], rarities)
+    return passes(query, [GateHit("lamps", text, cosine)], rarities, lambda ids: dict.fromkeys(ids, beside))
 
 
 # Verifies: REQ-d00305-B
@@ -70,4 +70,17 @@ def test_what_is_far_in_meaning_is_not_read() -> None:
     assert not can_pass(0.1)
     assert can_pass(0.5)
     assert can_pass(None)
-    assert not passes("Who lit the lamps?", [], rarities).passed
+    assert not passes("Who lit the lamps?", [], rarities, lambda ids: {}).passed
+
+
+# Verifies: REQ-d00305-B
+def test_what_stands_beside_a_memory_is_read_only_where_it_can_decide() -> None:
+    hits = [GateHit("near", LAMPS, 0.5), GateHit("far", "Ropes.", 0.2), GateHit("words", "Ropes and lamps.", None)]
+    read: list[str] = []
+
+    def beside(ids: Sequence[str]) -> dict[str, str]:
+        read.extend(ids)
+        return {}
+
+    passes("When does the keeper light lamps at dusk?", hits, rarities, beside)
+    assert read == ["near", "words"]

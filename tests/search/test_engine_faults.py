@@ -90,6 +90,17 @@ def test_an_encoder_that_is_too_busy_costs_the_ranking_by_meaning_only(
     assert len(again.results) == 2
 
 
+# Verifies: REQ-d00305-A
+def test_how_near_a_unit_is_to_a_query_is_told_whether_it_found_it_or_not(engines: Engines, word_counts: Any) -> None:
+    engine = engines(word_counts.settings())
+    bodies = {"same": "boats", "half": "boats clouds", "other": "clouds"}
+    engine.units.put([Unit(id=id, part="rule", title="", body=body) for id, body in bodies.items()])
+    assert engine.likeness("boats", bodies) == {}
+    engine.index_vectors()
+    found = engine.likeness("boats", [*bodies, "gone"])
+    assert {id: round(cosine, 1) for id, cosine in found.items()} == {"same": 1.0, "half": 0.7, "other": 0.0}
+
+
 # Verifies: REQ-d00402-C
 def test_windows_of_quoted_units_have_vectors_and_the_unit_the_mean_of_them(engines: Engines, word_counts: Any) -> None:
     engine = engines(word_counts.settings())

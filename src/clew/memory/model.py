@@ -157,6 +157,11 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return tag_of(self.id)
 
     @property
+    def own_title(self) -> str:
+        """The title, where the text does not begin with it."""
+        return "" if self.text.startswith(self.title.rstrip("…")) else self.title
+
+    @property
     def is_accepted(self) -> bool:
         """Whether it may be put before an agent that did not ask: what a document says may come from anybody."""
         return self.origin.trust is not Trust.DOCUMENT or self.origin.accepted_at is not None

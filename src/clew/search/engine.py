@@ -273,6 +273,17 @@ class SearchEngine:
             known = self._dense.vectors_of(reading, list(numbers.values()))
         return {id: known[number] for id, number in numbers.items() if number in known}
 
+    def likeness(self, query: str, ids: Iterable[str]) -> dict[str, float]:
+        """How near in meaning some units are to a query that was just asked; only of those that have a vector."""
+        asked = meaning(parse_query(storable(query)), storable(query))
+        with self.units.asked() as reading:
+            numbers = reading.numbers_of(list(ids))
+            known = self._dense.vectors_of(reading, list(numbers.values()))
+            vector = self._dense.embed_query(reading, asked) if known else None
+        if vector is None:
+            return {}
+        return {id: float(known[number] @ vector) for id, number in numbers.items() if number in known}
+
     def warm(self) -> None:
         """Load what a search by meaning needs, so that the first one does not wait for it."""
         with self.units.asked() as reading:

@@ -7,7 +7,6 @@ prompt of few words says little, so that sharing them says little as well. The w
 three conversations of LoCoMo; `make bench-memory` measures them on two others.
 """
 
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -35,12 +34,13 @@ _ASKING = re.compile(
 )
 
 Rarities = Callable[[Iterable[str]], Mapping[str, float]]
+Beside = Callable[[Sequence[str]], Mapping[str, str]]
+"""The texts beside some memories, by their ids."""
 
 
 class GateHit(msgspec.Struct, frozen=True):
+    id: str
     text: str
-    beside: str
-    """What stands beside the memory."""
     cosine: float | None = None
 
 
@@ -52,25 +52,41 @@ class GateDecision(msgspec.Struct, frozen=True):
 
 def can_pass(cosine: float | None) -> bool:
     """Whether a hit that is so near in meaning passes if its words cover the query."""
-    return _most(cosine) >= 0
+    return _above(cosine, 1.0) >= 0
 
 
-def passes(query: str, hits: Sequence[GateHit], rarities: Rarities) -> GateDecision:
+def passes(query: str, hits: Sequence[GateHit], rarities: Rarities, beside: Beside) -> GateDecision:
     """Whether one of the hits covers the query. `rarities` says how much each of some terms tells."""
     if not hits:
         return GateDecision(False, 0.0, "nothing was found")
-    weights = rarities(_telling(query))
-    score, above = 0.0, -math.inf
-    # Those that can cover it best come first: once none of the rest can do better, their words are not read.
-    for most, hit in sorted(((_most(hit.cosine), hit) for hit in hits), key=lambda each: -each[0]):
-        if above >= most:
-            break
-        covered, threshold = _score(weights, hit)
-        if covered - threshold > above:
-            score, above = covered, covered - threshold
+    asked = _Asked(rarities(_telling(query)))
+    own = {hit.id: frozenset(terms(hit.text)) for hit in hits}
+    # What stands beside a memory is read only where it can decide.
+    near = beside([hit.id for hit in hits if _above(hit.cosine, asked.coverage(own[hit.id], asked.terms)) >= 0])
+    scores = []
+    for hit in hits:
+        held = own[hit.id].union(terms(near.get(hit.id, "")))
+        is_chance = hit.cosine is None and len(asked.terms & held) < _FEWEST_WORDS
+        coverage = 0.0 if is_chance else asked.coverage(own[hit.id], held)
+        scores.append((_above(hit.cosine, coverage), _score(hit.cosine, coverage)))
+    above, score = max(scores)
     passed = above >= 0
     said = "covers" if passed else "does not cover"
     return GateDecision(passed, round(score, 3), f"the best result {said} the question ({score:.2f})")
+
+
+class _Asked:
+    """The words of a query, each with how much it tells."""
+
+    def __init__(self, weights: Mapping[str, float]) -> None:
+        self._weights = weights
+        self._total = sum(weights.values()) + _BEYOND * max(weights.values(), default=0.0)
+        self.terms = frozenset(weights)
+
+    def coverage(self, own: frozenset[str], held: frozenset[str]) -> float:
+        """How much of the query stands in a memory, and in it together with what stands beside it."""
+        covered = sum(weight for text in (own, held) for term, weight in self._weights.items() if term in text) / 2
+        return covered / self._total if self._total else 0.0
 
 
 def _telling(query: str) -> dict[str, None]:
@@ -80,21 +96,10 @@ def _telling(query: str) -> dict[str, None]:
     return dict.fromkeys(term for word in keywords(query) for term in terms(word)[:1])
 
 
-def _most(cosine: float | None) -> float:
-    """How far above its threshold a hit would come whose words cover everything."""
-    if cosine is None:
-        return 1.0 - PASSES_FROM_BY_WORDS
-    return _COVERAGE + _COSINE * max(cosine, 0.0) - PASSES_FROM
+def _score(cosine: float | None, coverage: float) -> float:
+    return coverage if cosine is None else _COVERAGE * coverage + _COSINE * max(cosine, 0.0)
 
 
-def _score(weights: Mapping[str, float], hit: GateHit) -> tuple[float, float]:
-    """How well a hit covers the query, and how well it has to."""
-    own = frozenset(terms(hit.text))
-    held = own.union(terms(hit.beside))
-    covered = sum(weight for text in (own, held) for term, weight in weights.items() if term in text) / 2
-    asked = sum(weights.values()) + _BEYOND * max(weights.values(), default=0.0)
-    coverage = covered / asked if asked else 0.0
-    if hit.cosine is not None:
-        return _COVERAGE * coverage + _COSINE * max(hit.cosine, 0.0), PASSES_FROM
-    shared = sum(term in held for term in weights)
-    return (coverage if shared >= _FEWEST_WORDS else 0.0), PASSES_FROM_BY_WORDS
+def _above(cosine: float | None, coverage: float) -> float:
+    """How far above its threshold a hit is that covers so much of the query."""
+    return _score(cosine, coverage) - (PASSES_FROM_BY_WORDS if cosine is None else PASSES_FROM)

@@ -55,16 +55,15 @@ def inject(
         # What was shown before opens the gate for nothing else.
         fresh = [each for each in ranked if not _was_shown(each, seen) and is_injectable(each.memory)]
         # Words are read only of what they can let through; the best tells how far away it is.
-        judged = [each for each in fresh if can_pass(each.found.dense)] or fresh[:1]
-        beside = recall.beside([each.memory for each in judged], seen) if gated else {}
-    if gated and (fresh or not ranked):
-        hits = [
-            GateHit(f"{each.memory.title}\n{each.memory.text}", beside[each.memory.id], each.found.dense)
-            for each in judged
-        ]
-        decision = passes(query, hits, recall.rarities)
-        if not decision.passed:
-            return Block("", (), 0, 0, f"Nothing was injected: {decision.reason}.", tuple(ranked), notes)
+        judged = [each for each in fresh if can_pass(each.cosine)] or fresh[:1]
+        decision = None
+        if gated and (fresh or not ranked):
+            hits = [
+                GateHit(each.memory.id, f"{each.memory.own_title}\n{each.memory.text}", each.cosine) for each in judged
+            ]
+            decision = passes(query, hits, recall.rarities, lambda ids: recall.beside(ids, seen))
+    if decision is not None and not decision.passed:
+        return Block("", (), 0, 0, f"Nothing was injected: {decision.reason}.", tuple(ranked), notes)
     # A memory is as much like the question as what it replaced.
     alike = {each.superseded_by: each.similarity for each in fresh if each.superseded_by is not None}
     alike = {each.memory.id: max(each.similarity, alike.get(each.memory.id, 0.0)) for each in fresh}

@@ -191,7 +191,7 @@ def inject_context(
 
 
 def _conflicts(view: "MemoryView", shown: tuple[str, ...]) -> ConflictAlert:
-    links = view.library.index.links(shown, (LinkKind.CONTRADICTS,))
+    links = view.library.index.links(shown, (LinkKind.CONTRADICTS,)) if shown else []
     pairs = tuple((link.source, link.target) for link in _seen(view, links)[:_MOST_CONFLICTS])
     return ConflictAlert(bool(pairs), pairs, "critique_context" if pairs else None)
 
@@ -214,6 +214,8 @@ def _bundled(view: "MemoryView", shown: tuple[str, ...], wanted: Collection[str]
 
 def _seen(view: "MemoryView", links: list[Link]) -> list[Link]:
     """The links whose both ends may be seen."""
+    if not links:
+        return []
     ends = view.library.index.visible({end for link in links for end in (link.source, link.target)}, view.asker)
     return [link for link in links if link.source in ends and link.target in ends]
 

@@ -64,10 +64,21 @@ class Ranked(msgspec.Struct, frozen=True):
 
     memory: Memory
     found: Found
+    cosine: float | None
+    """None where the memory has no vector yet."""
     similarity: float
     standing: Standing
     superseded_by: str | None
     cites: tuple[CiteState, ...]
+
+
+class _Scored(msgspec.Struct, frozen=True):
+    """A memory that was found, with how much it is like the question."""
+
+    found: Found
+    memory: Memory
+    cosine: float | None
+    similarity: float
 
 
 class Recall:
@@ -97,35 +108,34 @@ class Recall:
             # What stands at a place belongs there, whatever the words of the question are.
             known = {each.id for each in found}
             found = [each for each in found if each.id in among]
-            found += [Found(id, 0.0, None, None) for id in sorted(among - known)]
-        best: list[tuple[Found, float, Memory]] = []
+            found += [Found(id) for id in sorted(among - known)]
+        by_meaning = any(each.dense is not None for each in found)
+        best: list[_Scored] = []
         # As many as are wanted are looked at, and more only where some of them may not be seen.
         for start in range(0, len(found), limit):
             if len(best) >= limit:
                 break
             some = found[start : start + limit]
             memories = self._library.get_many((each.id for each in some), filters)
-            seen = [each for each in some if each.id in memories]
-            scored = [(each, _similarity(query, memories[each.id], each), memories[each.id]) for each in seen]
-            best += [each for each in scored if each[1] >= min_similarity]
+            seen = [(each, memories[each.id]) for each in some if each.id in memories]
+            scored = self._scored(query, seen, by_meaning=by_meaning)
+            best += [each for each in scored if each.similarity >= min_similarity]
         return self._ordered(best[:limit], filters), notes
 
     def held(self) -> AbstractContextManager[None]:
         """All that is recalled inside the block is of one state of the memory."""
         return self._library.index.held()
 
-    def beside(self, memories: Sequence[Memory], without: Collection[str] = ()) -> dict[str, str]:
+    def beside(self, ids: Sequence[str], without: Collection[str] = ()) -> dict[str, str]:
         """The texts just before and after each memory in its session, apart from those that are not wanted."""
-        texts = {memory.id: memory.text for memory in memories}
-        links = self._library.index.links(list(texts), (LinkKind.NEXT,))
+        links = self._library.index.links(ids, (LinkKind.NEXT,)) if ids else []
         ends = {end for link in links for end in (link.source, link.target)}
-        wanted = ends - texts.keys() - set(without)
-        others = {id: memory.text for id, memory in self._library.get_many(wanted).items()} | texts
-        found: dict[str, list[str]] = {id: [] for id in texts}
+        texts = {id: memory.text for id, memory in self._library.get_many(ends - set(without)).items()}
+        found: dict[str, list[str]] = {id: [] for id in ids}
         for link in links:
             for id, other in ((link.source, link.target), (link.target, link.source)):
-                if id in found and other in others:
-                    found[id].append(others[other])
+                if id in found and other in texts:
+                    found[id].append(texts[other])
         return {id: "\n".join(several) for id, several in found.items()}
 
     def rarities(self, terms: Iterable[str]) -> dict[str, float]:
@@ -158,18 +168,29 @@ class Recall:
             found.append((memory, standing, successor, cites))
         return found
 
-    def _ordered(self, best: list[tuple[Found, float, Memory]], filters: Filters) -> list[Ranked]:
-        successors = self._successors(memory.id for _, _, memory in best)
-        if filters == EVERYTHING and (missing := set(successors.values()) - {memory.id for _, _, memory in best}):
+    def _scored(self, query: str, found: Sequence[tuple[Found, Memory]], *, by_meaning: bool) -> "list[_Scored]":
+        # What was found by its words alone has a vector as well, mostly.
+        by_words = [each.id for each, _ in found if each.dense is None]
+        unknown = self._units.likeness(query, by_words) if by_meaning and by_words else {}
+        cosines = (unknown.get(each.id) if each.dense is None else each.dense for each, _ in found)
+        return [
+            _Scored(each, memory, cosine, _similarity(query, memory, cosine))
+            for (each, memory), cosine in zip(found, cosines, strict=True)
+        ]
+
+    def _ordered(self, best: "list[_Scored]", filters: Filters) -> list[Ranked]:
+        there = {each.memory.id for each in best}
+        successors = self._successors(there)
+        if filters == EVERYTHING and (missing := set(successors.values()) - there):
             # What replaced a result is a result too, whatever its words are: it takes the place of the weakest. It is
             # the last in its line, so nothing replaced it.
             added = self._library.get_many(sorted(missing))
             best = best[: max(len(best) - len(added), 1)]
-            best += [(Found(id, 0.0, None, None), 0.0, memory) for id, memory in added.items()]
-        states = self._standings((memory for _, _, memory in best), successors)
+            best += [_Scored(Found(id), memory, None, 0.0) for id, memory in added.items()]
+        states = self._standings((each.memory for each in best), successors)
         ranked = [
-            Ranked(memory, found, similarity, standing, successor, cites)
-            for (found, similarity, memory), (_, standing, successor, cites) in zip(best, states, strict=True)
+            Ranked(memory, each.found, each.cosine, each.similarity, standing, successor, cites)
+            for each, (memory, standing, successor, cites) in zip(best, states, strict=True)
         ]
         return sorted(ranked, key=lambda each: _ORDER[each.standing])
 
@@ -198,9 +219,9 @@ def _parts(filters: Filters) -> tuple[str, ...]:
     return (EPISODES,) if len(filters.kinds) == 1 else (PART, EPISODES)
 
 
-def _similarity(query: str, memory: Memory, found: Found) -> float:
-    if found.dense is not None:
-        return max(found.dense, 0.0)
+def _similarity(query: str, memory: Memory, cosine: float | None) -> float:
+    if cosine is not None:
+        return max(cosine, 0.0)
     asked = stems(query)
     return len(asked & stems(f"{memory.title} {memory.text}")) / len(asked) if asked else 0.0
 

@@ -17,6 +17,7 @@ from clew.store.interface import Record
 if TYPE_CHECKING:
     from clew.search.embed.embedder import Vectors
     from clew.search.engine import SearchEngine
+    from clew.search.question import RankedUnit
 
 PART = "memory"
 EPISODES = "episode"
@@ -30,14 +31,25 @@ _EVERYBODY = ""
 """Stands in a unit for the agent whose memory it is, where all may see it."""
 
 
-class Found(msgspec.Struct, frozen=True):
-    """A memory that the engine ranked."""
+class Found(msgspec.Struct, frozen=True, gc=False):
+    """A memory that was ranked. Many are, and of most nobody asks why."""
 
     id: str
-    score: float
-    lexical: float | None
-    dense: float | None
-    """The cosine of the two vectors; None where the memory has none yet."""
+    unit: "RankedUnit | None" = None
+    """As the engine ranked it; None where something else brought it up."""
+
+    @property
+    def score(self) -> float:
+        return 0.0 if self.unit is None else self.unit.score
+
+    @property
+    def lexical(self) -> float | None:
+        return None if self.unit is None else self.unit.signal("lexical")
+
+    @property
+    def dense(self) -> float | None:
+        """The cosine of the two vectors; None where it was not among the nearest, or has no vector yet."""
+        return None if self.unit is None else self.unit.signal("dense")
 
 
 class MemoryUnits:
@@ -153,11 +165,13 @@ class MemoryUnits:
             recipe=recipe,
         )
         ranking = engine.rank(question, check=check)
-        found = [
-            Found(unit.id.removeprefix(_PREFIX), unit.score, unit.signal("lexical"), unit.signal("dense"))
-            for unit in ranking.units
-        ]
-        return found, ranking.notes
+        return [Found(unit.id.removeprefix(_PREFIX), unit) for unit in ranking.units], ranking.notes
+
+    def likeness(self, query: str, ids: Iterable[str]) -> dict[str, float]:
+        """How near in meaning to a query some memories are; only of those that have a vector by now."""
+        engine = self._context.engine()
+        found = {} if engine is None else engine.likeness(query, map(unit_id, ids))
+        return {id.removeprefix(_PREFIX): cosine for id, cosine in found.items()}
 
     def rarities(self, terms: Iterable[str]) -> dict[str, float]:
         engine = self._context.engine()
@@ -192,7 +206,7 @@ def unit_of(memory: Memory) -> Unit:
     return Unit(
         id=unit_id(memory.id),
         part=EPISODES if memory.kind is Kind.EPISODE else PART,
-        title=memory.title if not memory.text.startswith(memory.title.rstrip("…")) else "",
+        title=memory.own_title,
         body=memory.text,
         tags=memory.tags,
         session=memory.origin.session,

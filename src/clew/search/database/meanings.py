@@ -147,10 +147,9 @@ class DatabaseMeanings:
         embedder, _ = self._embedder()
         return "" if embedder is None else f"{embedder.name}/{reading.state()[2]}"
 
-    def embed_query(self, reading: DatabaseReading, query: str) -> None:
+    def embed_query(self, reading: DatabaseReading, query: str) -> "Vector | None":
         embedder, _ = self._embedder()
-        if embedder is not None:
-            self._queries_of(embedder).vector(query)
+        return None if embedder is None else self._queries_of(embedder).vector(query)
 
     def window_likeness(self, reading: DatabaseReading, query: str, numbers: Sequence[int]) -> "dict[int, Vector]":
         from clew.search.dense.window_vectors import unpacked as unpacked_windows

@@ -107,10 +107,9 @@ class DenseSearch:
             self._noticed(error)
             return "damaged"
 
-    def embed_query(self, reading: "EmbeddedReading", query: str) -> None:
+    def embed_query(self, reading: "EmbeddedReading", query: str) -> "NDArray[np.float32] | None":
         space, _ = self._serving(reading.connection)
-        if space is not None:
-            space.vector(query)
+        return None if space is None else space.vector(query)
 
     def window_likeness(
         self, reading: "EmbeddedReading", query: str, numbers: Sequence[int]
