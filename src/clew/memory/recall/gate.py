@@ -16,7 +16,7 @@ from clew.text.dates import MONTH, SAYS_WHEN, YEAR
 from clew.text.keywords import keywords
 from clew.text.words import terms
 
-PASSES_FROM = 0.456
+PASSES_FROM = 0.452
 PASSES_FROM_BY_WORDS = 0.5
 """Where there are no vectors, the words alone have to cover half of what the prompt says."""
 _COVERAGE, _COSINE = 0.35, 0.65
