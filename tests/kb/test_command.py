@@ -153,3 +153,14 @@ def test_quotes_stay_small_are_the_same_each_time_and_stand_where_they_say(root:
         lines = (root / quote.path).read_text().splitlines()
         assert quote.quote in "\n".join(lines[quote.line - 1 : quote.end_line])
     project.close()
+
+
+# Verifies: REQ-d00401-D
+def test_no_preview_is_a_bare_heading(run: Run, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (root / "docs" / "tides.md").write_text("# Tides\n\n## Spring tides\n\nThe highest ones.\n", encoding="utf-8")
+    code, out, _ = run("search", "what are tides?")
+    assert code == 0
+    assert "    Sections below: Spring tides" in out.splitlines()
+    assert main(["search", "tides", "--kind", "document", "-C", str(root), "--json"]) == 0
+    found = {each["id"]: each.get("preview", "") for each in json.loads(capsys.readouterr().out)["results"]}
+    assert found["doc:docs/tides.md#tides"] == ""

@@ -17,6 +17,7 @@ from clew.search.question import Question, RankedUnit
 from clew.search.quote.evidence import preview
 from clew.search.quote.names import names_in
 from clew.search.units import Filters, Scope, Unit
+from clew.text.sentences import is_heading
 from clew.text.shortening import one_line
 from clew.why import code_units
 from clew.why.target import path_of
@@ -222,6 +223,9 @@ class Everything:
         if unit is None:
             return None
         text = one_line(preview(query, unit.body[:200_000], max_chars=_PREVIEW).text, _PREVIEW)
+        if is_heading(unit.body):
+            # The title says it.
+            text = ""
         if unit.part == code_units.PART:
             return self._code(unit, query, text)
         if unit.part == "requirement":

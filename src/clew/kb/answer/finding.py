@@ -23,6 +23,7 @@ from clew.kb.walk.batches import Place
 from clew.search.engine import SearchEngine
 from clew.search.question import Hit, Question, Results
 from clew.search.quote.definitions import definition_of
+from clew.search.quote.evidence import PREVIEW_CHARS
 from clew.search.quote.names import names_in, naming, told_apart
 from clew.search.quote.windows import WeightedQuestion
 from clew.search.rank.fuse import Contribution
@@ -181,6 +182,12 @@ class Finder:
             return nearby(reading, ids)
 
 
+def contents(titles: Sequence[str], most: int) -> str:
+    """What a heading without a text of its own leads to."""
+    line = f"Sections below: {', '.join(titles)}" if titles else ""
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
 def _titles_below(reading: Reading, section: SectionRecord) -> tuple[str, ...]:
     siblings = reading.sections_of(section.document)
     return tuple(dict.fromkeys(each.title for each in siblings if each.parent == section.place))
@@ -195,7 +202,7 @@ def _found(
         section=section,
         document=document,
         text=text,
-        preview=result.preview.text,
+        preview=contents(below, PREVIEW_CHARS) or result.preview.text,
         anchor=(best.start, best.end) if best is not None else None,
         score=result.score,
         expanded=not signals & {"lexical", "dense"},

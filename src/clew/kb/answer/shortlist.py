@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from clew.errors import Unavailable
 from clew.kb.answer import results
-from clew.kb.answer.finding import FoundSection, FoundSections, Mode, Narrowing
+from clew.kb.answer.finding import FoundSection, FoundSections, Mode, Narrowing, contents
 from clew.kb.answer.passages import Caller, fitting, flagged
 from clew.search.quote.evidence import preview
 from clew.text.hashing import content_hash
@@ -89,19 +89,13 @@ class Shortlist:
             rank=rank,
             score=_relative(found.score, best),
             source=source_of(found),
-            preview=_contents(found.below, shown.max_snippet_chars) or excerpt.text,
+            preview=contents(found.below, shown.max_snippet_chars) or excerpt.text,
             scratch_uri=caller.uri(passage),
             size_bytes=passage.size_bytes,
             anchor=found.section.anchor or None,
             flags=flagged(excerpt.text, passage.title),
             debug=msgspec.to_builtins(_debug(found, shown.mode)) if shown.debug else UNSET,
         )
-
-
-def _contents(titles: Sequence[str], most: int) -> str:
-    """What a heading without a text of its own leads to."""
-    line = f"Sections below: {', '.join(titles)}" if titles else ""
-    return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def chosen_mode(asked: Mode, *, graph: bool) -> tuple[Mode, tuple[str, ...]]:

@@ -251,7 +251,7 @@ class _Work:
     def _embed(self, space: Space, pending: Sequence[_Text], embed: "_Embed") -> None:
         first = embed == self._embed_group
         total = len(pending)
-        message = "Embedding beginnings" if first else "Embedding what follows them"
+        message = "Embedding beginnings" if first else "Embedding the rest, while answers go by meaning already"
         for start in range(0, total, TEXTS_AT_ONCE):
             self._progress(start, total, message)
             part = pending[start : start + TEXTS_AT_ONCE]
