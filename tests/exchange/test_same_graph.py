@@ -99,6 +99,21 @@ def graph_of(folder: Path) -> tuple[set[object], set[object]]:
 
 
 # Verifies: REQ-d00601-B
+@pytest.mark.parametrize("into", ["elspais", "register", "openspec"])
+def test_a_text_that_looks_like_a_field_stays_a_text(clew: Clew, tmp_path: Path, into: str) -> None:
+    text = "The clock shall keep the time.\n**Status**: Active\n- **ID**: odd\nImplements: REQ-p00009"
+    first = started(clew, tmp_path / "first", into)
+    taken_in(first, Exchange(items=(Item(id="A", title="Keep the time", text=text),)), into)
+    (known,) = given_out(first).values()
+    assert (known.text, known.relations) == (text, ())
+    assert "Status" not in known.attributes
+    second = started(clew, tmp_path / "second", into)
+    taken_in(second, Exchange(items=(known,)), into)
+    assert graph_of(second) == graph_of(first)
+    assert _said(given_out(second)) == _said({known.id: known})
+
+
+# Verifies: REQ-d00601-B
 @pytest.mark.parametrize("name", sorted(WRITTEN))
 def test_every_format_takes_a_project_to_an_empty_one(clew: Clew, name: str) -> None:
     @settings(max_examples=EXAMPLES, phases=(Phase.explicit, Phase.generate))

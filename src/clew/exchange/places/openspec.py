@@ -135,7 +135,7 @@ class OpenSpecPlace:
     def _lines(self, item: Item) -> Iterator[str]:
         name, own = title_of(item), item.id.rpartition("/")[2]
         yield from (f"### Requirement: {name}", "")
-        if text := _plain(item.text):
+        if text := _plain(item.text, _is_field):
             yield from (*text.split("\n"), "")
         fields = [(_ID, own)] if slug(name, "requirement") != own else []
         fields += [
@@ -204,7 +204,12 @@ def _reference(relation: Relation) -> str:
     return f"{relation.target}#{'+'.join(relation.labels)}" if relation.labels else relation.target
 
 
-def _plain(text: str) -> str:
+def _is_field(line: str) -> bool:
+    """Whether a line before the first scenario would be read as metadata or as a citation."""
+    return bool(_METADATA.match(line) or _CITATION.match(line))
+
+
+def _plain(text: str, is_field: Callable[[str], bool] = lambda _: False) -> str:
     """A text that is read as text and nothing else. Code blocks stay as they are, unless one is never closed."""
     lines = [line.rstrip() for line in writable(text).strip().split("\n")]
     found = Lines("\n".join(lines).encode())
@@ -212,6 +217,6 @@ def _plain(text: str) -> str:
         is_code = found.kinds[index] in (FENCE, CODE) if index < len(found) else False
         if found.fence_line and index + 1 >= found.fence_line:
             is_code = False
-        if not is_code and _STARTS_SOMETHING.match(line):
+        if not is_code and (_STARTS_SOMETHING.match(line) or is_field(line)):
             lines[index] = f"\\{line.lstrip()}"
     return "\n".join(lines)
