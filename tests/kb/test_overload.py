@@ -6,13 +6,18 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 import pytest
 
 from clew.config import EmbedSettings
+from clew.errors import TimedOut
 from clew.kb.answer.answering import EvidenceRequest, QuotedAnswer, answer
-from clew.kb.answer.finding import Finder
+from clew.kb.answer.finding import Finder, Mode, Narrowing
+from clew.kb.answer.passages import Caller
+from clew.kb.answer.shortlist import PageOptions, SearchRequest
 from clew.kb.ingest.units import units_of
+from clew.operation.call import Deadline
 from clew.operation.paging import Cursors
 from clew.project import Project
 from clew.search.dense import search as dense
@@ -106,3 +111,26 @@ def test_an_answer_waits_for_a_blocked_encoder_once(
     found = answer(finder, EvidenceRequest(question="How often does the fog bell ring?"))
     assert dense.TOO_BUSY in found.notes
     assert len(blocked.asked) <= 1
+
+
+# Verifies: REQ-d00404-C
+def test_what_was_found_is_shown_however_late_it_is(make: Callable[..., Project]) -> None:
+    project = make({"docs/bells.md": BELLS})
+    kb = project.kb
+    kb.index()
+    now = [0.0]
+    caller = Caller(
+        owner="",
+        session=kb.session_name(""),
+        scheme="clew",
+        boundary=kb.boundary(),
+        check=Deadline(lambda: None, 5.0, monotonic=lambda: now[0]),
+    )
+    asked = SearchRequest(query="fog bell", top_k=5, mode=Mode.VECTOR_ONLY, narrowing=Narrowing(), max_per_document=1)
+    found = kb.shortlist.ranked(asked, caller)
+    now[0] = 6.0
+    shown = PageOptions(offset=0, page_size=5, max_snippet_chars=280, debug=False, mode=Mode.VECTOR_ONLY)
+    items, _ = kb.shortlist.page("fog bell", found, shown, caller)
+    assert "every ten seconds" in items[0].preview
+    with pytest.raises(TimedOut):
+        kb.shortlist.ranked(msgspec.structs.replace(asked, query="lamp"), caller)

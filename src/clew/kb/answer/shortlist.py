@@ -64,11 +64,11 @@ class Shortlist:
         """The results from an offset on, as many as a page and the budget hold, each kept in scratch space."""
         best = found.sections[0].score if found.sections else 0.0
         chosen = found.sections[shown.offset : shown.offset + shown.page_size]
-        caller.check.step = "previews"
-        items = []
-        for rank, each in enumerate(chosen, start=shown.offset + 1):
-            caller.check()
-            items.append(self._result(query, each, rank, best, shown, caller))
+        # What was found is shown, however late it is.
+        items = [
+            self._result(query, each, rank, best, shown, caller)
+            for rank, each in enumerate(chosen, start=shown.offset + 1)
+        ]
         kept, reason = fitting(items)
         if reason == "none" and shown.offset + len(kept) < len(found.sections):
             reason = "page_size"
