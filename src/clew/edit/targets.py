@@ -28,7 +28,9 @@ def real_target(path: Path, *, within: Path | None = None) -> Path:
     try:
         real = path.resolve()
     except (OSError, RuntimeError) as error:
-        raise ConfigError(f"'{path}' is a link that leads nowhere: {error}.", hint="Remove the link.") from error
+        raise ConfigError(
+            f"'{path}' is a link to a file that does not exist: {error}.", hint="Remove the link."
+        ) from error
     if within is not None and not real.is_relative_to(within.resolve()):
         raise OutsideProject(
             f"'{path}' is a link to '{real}', outside the project.",

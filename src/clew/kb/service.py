@@ -251,7 +251,7 @@ class KnowledgeBase:
         try:
             return work()
         except StoreCorrupt as error:
-            log.warning("%s It is made anew from the files.", error.message)
+            log.warning("%s It is rebuilt from the files.", error.message)
             if error.data.get("path") == str(self._path):
                 self.library.renew()
             else:

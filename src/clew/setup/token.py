@@ -45,7 +45,9 @@ def own_token() -> str | None:
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"The token file '{path}' cannot be read: {error}.", hint="Remove it, or mend it.") from error
+        raise ConfigError(
+            f"The token file '{path}' cannot be read: {error}.", hint="Remove it, or correct it."
+        ) from error
     if os.name != "nt" and mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise ConfigError(
             f"The token file '{path}' can be read by other users.", hint=f"Run: chmod 600 {path}, or make a new one."

@@ -122,7 +122,7 @@ def _before(project: Path, folder: str) -> str:
     head = git.head(project)
     if head is None:
         raise Refused(
-            "Without git nobody knows what the specs were before.", hint="Pass --keep-specs to move only the folder."
+            "Without git it is not known what the specs were before.", hint="Pass --keep-specs to move only the folder."
         )
     listed = git.answer(project, "log", "--diff-filter=AR", "--format=%H", head, "--", folder) or b""
     commits = listed.decode().split()

@@ -439,7 +439,7 @@ def _opened(path: Path) -> SqliteStore:
     try:
         return open_sqlite(path)
     except (StoreCorrupt, StoreTooNew) as error:
-        log.warning("The copy of the team's store is made anew: %s", error.message)
+        log.warning("The copy of the team's store is rebuilt: %s", error.message)
         for file in (path, log_of(path), index_of(path), start_of(path)):
             file.unlink(missing_ok=True)
         return open_sqlite(path)

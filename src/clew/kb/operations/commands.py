@@ -139,7 +139,7 @@ class Reconcile(
     Operation,
     verb="kb reconcile",
     toolset=Toolset.KB,
-    summary="compare files, store and index, and mend what differs",
+    summary="compare files, store and index, and repair what differs",
     epilog="clew kb reconcile --dry-run",
     needs=Freshness.NONE,
 ):

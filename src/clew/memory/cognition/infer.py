@@ -171,7 +171,7 @@ def shortcuts(view: "MemoryView", min_confidence: float, limit: int) -> Shortcut
         samples=sum(walked.values()),
         note=f"Paths of at least {_HOPS} links that were walked at least {_TIMES} times."
         if walked
-        else f"{INSUFFICIENT}: nobody walked along {_HOPS} links yet.",
+        else f"{INSUFFICIENT}: no path of {_HOPS} links was followed yet.",
         shortcuts=tuple(sure[:limit]),
         total_candidates=len(candidates),
         returned_count=min(len(sure), limit),

@@ -247,7 +247,7 @@ class Syncing:
             # No copies and no entry in the store: what is purged from the memory must not stay there.
             Transaction(self._context.root, steps, backups=False).commit(self._context.store)
         except FileChanged as error:
-            self.notes.append(f"{error.message} The mirror is brought in step at the next look.")
+            self.notes.append(f"{error.message} The mirror is synchronised at the next check.")
             self._edits, self._removed = [], []
             self._is_behind = True
             return

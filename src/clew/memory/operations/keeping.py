@@ -206,8 +206,8 @@ def _ask(chosen: Chosen) -> None:
 class MirrorMemories(
     MemoryOperation,
     verb="memory mirror",
-    title="A folder of Markdown files in step with the memory",
-    summary="keep memories in step with a folder of Markdown files",
+    title="A folder of Markdown files synchronised with the memory",
+    summary="synchronise memories with a folder of Markdown files",
     epilog="clew memory mirror on notes/memory\nclew memory mirror sync"
     "\nclew memory mirror resolve 5d0e388b --keep file\nclew memory mirror off",
     writes=True,

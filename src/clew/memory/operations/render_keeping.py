@@ -68,7 +68,7 @@ def synced(result: Synced) -> str:
         "forgotten": result.forgotten,
     }
     done = ", ".join(f"{len(items)} {name}" for name, items in counts.items() if items)
-    lines = [f"{result.folder}/ is in step: {done or 'nothing changed'}."]
+    lines = [f"{result.folder}/ is up to date: {done or 'nothing changed'}."]
     new = len(result.remembered) + len(result.edited)
     if new:
         lines.append(f"{new} came from files; `clew memory accept` lets them be injected.")
@@ -77,10 +77,10 @@ def synced(result: Synced) -> str:
 
 def mirror(result: MirrorStatus) -> str:
     if result.stopped is not None:
-        return f"{result.stopped}/ is no longer kept in step; its files stay."
+        return f"{result.stopped}/ is no longer synchronised; its files stay."
     if result.folder is None:
         return "There is no mirror. `clew memory mirror on FOLDER` makes one."
-    lines = [f"{result.folder}/ is kept in step with the memory."]
+    lines = [f"{result.folder}/ is synchronised with the memory."]
     if result.unaccepted:
         lines.append(f"{result.unaccepted} came from files and are not accepted; `clew memory accept` shows them.")
     problem = [f"The last look failed: {result.problem}"] if result.problem else []

@@ -29,7 +29,8 @@ class Audit(msgspec.Struct, frozen=True):
 def audit(repository: Repository, path: str, wanted: "AuditRegister") -> Audit:
     if not repository.exists():
         raise InvalidArgument(
-            "The register is in no git repository, so nobody signed it.", hint="Run `git init` and commit the register."
+            "The register is in no git repository, so there are no signatures.",
+            hint="Run `git init` and commit the register.",
         )
     entries = repository.log(path, wanted.limit) if repository.head() else []
     violations = []

@@ -204,7 +204,7 @@ def install(repository: Repository, name: str, place: Place, *, strict: bool | N
     recover(file.resolve().parent, None)
     hook = read_hook(repository, name)
     if hook is None and file.exists():
-        return HookStep(False, f"{file} is somebody else's and was left alone; call `clew req` from it.")
+        return HookStep(False, f"{file} is not Clew's and was left alone; call `clew req` from it.")
     is_strict = hook_mode(repository) == "strict" if strict is None else strict
     before = hook or Hook(_SHEBANG, "", frozenset(), is_strict=is_strict)
     with translated(file):

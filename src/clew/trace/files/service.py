@@ -114,7 +114,7 @@ class RequirementFiles:
         after = found.with_block(block)
         expect_others(found, after, self._grammar)
         edits = [FileEdit(found.path, found.data, after)] if after != found.data else []
-        done = f"{model.name} rewrote {found.node.id}; its hash stays stale until somebody reviewed it"
+        done = f"{model.name} rewrote {found.node.id}; its hash stays stale until the text is reviewed"
         change = self._carry_out(found, edits, request, done)
         return Rewritten(**msgspec.structs.asdict(change), model=model.name)
 

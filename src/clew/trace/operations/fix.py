@@ -26,7 +26,7 @@ class FixRequirements(
     Operation,
     verb="fix",
     toolset=Toolset.TRACE,
-    summary="write stale and missing hashes, mend formatting; only what is asked",
+    summary="write stale and missing hashes, repair formatting; only what is asked",
     epilog="clew fix --dry-run\nclew fix REQ-d00001 spec/dev-tides.md --hashes --format",
     needs=Freshness.NONE,
     writes=True,
@@ -105,7 +105,7 @@ def _places(call: Call, text: str) -> list[Source]:
     if not found:
         raise InvalidArgument(
             f"'{subject.name}' is no requirement of a spec file, and holds none.",
-            hint="Only those have hashes and End markers to mend. Pass an id such as REQ-d00001, or a spec file.",
+            hint="Only those have hashes and End markers. Pass an id such as REQ-d00001, or a spec file.",
         )
     return found
 

@@ -81,7 +81,7 @@ def _check_tasks(tasks: Tasks | None, issues: Issues) -> None:
     if not tasks.items:
         issues.add("tasks_without_box", "tasks.md has no box. Write tasks as `- [ ] 1.1 text`.", 1)
         if tasks.listed:
-            message = "The tasks are a plain list, so nobody knows which are done. Write them as `- [ ] 1.1 text`."
+            message = "The tasks are a plain list, so it is not known which are done. Write them as `- [ ] 1.1 text`."
             issues.add("tasks_as_plain_list", message, tasks.listed)
     first: dict[str, int] = {}
     for task in tasks.items:
