@@ -112,7 +112,7 @@ class Calls:
         try:
             meant = self._meant(tool, params)
             if not (meant.read_only or meant.reaches_others or _may_write(ctx)):
-                raise _needs_token(meant.name)
+                raise _needs_token(meant.name, _principal(ctx))
             if meant.toolset in DOCUMENT_TOOLSETS:
                 self._pace.count(call.session)
             with on_behalf_of(_principal(ctx)):
@@ -226,7 +226,13 @@ def _may_write(ctx: Context) -> bool:
     return ctx.request is None or bool(ctx.request.scope.get("state", {}).get("may_write", False))
 
 
-def _needs_token(tool: str) -> Refused:
+def _needs_token(tool: str, principal: str | None) -> Refused:
+    if principal is not None:
+        return Refused(
+            f"{tool} changes data, and the token of {principal} may only read.",
+            hint="Ask for one that may write: `clew token add NAME` without --read-only, or the scope clew:write.",
+            data={"reason": "token_needed"},
+        )
     return Refused(
         f"{tool} changes data, which needs a token over HTTP.",
         hint="Send the header Authorization: Bearer <token>. Set CLEW_TOKEN or --token-file for the server, or let "
