@@ -14,9 +14,9 @@ from clew.store.postgres.faults import translated
 from clew.text.database_address import Address
 
 _ANSWER_SECONDS = 30
-NEAREST_LOOKED_AT = 200
-"""How many of the nearest vectors an approximate search keeps in view (`hnsw.ef_search`): with 200, at least 98 of 100
-are those of an exact search."""
+NEAREST_LOOKED_AT = 100
+"""How many of the nearest vectors an approximate search keeps in view (`hnsw.ef_search`), and finds at most. Of the ten
+nearest among 100,000 it finds .965 with 100, and .99 with 200 for twice the time; rankings are as good with either."""
 _SETTINGS = (
     f"SET statement_timeout = '{_ANSWER_SECONDS}s'",
     # Where a search may not see all units, an approximate search goes on until it has enough of those it may.

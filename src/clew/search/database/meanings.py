@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from clew.cache import Cache
 from clew.errors import ClewError
-from clew.search.database.connecting import Database
+from clew.search.database.connecting import NEAREST_LOOKED_AT, Database
 from clew.search.database.embeddings import SharedEmbeddings, as_text
 from clew.search.database.reading import DatabaseReading
 from clew.search.database.tables import SHARED
@@ -98,7 +98,8 @@ class DatabaseMeanings:
     ) -> list[tuple[int, float]]:
         """The nearest units of both spaces, each by the nearest of its vectors."""
         best: dict[int, float] = {}
-        reading.state()
+        if reading.totals().units >= INDEXED_FROM:
+            depth = min(depth, NEAREST_LOOKED_AT)
         wanted = dict.fromkeys(reading.embedded, depth)
         for _ in range(_TRIES):
             if not wanted:

@@ -39,8 +39,8 @@ _LAST = chr(0x10FFFF)
 
 
 TermNumbers = Sequence[tuple[int, int]]
-Terms = Cache[tuple[tuple[str, int], str], TermNumbers]
-"""By the state of the index and the term."""
+Terms = Cache[str, tuple[tuple[str, int], TermNumbers]]
+"""By the term, with the state of the index for which they hold: what was written since is another one."""
 
 
 class DatabaseReading:
@@ -121,17 +121,16 @@ class DatabaseReading:
     def units_with(self, terms: Iterable[str]) -> dict[str, int]:
         wanted = list(dict.fromkeys(terms))
         asked = [term for term in wanted if term not in self._terms]
-        # They hold for one state of the index: what was written since is another one.
         state = self.writes()
-        kept = self._kept_terms.get_many((state, term) for term in asked)
-        self._terms |= {term: numbers for (_, term), numbers in kept.items()}
+        kept = self._kept_terms.get_many(asked)
+        self._terms |= {term: numbers for term, (held, numbers) in kept.items() if held == state}
         if asked := [term for term in asked if term not in self._terms]:
             find = "SELECT term, number, units FROM terms WHERE space = ANY(%s) AND term = ANY(%s)"
             found: dict[str, list[tuple[int, int]]] = {term: [] for term in asked}
             for term, number, units in self.rows(find, (self.spaces, asked)):
                 found[term].append((number, units))
             self._terms |= found
-            self._kept_terms.put_many({(state, term): numbers for term, numbers in found.items()})
+            self._kept_terms.put_many({term: (state, numbers) for term, numbers in found.items()})
         return {term: sum(units for _, units in own) for term in wanted if (own := self._terms[term])}
 
     def spelt(self, words: Iterable[str]) -> list[Spelt]:

@@ -242,8 +242,12 @@ def _means_of_nearest(vectors: "Sequence[Vector]", scores: Sequence[float], coun
 
     rows = np.stack(vectors)
     block = max(1, _BLOCK // rows.size)
-    likeness = np.concatenate([rows[start : start + block] @ rows.T for start in range(0, len(rows), block)])
-    likeness = np.clip(likeness, 0, None)
+    likeness = np.zeros((len(rows), len(rows)), np.float32)
+    for start in range(0, len(rows), block):
+        # One is as like another as that is like it: half of the products do.
+        likeness[start : start + block, start:] = rows[start : start + block] @ rows[start:].T
+    likeness = np.maximum(np.triu(likeness), 0)
+    likeness += likeness.T
     np.fill_diagonal(likeness, -1)
     nearest, weights = _largest(likeness, count)
     totals = weights.sum(axis=1)
