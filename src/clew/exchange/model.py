@@ -81,14 +81,14 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
 
 def version_of(item: Item) -> str:
     """Names what an item says. Where it stands, and in which order its attributes come, is no part of that."""
-    said = (
+    content = (
         (item.id, item.kind, item.title, item.text, item.parent or "", item.rich),
         [(each.label, each.text, each.title) for each in item.criteria],
         sorted(item.attributes.items()),
         sorted((each.kind, each.target, each.labels) for each in item.relations),
         item.kept,
     )
-    return content_hash(msgspec.json.encode(said, order="deterministic"), VERSION_DIGITS)
+    return content_hash(msgspec.json.encode(content, order="deterministic"), VERSION_DIGITS)
 
 
 def attribute(item: Item, name: str) -> str:

@@ -272,8 +272,8 @@ class Places:
         text = self._text(self._repository_path(source.path)) if source is not None else None
         if source is None or text is None:
             return passage_hash(node.title)
-        said = "\n".join(text.splitlines()[source.line - 1 : source.end_line])
-        return passage_hash(said, indented=is_indented(source.path))
+        passage = "\n".join(text.splitlines()[source.line - 1 : source.end_line])
+        return passage_hash(passage, indented=is_indented(source.path))
 
     def _path(self, given: str) -> str | None:
         """A file of the project, by its path from the repository's root; None where there is none."""

@@ -58,8 +58,8 @@ def _mentions() -> re.Pattern[str]:
 
 
 def _as_json(arguments: Mapping[str, str]) -> str:
-    said = {key: value == "true" if value in ("true", "false") else value for key, value in arguments.items()}
-    return f" '{json.dumps(said, ensure_ascii=False)}'" if said else ""
+    values = {key: value == "true" if value in ("true", "false") else value for key, value in arguments.items()}
+    return f" '{json.dumps(values, ensure_ascii=False)}'" if values else ""
 
 
 def _quoted(word: str) -> str:

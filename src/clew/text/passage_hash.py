@@ -201,8 +201,8 @@ def _blocks(text: str, indented: bool) -> Iterator[tuple[str, range]]:
 
 
 def _line_hashes(text: str, most: int | None = _MOST_LINES) -> list[str]:
-    said = [run for line in text.splitlines() if (run := tokens_of(line))]
-    return [_hash(run, 4) for run in said[:most]]
+    runs = [run for line in text.splitlines() if (run := tokens_of(line))]
+    return [_hash(run, 4) for run in runs[:most]]
 
 
 def _said(whole: Tokens, place: Place, indented: bool) -> str:

@@ -142,9 +142,9 @@ class Finder:
     def asked(self, question: str) -> WeightedQuestion:
         """A question with what is known about its words."""
         words, compounds = split(question)
-        said = [term for term in dict.fromkeys((*map(stem, words), *compounds)) if term not in STOP_TERMS]
+        terms = [term for term in dict.fromkeys((*map(stem, words), *compounds)) if term not in STOP_TERMS]
         known = self._engine.word_vectors()
-        rarities = told_apart(question, self._engine.rarities(said), known)
+        rarities = told_apart(question, self._engine.rarities(terms), known)
         is_calibrated = self._engine.spaces.settings.kind == "minilm"
         return WeightedQuestion(
             question,

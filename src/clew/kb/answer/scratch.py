@@ -329,9 +329,9 @@ def _no_session(handle: str) -> InvalidArgument:
 
 def _no_passage(id: str, *, expired: bool) -> InvalidArgument:
     reason = "passage_expired" if expired else "passage_not_found"
-    said = "is no longer kept" if expired else "is not known in this session"
+    state = "is no longer kept" if expired else "is not known in this session"
     return InvalidArgument(
-        f"The passage '{shortened(id)}' {said}.",
+        f"The passage '{shortened(id)}' {state}.",
         hint="Call kb_search or kb_retrieve_evidence again and use a passage_id it returns.",
         data={"reason": reason, "passage_id": id[:200]},
     )

@@ -364,8 +364,8 @@ def _notes(
     late: tuple[str, ...] = (),
 ) -> results.Notes:
     """What has to be said of a request comes before what has to be said of its answer."""
-    said = () if answer.notes is UNSET else answer.notes
-    return (*clamped.notes, *late, *said) or UNSET
+    notes = () if answer.notes is UNSET else answer.notes
+    return (*clamped.notes, *late, *notes) or UNSET
 
 
 def _limits(clamped: Clamped, quotes: int, tokens: int) -> "Limits":
@@ -411,5 +411,5 @@ def _titled(title: str) -> str:
 
 
 def _text(lines: list[str], notes: Iterable[str] | Any, *, quotes: bool) -> str:
-    said = [] if notes is UNSET else [f"Note: {note}" for note in notes]
-    return "\n".join([*lines, *said, *([_DATA] if quotes else [])])
+    note_lines = [] if notes is UNSET else [f"Note: {note}" for note in notes]
+    return "\n".join([*lines, *note_lines, *([_DATA] if quotes else [])])

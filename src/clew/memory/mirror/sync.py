@@ -233,11 +233,11 @@ class Syncing:
         path = file.path if file is not None else before.path if before is not None else ""
         is_forgotten = side is None or side.is_forgotten
         if before is None:
-            said = "is there, and the memory was forgotten" if is_forgotten else "and the memory say different things"
+            state = "is there, and the memory was forgotten" if is_forgotten else "and the memory say different things"
         else:
             other = "was forgotten" if is_forgotten else "was changed as well"
-            said = f"{'was deleted' if file is None else 'was changed'}, and the memory {other}"
-        self._state.disagree(MirrorConflict(id, path, f"The file {said}."))
+            state = f"{'was deleted' if file is None else 'was changed'}, and the memory {other}"
+        self._state.disagree(MirrorConflict(id, path, f"The file {state}."))
 
     def _write_files(self) -> None:
         steps = [*(edit for _, edit in self._edits), *self._removed]

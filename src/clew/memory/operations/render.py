@@ -74,8 +74,8 @@ def whole(result: Hydrated) -> str:
 
 
 def _cites(cites: tuple[CiteState, ...], indent: str) -> list[str]:
-    said = {"fresh": "", "changed": "  changed since", "gone": "  gone"}
-    return [f"{indent}about {cite.node}{said.get(cite.state, f'  moved to {cite.now}')}" for cite in cites]
+    suffixes = {"fresh": "", "changed": "  changed since", "gone": "  gone"}
+    return [f"{indent}about {cite.node}{suffixes.get(cite.state, f'  moved to {cite.now}')}" for cite in cites]
 
 
 def deleted(result: Deleted) -> str:

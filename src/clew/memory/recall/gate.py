@@ -71,8 +71,8 @@ def passes(query: str, hits: Sequence[GateHit], rarities: Rarities, beside: Besi
         scores.append((_above(hit.cosine, coverage), _score(hit.cosine, coverage)))
     above, score = max(scores)
     passed = above >= 0
-    said = "covers" if passed else "does not cover"
-    return GateDecision(passed, round(score, 3), f"the best result {said} the question ({score:.2f})")
+    verdict = "covers" if passed else "does not cover"
+    return GateDecision(passed, round(score, 3), f"the best result {verdict} the question ({score:.2f})")
 
 
 class _Asked:

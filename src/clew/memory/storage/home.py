@@ -59,12 +59,12 @@ class Home:
     def _tell_hooks(self, index: str) -> None:
         """Hooks that run without a server look for the memory themselves, and have no time to read a configuration."""
         place, copy = self.folder / PLACE_FILE, getattr(self.store, "copy", None)
-        said = "" if copy is None else f"{copy.name}\n{index}\n"
+        text = "" if copy is None else f"{copy.name}\n{index}\n"
         with suppress(OSError):
-            if not said:
+            if not text:
                 place.unlink(missing_ok=True)
-            elif not place.is_file() or place.read_text(encoding="utf-8") != said:
-                place.write_text(said, encoding="utf-8")
+            elif not place.is_file() or place.read_text(encoding="utf-8") != text:
+                place.write_text(text, encoding="utf-8")
 
     def _open_index(self, index: str) -> MemoryIndex:
         try:

@@ -152,7 +152,7 @@ class Writer:
 
     def _nothing_new(self, id: str, redactions: tuple[Redaction, ...], *, exact: bool) -> Stored:
         memory = self._library.get(id)
-        said = "This is remembered already." if exact else "This only repeats what was just recalled."
+        reason = "This is remembered already." if exact else "This only repeats what was just recalled."
         return Stored(
             node_id=id,
             citation_tag=memory.tag,
@@ -164,7 +164,7 @@ class Writer:
             flags=memory.flags,
             cites=tuple(cite.node for cite in memory.cites),
             steering_reward=reward(nearest=1.0, links=0, cites=0, confidence=None, memories=0, duplicate=True),
-            notes=(f"{said} Nothing was written.",),
+            notes=(f"{reason} Nothing was written.",),
         )
 
     def _memory(self, note: Note, clean: CleanNote, origin: Origin, cites: tuple[Cite, ...], at: str) -> Memory:

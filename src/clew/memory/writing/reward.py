@@ -54,5 +54,5 @@ def reward(
     if not links and not cites:
         suggestions.append("Say what it is about: link_to other memories, or about a file or requirement.")
     value = round(max(-1.0, min(1.0, sum(part.value for part in parts))), 3)
-    said = ", ".join(f"{part.name} {part.value:+.2f}" for part in parts)
-    return Reward(value, round(novelty, 3), stage, tuple(parts), f"{said} (stage: {stage})", tuple(suggestions))
+    shares = ", ".join(f"{part.name} {part.value:+.2f}" for part in parts)
+    return Reward(value, round(novelty, 3), stage, tuple(parts), f"{shares} (stage: {stage})", tuple(suggestions))

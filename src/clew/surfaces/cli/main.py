@@ -62,8 +62,8 @@ def all_commands() -> dict[str, str]:
 
     groups = {name: group.summary for name, group in GROUPS.items() if " " not in name}
     verbs = {verb: listed.summary or listed.title for verb, listed in all_verbs().items() if " " not in verb}
-    said = {**COMMANDS, **verbs, **groups}
-    return {name: said[name] for name in sorted(said, key=ORDER.index)}
+    known = {**COMMANDS, **verbs, **groups}
+    return {name: known[name] for name in sorted(known, key=ORDER.index)}
 
 
 def main(arguments: list[str]) -> int:

@@ -17,8 +17,8 @@ def path_of(*parts: str) -> str:
 
 def with_query(path: str, given: Mapping[str, object]) -> str:
     """A path with the parts of a query that say something."""
-    said = {name: str(value) for name, value in given.items() if value not in ("", None, False)}
-    return f"{path}?{urlencode(said)}" if said else path
+    parameters = {name: str(value) for name, value in given.items() if value not in ("", None, False)}
+    return f"{path}?{urlencode(parameters)}" if parameters else path
 
 
 def requirement(id: str) -> str:

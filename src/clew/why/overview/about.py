@@ -172,9 +172,9 @@ def _composer(text: str) -> Mapping[str, Any]:
 def _pom(text: str) -> Mapping[str, Any]:
     text = re.sub(r"<(parent|dependencies|build|profiles)>.*?</\1>", "", text, flags=re.DOTALL)
     found = {key: re.search(rf"<{key}>([^<$]+)</{key}>", text) for key in ("name", "artifactId", "description")}
-    said = {key: match[1].strip() for key, match in found.items() if match}
-    name = said.get("name") or said.get("artifactId")
-    return {"name": name, "summary": said.get("description"), "kind": "Maven project"} if name else {}
+    texts = {key: match[1].strip() for key, match in found.items() if match}
+    name = texts.get("name") or texts.get("artifactId")
+    return {"name": name, "summary": texts.get("description"), "kind": "Maven project"} if name else {}
 
 
 def _name_version_summary(table: Mapping[str, Any]) -> dict[str, Any]:

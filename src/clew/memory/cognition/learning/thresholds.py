@@ -299,12 +299,12 @@ def metrics(view: "MemoryView", timeframe: str) -> CalibrationMetrics:
 def _advice(found: Metrics) -> tuple[str, ...]:
     if found.ece is None:
         return ("Go on using the memory: what happens to shown memories is noted.",)
-    said = []
+    sentences = []
     if found.ece > 0.10:
-        said.append("trigger_recalibration with level 2 fits a temperature.")
+        sentences.append("trigger_recalibration with level 2 fits a temperature.")
     if (found.brier or 0.0) > 0.15:
-        said.append("trigger_recalibration with level 3 or 4 moves the threshold.")
-    return tuple(said)
+        sentences.append("trigger_recalibration with level 3 or 4 moves the threshold.")
+    return tuple(sentences)
 
 
 def recalibrate(view: "MemoryView", level: int, domain: str) -> Recalibration:

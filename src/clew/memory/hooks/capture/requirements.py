@@ -58,7 +58,7 @@ def _changed(context: Context, path: str, nodes: list[Node]) -> list[ChangedRequ
         if old and stands_in(old, passage_hash(now)):
             continue
         verb = "was changed" if node.id in old else "was added"
-        said = " ".join(str(node.get_field("body") or "").split())[:_LONGEST]
-        text = f"{node.id} ({node.title}) {verb}" + (f"; it says now: {said}" if said else ".")
+        body = " ".join(str(node.get_field("body") or "").split())[:_LONGEST]
+        text = f"{node.id} ({node.title}) {verb}" + (f"; it says now: {body}" if body else ".")
         found.append(ChangedRequirement(node.id, text))
     return found

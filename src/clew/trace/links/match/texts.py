@@ -94,11 +94,11 @@ def code_parts(artefact: Artefact) -> CodeParts | None:
         return CodeParts(spoken, "".join(code), (Method(artefact.name, spoken, text),))
     lines = text.split("\n")
     own = [(each.line, each.end_line, each.qualname) for each in definitions(text, found, family)][:MOST_METHODS]
-    said = [(each.line, each.text) for each in comments(text, family)]
+    commented = [(each.line, each.text) for each in comments(text, family)]
     methods = tuple(
         Method(
             name.rpartition(".")[2],
-            " ".join(comment for line, comment in said if first - 2 <= line <= last),
+            " ".join(comment for line, comment in commented if first - 2 <= line <= last),
             "\n".join(lines[first - 1 : last]),
         )
         for first, last, name in own
@@ -155,8 +155,8 @@ def spoken_parts(artefact: Artefact) -> tuple[str, ...]:
     parts = code_parts(artefact)
     if parts is None:
         return statements(artefact)
-    said = (f"{artefact.name} {method.name} {method.comment}" for method in parts.methods)
-    return _shortened([*said]) or _shortened([f"{artefact.name} {parts.comments}"])
+    named = (f"{artefact.name} {method.name} {method.comment}" for method in parts.methods)
+    return _shortened([*named]) or _shortened([f"{artefact.name} {parts.comments}"])
 
 
 def method_texts(artefact: Artefact) -> tuple[str, ...]:

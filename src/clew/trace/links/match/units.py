@@ -124,5 +124,5 @@ def _mentioned(body: str, path: str) -> tuple[str, ...]:
     family = family_for(path)
     if family is None or not _ID_LIKE.search(body):
         return ()
-    said = (match[0] for comment in comments(body, family) for match in _ID_LIKE.finditer(comment.text))
-    return tuple(dict.fromkeys(said))[:_MOST_MENTIONED]
+    mentions = (match[0] for comment in comments(body, family) for match in _ID_LIKE.finditer(comment.text))
+    return tuple(dict.fromkeys(mentions))[:_MOST_MENTIONED]
