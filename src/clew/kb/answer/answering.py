@@ -238,7 +238,7 @@ class Quoting:
         finder = self._kb.finder
         request = msgspec.structs.replace(request, mode=mode)
         read = read_for(finder, request, boundary=caller.boundary, check=caller.check)
-        # What was found is told, however late it is: on a busy machine most of the time went into waiting.
+        # What was found is returned even if it is late: on a busy machine most of the time went into waiting.
         state = fingerprint(read.sections)
         offset = pages.start(state)
         answered = quoted(finder, request, read, offset, is_first=pages.is_first)
