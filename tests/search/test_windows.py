@@ -287,6 +287,7 @@ def test_more_is_asked_where_the_words_beside_a_name_stand_nowhere() -> None:
     known = open_word_vectors()
     assert word_pairs("How do I add a thread group in Locust?", known) == ("thread group",)
     assert word_pairs("How do I add a thread group?", known) == ()
+    assert word_pairs("What happens with an unknown key in harbour.toml?", known) == ()
     text = Passage("Locust adds a group of users, each in a thread.", "", 1.0)
     rarities = {"add": 1.0, "thread": 3.0, "group": 3.0, "locust": 1.0, "nothing": 9.0}
     assert window_evidence(WeightedQuestion("", rarities), [text])[0].may_answer

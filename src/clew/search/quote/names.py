@@ -82,7 +82,9 @@ def word_pairs(question: str, known: "WordVectors | None") -> tuple[str, ...]:
     thread group in Locust?`. They are what the question asks about: its names are often only those of the product,
     which its documentation has everywhere."""
     names = {part for name, is_name in names_in(question, known).items() if is_name for part in name.split()}
-    return tuple(_beside_each_other(question, names)) if names else ()
+    # What is written as code is no product, and is looked for by itself.
+    is_named = names.difference(written[written.lastgroup or 0] for written in _WRITTEN_AS_CODE.finditer(question))
+    return tuple(_beside_each_other(question, names)) if is_named else ()
 
 
 def _beside_each_other(question: str, names: Collection[str]) -> Iterator[str]:
