@@ -111,7 +111,7 @@ def test_no_write_changes_a_byte_of_the_safety_case(shell: Shell, guarded: Path)
 
 # Verifies: REQ-d00396-C
 def test_the_tools_of_req_read_the_safety_case(guarded: Path, opened: Callable[[Path], Project]) -> None:
-    with McpClient(opened(guarded.parent), Options(profile="req")) as agent:
+    with McpClient(opened(guarded.parent), Options(profile="req-safety")) as agent:
         hazard = {"id": "HAZ-0001", "title": "The door opens", "status": "assessed", "required_sil": "SIL3"}
         for fitting in ({}, {"sil": "sil3"}, {"status": "assessed"}):
             assert agent("req_hazard_list", **fitting) == {"count": 1, "hazards": [hazard]}
@@ -162,7 +162,7 @@ def test_the_case_of_a_hazard_says_what_it_lacks(
         ],
         "blocking": ["SR-0001 not verified"],
     }
-    with McpClient(opened(guarded.parent), Options(profile="req")) as agent:
+    with McpClient(opened(guarded.parent), Options(profile="req-safety")) as agent:
         for id in ("HAZ-0001", "sf-1", "SR-0001"):
             assert agent("req_trace", id=id) == {"cases": [case]}
     assert shell.json("trace", "HAZ-0001") == {"cases": [case]}
@@ -178,7 +178,7 @@ def test_what_is_not_assessed_has_no_level(shell: Shell, guarded: Path, opened: 
     lonely = {**HAZARDS["HAZ-0001"], "id": "HAZ-0002"}
     changed = msgspec.structs.replace(register, hazards={"HAZ-0001": hazard, "HAZ-0002": lonely}, next_haz_id=3)
     RegisterFile(guarded).create(changed, force=True)
-    with McpClient(opened(guarded.parent), Options(profile="req")) as agent:
+    with McpClient(opened(guarded.parent), Options(profile="req-safety")) as agent:
         assert agent("req_sf_show", id="SF-0001")["allocated_sil"] is None
         assert agent("req_sreq_show", id="SR-0001")["inherited_sil"] is None
         (case,) = agent("req_trace", id="HAZ-0002")["cases"]

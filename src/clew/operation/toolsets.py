@@ -57,8 +57,8 @@ PROFILES = {
     for profile in (
         Profile("elspais", "elspais", (Toolset.TRACE,), terse=True),
         Profile("elspais-45", "elspais", (Toolset.TRACE,), terse=True, later=False),
-        Profile("req", "req", (Toolset.REGISTER,), whole=True),
-        Profile("req-29", "req", (Toolset.REGISTER,), whole=True, later=False),
+        Profile("req", "req", (Toolset.REGISTER,), whole=True, later=False),
+        Profile("req-safety", "req", (Toolset.REGISTER,), whole=True),
         Profile("spox", "spox", (Toolset.SPECS,)),
         Profile("wekadocs", "wekadocs", (Toolset.KB, Toolset.GRAPH), "wekadocs", heartbeat=True, outlined=True),
         Profile("context-graph", "context-graph", (Toolset.MEMORY, Toolset.COGNITION)),
