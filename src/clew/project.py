@@ -346,7 +346,7 @@ class Project:
         if starting is not None:
             starting.join()
         read = (self._history.made, self._code.made)
-        for opened in (*read, self._memory.made, self._kb.made, self._index.made, self._mutations):
+        for opened in (*read, self._links.made, self._memory.made, self._kb.made, self._index.made, self._mutations):
             if opened is not None:
                 opened.close()
         self.context.close()

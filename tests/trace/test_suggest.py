@@ -1,5 +1,6 @@
 """Which requirements tests and code without a link belong to."""
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -282,6 +283,19 @@ def test_nobody_waits_for_hundreds_of_texts_to_be_read_for_meaning(plant: Plant)
     # Whoever waits gets the answer by meaning, and the next one has it at once.
     assert project.links.suggest(patient=True).with_meaning
     assert project.links.suggest().with_meaning
+
+
+# Verifies: REQ-d00410-D
+def test_nothing_is_read_for_meaning_behind_a_closed_project(plant: Plant) -> None:
+    before = set(threading.enumerate())
+    many = "\n\n".join(f"def test_token_number_{number}():\n    assert {number}" for number in range(210))
+    project = plant(
+        dict.fromkeys(TITLES, ()), assertions=ASSERTIONS, titles=TITLES, files={"tests/test_many.py": many + "\n"}
+    )
+    project.links.suggest()
+    project.close()
+    # A process that ends while the encoder works in a thread would crash.
+    assert [thread.name for thread in set(threading.enumerate()) - before if thread.name == "clew-links"] == []
 
 
 # Verifies: REQ-d00211-A

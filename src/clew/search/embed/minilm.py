@@ -7,7 +7,6 @@ name and the dimensions are known without it.
 
 import hashlib
 from collections.abc import Sequence
-from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -112,18 +111,20 @@ class MiniLm:
         return self._encoder.get().embed(texts)
 
     def _load(self) -> SentenceEncoder:
-        words, encoder = _model()
+        words, encoder = _model.get()
         return SentenceEncoder(words, encoder, max_tokens=self.max_tokens, threads=self._threads)
 
 
-@cache
-def _model() -> "tuple[WordPiece, OnnxEncoder]":
-    """One for all projects of a process: it never changes, and takes 100 MB and a quarter of a second."""
+def _load_model() -> "tuple[WordPiece, OnnxEncoder]":
     from clew.search.embed.onnx_encoder import OnnxEncoder, sums_are_exact
 
     levels = LEVELS if sums_are_exact() else LEVELS_IF_SUMS_ARE_CUT
     encoder = OnnxEncoder(with_integer_arithmetic(WEIGHTS.read(), levels), WEIGHTS.path)
     return WordPiece(vocabulary()), encoder
+
+
+_model = Once(_load_model)
+"""One for all projects of a process: it never changes, and takes 100 MB and a quarter of a second."""
 
 
 def _missing(asked: PinnedFile) -> str:

@@ -139,6 +139,10 @@ class LinkService:
         self._decisions = Decisions(context.shared)
         self._suggester = Once(self._make_suggester)
 
+    def close(self) -> None:
+        if (suggester := self._suggester.end()) is not None:
+            suggester.close()
+
     def suggest(
         self,
         path: str | None = None,

@@ -178,6 +178,9 @@ class LinkSuggester:
         self._lock = threading.Lock()
         self._remembered: Cache[tuple[str, str | None, bool], tuple[list[FoundLink], int, Prepared]] = Cache(REMEMBERED)
 
+    def close(self) -> None:
+        self._preparation.close()
+
     def suggest(
         self,
         path: str | None = None,

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.float32]
 
-_TEXTS_AT_ONCE = 256
+_TEXTS_AT_ONCE = 32
+"""So many are encoded in about a second, after which the work can be stopped."""
 _FILE = "passages.db"
 _SCHEMA = Schema(
     name="The store of passages",

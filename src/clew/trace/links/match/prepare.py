@@ -70,6 +70,7 @@ class Preparation:
         self._prepared: dict[bool, Prepared] = {}
         """With meaning, and by words alone."""
         self._reading: threading.Thread | None = None
+        self._closing = threading.Event()
         self._waiting: tuple[Vectors, Callable[[], Sequence[str]]] | None = None
         """What is to be read for meaning once the answer is given."""
 
@@ -160,24 +161,34 @@ class Preparation:
 
     def _read_later(self, vectors: Vectors, texts: Callable[[], Sequence[str]]) -> None:
         """Read texts for meaning behind the answers; what is read is kept, so that it does not matter when it ends."""
-        if self._reading is not None and self._reading.is_alive():
+        if self._closing.is_set() or (self._reading is not None and self._reading.is_alive()):
             return
 
         opened_with = self._opened_with
 
         def stop(*_: object) -> None:
+            if self._closing.is_set():
+                raise Cancelled("The project was closed.")
             if self._settings() != opened_with:
                 raise Cancelled("Somebody else makes vectors now.")
 
         def read() -> None:
             try:
                 vectors.of(texts(), stop)
+            except Cancelled:
+                log.info("Reading for meaning was stopped.")
             except Exception as error:
                 # Suggestions by words still work; a caller that waits for the embeddings gets this error.
                 log.warning("Texts could not be read for meaning: %s", error)
 
         self._reading = threading.Thread(target=read, name="clew-links", daemon=True)
         self._reading.start()
+
+    def close(self) -> None:
+        """Stop after the batch that is under way: a process that ends while the encoder works would crash."""
+        self._closing.set()
+        if self._reading is not None:
+            self._reading.join()
 
     def _opened(self) -> Vectors | None:
         settings = self._settings()
