@@ -64,6 +64,8 @@ class Ranked(msgspec.Struct, frozen=True):
 
     memory: Memory
     found: Found
+    score: float
+    """As it was ranked, or as something made it afterwards."""
     cosine: float | None
     """None where the memory has no vector yet."""
     similarity: float
@@ -189,7 +191,7 @@ class Recall:
             best += [_Scored(Found(id), memory, None, 0.0) for id, memory in added.items()]
         states = self._standings((each.memory for each in best), successors)
         ranked = [
-            Ranked(memory, each.found, each.cosine, each.similarity, standing, successor, cites)
+            Ranked(memory, each.found, each.found.score, each.cosine, each.similarity, standing, successor, cites)
             for each, (memory, standing, successor, cites) in zip(best, states, strict=True)
         ]
         return sorted(ranked, key=lambda each: _ORDER[each.standing])
@@ -257,7 +259,7 @@ def hit_of(ranked: Ranked, branches: Branches, *, with_content: bool) -> MemoryH
         title=memory.title,
         snippet=one_line(memory.text, LONGEST_SNIPPET),
         similarity=round(ranked.similarity, _DECIMALS),
-        score=round(ranked.found.score, _DECIMALS),
+        score=round(ranked.score, _DECIMALS),
         signals=Signals(_rounded(ranked.found.lexical), _rounded(ranked.found.dense)),
         standing=ranked.standing,
         superseded_by=ranked.superseded_by,

@@ -251,15 +251,15 @@ def modulated(view: "MemoryView", query: str, ranked: "list[Ranked]") -> "list[R
     now = levels(view, only_set=True)
     if not ranked or _is_neutral(now):
         return ranked
-    mean = sum(each.found.score for each in ranked) / len(ranked)
+    mean = sum(each.score for each in ranked) / len(ranked)
     spread, breadth = _spread(now), _breadth(now)
     asked = as_memory(query, view.changes.now())
     scored: list[Ranked] = []
     for each in ranked:
-        score = mean + (each.found.score - mean) * spread + breadth * _others(asked, each)
-        scored.append(msgspec.structs.replace(each, found=msgspec.structs.replace(each.found, score=score)))
+        score = mean + (each.score - mean) * spread + breadth * _others(asked, each)
+        scored.append(msgspec.structs.replace(each, score=score))
     places = {standing: place for place, standing in enumerate(("current", "stale", "superseded"))}
-    return sorted(scored, key=lambda each: (places[each.standing], -each.found.score))
+    return sorted(scored, key=lambda each: (places[each.standing], -each.score))
 
 
 def _others(asked: Memory, ranked: "Ranked") -> float:
