@@ -262,6 +262,25 @@ def test_neither_headings_nor_repetitions_are_quoted() -> None:
     assert sorted(found) == [step, "The lamp\n\nThe lamp of the fog bell turns."]
 
 
+# Verifies: REQ-d00402-F
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("must be", "must not be"),
+        ("30 seconds", "90 seconds"),
+        ("before", "after"),
+        ("bell.ring >= 3", "bell.ring <= 3"),
+        ("-v", "-V"),
+    ],
+)
+def test_what_contradicts_a_quote_is_quoted_too(one: str, other: str) -> None:
+    start, end = "The keeper of the fog bell in the northern tower writes down that it", "rung on every ship at night."
+    passages = [Passage(f"{start} {words} {end}", "", 1.0) for words in (one, other)]
+    assert quoted({"fog": 1.0, "bell": 1.0}, passages) == [passage.text for passage in passages]
+    again = [Passage(f"{start}  **{one}** {end}\n", "", 1.0), passages[0]]
+    assert len(quoted({"fog": 1.0, "bell": 1.0}, again)) == 1
+
+
 # Verifies: REQ-d00402-G
 def test_the_kind_of_a_named_thing_counts_little() -> None:
     known = open_word_vectors()

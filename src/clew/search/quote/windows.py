@@ -118,8 +118,8 @@ _LEAST_NEAR = 0.3
 """Likewise two texts in meaning."""
 _OF_PASSAGE, _WITH_HEADINGS, _ALONE, _MEANT, _DEFINES = 1.0, 1.0, 1.0, 2.0, 1.0
 _CONTINUES = 0.4
-_REPEATED = 0.85
-"""The share of words from which a window repeats another one."""
+_MARKS = re.compile(r"[\s*_`|,.;:]+")
+"""What changes nothing of what a text says."""
 
 
 class Curve(NamedTuple):
@@ -228,17 +228,19 @@ def window_evidence(
     ]
     candidates = [*weighed[:1], *(_continued(before, window) for before, window in pairwise(weighed))]
     speaking = [candidate for candidate in candidates if candidate.says_something] or candidates
-    best = islice(_different(sorted(speaking, key=_Window.rank)), limits.max_quotes)
+    best = islice(_different(sorted(speaking, key=_Window.rank), passages), limits.max_quotes)
     return tuple(_quote(passages[each.cut.passage].text, each, limits) for each in best)
 
 
-def _different(ranked: Iterable[_Window]) -> Iterator[_Window]:
-    """Without those that say what a better one said: pages repeat a step for each system."""
-    taken: list[frozenset[str]] = []
+def _different(ranked: Iterable[_Window], passages: Sequence[Passage]) -> Iterator[_Window]:
+    """Without those that say what a better one said, word for word: pages repeat a step for each system. One other
+    word may say the opposite."""
+    taken: set[str] = set()
     for each in ranked:
-        words = frozenset(each.cut.words)
-        if not any(len(words & other) >= _REPEATED * len(words | other) for other in taken):
-            taken.append(words)
+        cut = each.cut
+        said = _MARKS.sub(" ", passages[cut.passage].text[cut.start : cut.end]).strip()
+        if said not in taken:
+            taken.add(said)
             yield each
 
 
