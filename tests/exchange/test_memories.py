@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from tests.exchange.conftest import Clew
 
+from clew.exchange.incoming import server_memory
+from clew.exchange.sources import Source
+
 SERVER = [
     {"type": "entity", "name": "Ada", "entityType": "person", "observations": ["Prefers tabs", "Owns the clock"]},
     {"type": "entity", "name": "Clock", "entityType": "system", "observations": ["Runs at 32 kHz"]},
@@ -134,10 +137,70 @@ def test_relations_of_server_memory_that_lead_nowhere_are_kept(clew: Clew, empty
     done = clew(empty, "import", "server-memory", str(file))
     assert "3 relations lead to entities that are not in the file" in done.stdout
     found = memories(clew, empty)
-    assert found["Ada"]["metadata"]["relations"] == ["Ada opens Gate", "Ben knows Ada"]
+    assert found["Ada"]["text"] == "Ada (person)\n- Tall\n\nRelations:\n- Ada opens Gate\n- Ben knows Ada"
     assert found["Ada"]["metadata"]["since"] == 1843
     assert found["Ben knows Cleo"]["text"] == "Ben knows Cleo"
     assert "0 memories added, 2 unchanged" in clew(empty, "import", "server-memory", str(file)).stdout
+
+
+# Verifies: REQ-d00605-C
+def test_relations_that_read_alike_are_several_memories(clew: Clew, empty: Path, tmp_path: Path) -> None:
+    lines = [
+        {"type": "entity", "name": "Ben knows Cleo", "entityType": "", "observations": ["A song"]},
+        {"type": "relation", "from": "Ben", "to": "Cleo", "relationType": "knows"},
+        {"type": "relation", "from": "Ben knows", "to": "Cleo", "relationType": ""},
+        {"type": "relation", "from": "Ben", "to": "knows Cleo", "relationType": ""},
+    ]
+    file = tmp_path / "memory.jsonl"
+    file.write_text("".join(f"{json.dumps(each)}\n" for each in lines))
+    assert "4 memories added" in clew(empty, "import", "server-memory", str(file)).stdout
+    found = [json.loads(line)["memory"] for line in clew(empty, "memory", "export").stdout.splitlines()]
+    assert sorted(each["text"] for each in found) == [*["Ben knows Cleo"] * 3, "Ben knows Cleo\n- A song"]
+    assert {" ".join(each["metadata"]["imported_id"].split()) for each in found} == {"Ben knows Cleo"}
+    assert "0 memories added, 4 unchanged" in clew(empty, "import", "server-memory", str(file)).stdout
+
+
+# Verifies: REQ-d00605-C
+# Verifies: REQ-d00605-D
+def test_no_relation_is_lost_however_many_lead_nowhere(clew: Clew, empty: Path, tmp_path: Path) -> None:
+    own = {"type": "entity", "name": "Ada", "entityType": "person", "observations": [], "relations": ["of her own"]}
+    cited = [{"type": "relation", "from": "Ada", "to": f"place {n}", "relationType": "saw"} for n in range(4_000)]
+    file = tmp_path / "memory.jsonl"
+    file.write_text("".join(f"{json.dumps(each)}\n" for each in (own, *cited)))
+    assert "4,000 relations lead" in clew(empty, "import", "server-memory", str(file)).stdout
+    found = memories(clew, empty)
+    said = [line for each in found.values() for line in each["text"].split("\n") if line.startswith("- ")]
+    assert sorted(said) == sorted(f"- Ada saw place {number}" for number in range(4_000))
+    assert all(each["metadata"]["relations"] == ["of her own"] for each in found.values())
+    assert len(found) == 2
+
+
+class _Compared(str):
+    """A name that counts how often it is compared."""
+
+    __slots__ = ()
+    times = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        _Compared.times += 1
+        return str.__eq__(self, other)
+
+
+def test_each_relation_of_server_memory_is_looked_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def compared(number: int) -> int:
+        names = [f"n{each}" for each in range(number)]
+        lines: list[dict[str, Any]] = [{"type": "entity", "name": name, "observations": []} for name in names]
+        lines += [{"type": "relation", "from": name, "to": f"x{name}", "relationType": "is"} for name in names]
+        lines += [{"type": "relation", "from": name, "to": name, "relationType": "is"} for name in names]
+        (tmp_path / "memory.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in lines))
+        monkeypatch.setattr(server_memory, "string", lambda value: _Compared(value or ""))
+        monkeypatch.setattr(_Compared, "replace", lambda self, *_: self, raising=False)
+        _Compared.times = 0
+        server_memory.read(Source(tmp_path / "memory.jsonl"))
+        return _Compared.times
+
+    assert compared(200) <= 2 * compared(100) + 100
 
 
 # Verifies: REQ-d00605-D

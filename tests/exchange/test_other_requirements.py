@@ -178,6 +178,25 @@ def test_prose_between_items_of_openfasttrace_is_an_item_of_its_file(tmp_path: P
     assert list(items("openfasttrace", tmp_path / "bare.md")) == ["req~keep-time~1"]
 
 
+# Verifies: REQ-d00604-B
+def test_a_file_without_items_is_none_of_openfasttrace(tmp_path: Path) -> None:
+    (tmp_path / "spec.md").write_text("Prose.\n\n## Keep Time\n`req~keep-time~1`\n\nThe clock shall keep time.\n")
+    (tmp_path / "README.md").write_text("# Clock\n\nA project.\n")
+    assert list(items("openfasttrace", tmp_path)) == ["req~keep-time~1", "spec.md"]
+
+
+# Verifies: REQ-d00604-B
+@pytest.mark.parametrize("above", ["arch --> dsn : req~a~1", "`req~b~1`", "# Heading", "```\ncode\n```"])
+def test_a_rule_below_what_is_no_text_takes_no_prose_away(tmp_path: Path, above: str) -> None:
+    (tmp_path / "spec.md").write_text(f"`req~a~1`\n\nText.\n\n# Other\n\nProse.\n{above}\n---\nMore.\n")
+    found = items("openfasttrace", tmp_path / "spec.md")
+    assert found["req~a~1"].text == "Text."
+    assert "Prose." in found["spec.md"].text
+    said = "\n".join(item.text for item in found.values())
+    assert said.endswith("---\nMore.") or "---\nMore.\n" in said
+    assert said.count("```") == above.count("```")
+
+
 SDOC = """[DOCUMENT]
 TITLE: Clock
 UID: DOC-1

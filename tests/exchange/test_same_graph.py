@@ -12,6 +12,7 @@ from tests.exchange.test_formats_both_ways import exchanges
 
 from clew.exchange.formats import FORMATS, WRITTEN
 from clew.exchange.model import Exchange, Item
+from clew.exchange.places.journeys import fresh_journey_id
 from clew.exchange.results import ImportReport
 from clew.exchange.service import ExchangeService, ImportWishes
 from clew.exchange.sources import Source
@@ -245,6 +246,22 @@ def test_a_journey_that_changed_in_the_source_changes_here_in_its_own_style(clew
     assert "\n## Outcome\n" in text
     assert "*End* *A book for the train*\n\n---\n\n### JNY-Other-7: Steps in prose\n" in text
     assert text.startswith("# Journeys\n\nProse before.\n\n")
+
+
+class _Asked(set[str]):
+    times = 0
+
+    def __contains__(self, id: object) -> bool:
+        self.times += 1
+        return super().__contains__(id)
+
+
+def test_numbers_of_journeys_of_one_title_are_counted_on() -> None:
+    taken, highest = _Asked({"JNY-Buy-02"}), dict[str, int]()
+    for number in range(50):
+        taken.add(fresh_journey_id(Item(id=f"j{number}", title="Buy"), taken, highest))
+    assert taken == {f"JNY-Buy-{number:02}" for number in range(1, 52)}
+    assert taken.times == 51
 
 
 # Verifies: REQ-d00601-G

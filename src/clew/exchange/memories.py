@@ -48,7 +48,9 @@ def memory_lines(
     tags: Sequence[str] = (),
     metadata: Mapping[str, Any] | None = None,
 ) -> Iterator[str]:
-    """The lines of one memory; none for a text that says nothing."""
+    """The lines of one memory; none for a text that says nothing. Where several parts with NUL between them are its
+    id, a space is shown instead."""
+    shown = " ".join(id.split("\0"))
     parts = _parts(text.replace("\0", "").strip())
     for number, part in enumerate(parts, start=1):
         named = one_line(title or part, _LONGEST_TITLE)
@@ -57,12 +59,12 @@ def memory_lines(
             "kind": kind,
             "text": part,
             "title": f"{named} ({number} of {len(parts)})" if len(parts) > 1 else named,
-            "rationale": f"Imported from {source}, where it is {one_line(id, 100)}.",
+            "rationale": f"Imported from {source}, where it is {one_line(shown, 100)}.",
             "recorded_at": _time(at),
             "scope": {},
             "origin": {"trust": "document", "actor": f"import {one_line(source, 100)}"},
             "tags": [tag[:_LONGEST_TAG] for tag in dict.fromkeys(filter(None, tags))][:_MOST_TAGS],
-            "metadata": _bounded(metadata or {}, source, id),
+            "metadata": _bounded(metadata or {}, source, shown),
         }
         yield escaped_json(msgspec.json.encode({"memory": value}).decode())
 

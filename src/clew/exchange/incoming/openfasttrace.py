@@ -1,7 +1,8 @@
 """OpenFastTrace: specification items in Markdown, `req~name~1` in backquotes, and in XML (ReqM2).
 
 The id of an item is its type, name and revision, as OpenFastTrace writes it. What it covers is implemented by it. What
-a Markdown file says between its items is one more item, of the kind `document`, under the name of the file.
+a Markdown file says between its items is one more item, of the kind `document`, under the name of the file; a file
+without any is none of OpenFastTrace.
 """
 
 import re
@@ -19,6 +20,7 @@ _REFERENCE = re.compile(r"([A-Za-z]\w*~[\w.-]+~\d+)")
 _FIELD = re.compile(r"(Status|Rationale|Comment|Covers|Depends|Needs|Tags|Description)\s*:\s*(.*)", re.IGNORECASE)
 _HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*")
 _UNDERLINE = re.compile(r"(?:=+|-+)\s*")
+_FENCE = re.compile(r"\s*```")
 _FORWARD = re.compile(r"\s*([A-Za-z]\w*)\s*-->\s*([\w, ]+?)\s*:\s*([A-Za-z]\w*~[\w.-]+~\d+)\s*")
 _TYPES = {"feat", "req", "dsn", "arch", "constr", "usr", "sys", "swreq", "scn", "story", "rule"}
 _XML_READ = frozenset(
@@ -42,13 +44,15 @@ def read(source: Source) -> Exchange:
 
 def _in_markdown(text: str, name: str) -> Iterator[Item]:
     lines = text.split("\n")
-    title, fenced = "", False
+    title, fenced, has_items = "", False, False
+    above = ""
+    """The line above, where an underline makes a heading of it."""
     item: _Collecting | None = None
     prose = _Prose()
     for number, line in enumerate(lines, start=1):
-        fenced = fenced is not line.lstrip().startswith("```")
+        fenced = fenced is not (_FENCE.match(line) is not None)
         heading = None if fenced else _HEADING.fullmatch(line)
-        underlined = not fenced and _UNDERLINE.fullmatch(line) and number > 1 and lines[number - 2].strip()
+        underlined = bool(above) and _UNDERLINE.fullmatch(line) is not None
         id = None if fenced else _ID.fullmatch(line)
         forward = None if fenced else _FORWARD.fullmatch(line)
         if underlined:
@@ -56,20 +60,23 @@ def _in_markdown(text: str, name: str) -> Iterator[Item]:
         if item is not None and (id or heading or underlined or forward):
             yield item.item()
             item = None
+        has_items = has_items or id is not None or forward is not None
+        before, above = above, ""
         if id is not None:
             item = _Collecting(id[1], title, name, number)
             title = ""
             prose.title_taken()
         elif heading is not None or underlined:
-            title = heading[2] if heading is not None else lines[number - 2].strip()
-            prose.heading(line, lines[number - 2] if underlined else None)
+            title = heading[2] if heading is not None else before.strip()
+            prose.heading(line, before if underlined else None)
         elif forward is not None:
             yield _forwarded(forward, name, number)
         else:
             (item or prose).take(line)
+            above = "" if fenced or _FENCE.match(line) or not line.strip() else line
     if item is not None:
         yield item.item()
-    if said := prose.text():
+    if has_items and (said := prose.text()):
         yield Item(id=name, kind="document", title=prose.title or name, text=said, path=name, line=1)
 
 

@@ -1,7 +1,7 @@
 """The JSONL file of the reference memory server of MCP: entities with observations, and relations between them.
 
-A relation to an entity that is not in the file is kept in the metadata of the memory that has it; one between two such
-entities is a memory of its own.
+A relation to an entity that is not in the file is a sentence in the text of the memory that has it; one between two
+such entities is a memory of its own.
 """
 
 from typing import Any
@@ -30,6 +30,11 @@ class _Relation(msgspec.Struct, frozen=True):
     end: str
     kind: str
 
+    @property
+    def id(self) -> str:
+        """Its parts with a mark between them that no name has: other parts may give the same sentence."""
+        return "\0".join((self.start, self.kind, self.end))
+
     def sentence(self) -> str:
         return " ".join(filter(None, (self.start, self.kind, self.end)))
 
@@ -43,7 +48,7 @@ def read(source: Source) -> Exchange:
         value = mapping(json_of(line, source.name, number), f"Line {number}")
         match value.get("type"):
             case "entity":
-                name = string(value.get("name"))
+                name = _name(value.get("name"))
                 if not name or name in entities:
                     problem = "has no name" if not name else f"names '{name}' a second time"
                     raise FormatError(f"Line {number} of '{source.name}' {problem}.", hint=_HINT)
@@ -51,28 +56,43 @@ def read(source: Source) -> Exchange:
                 others = {key: each for key, each in value.items() if key not in _READ}
                 entities[name] = _Entity(string(value.get("entityType")), said, others)
             case "relation":
-                words = (string(value.get(key)) for key in ("from", "to", "relationType"))
+                words = (_name(value.get(key)) for key in ("from", "to", "relationType"))
                 relations.append(_Relation(*words))
             case other:
                 raise FormatError(f"Line {number} of '{source.name}' has the type {other!r}.", hint=_HINT)
     relations = list(dict.fromkeys(relations))
-    known = [each for each in relations if each.start in entities and each.end in entities]
-    open_ended = [each for each in relations if each not in known]
-    lines = [line for name, entity in entities.items() for line in _memory(source.name, name, entity, open_ended)]
-    for each in open_ended:
-        if each.start not in entities and each.end not in entities:
-            lines.extend(memory_lines(source.name, each.sentence(), each.sentence()))
+    known: list[_Relation] = []
+    open_ended: dict[str, list[str]] = {name: [] for name in entities}
+    """By entity, the sentences about others that are not in the file."""
+    alone: list[_Relation] = []
+    for each in relations:
+        inside = [name for name in (each.start, each.end) if name in entities]
+        match inside:
+            case [name]:
+                open_ended[name].append(each.sentence())
+            case []:
+                alone.append(each)
+            case _:
+                known.append(each)
+    lines = [line for name, entity in entities.items() for line in _memory(source.name, name, entity, open_ended[name])]
+    for each in alone:
+        lines.extend(memory_lines(source.name, each.id, each.sentence()))
     lines.extend(dict.fromkeys(link_line(source.name, each.start, each.end, each.kind) for each in known))
-    leads = counted(len(open_ended), "relation leads", "relations lead")
+    left = len(relations) - len(known)
+    leads = counted(left, "relation leads", "relations lead")
     note = f"{leads} to entities that are not in the file; they are kept with the memories."
-    return Exchange(memories=tuple(lines), notes=(note,) if open_ended else ())
+    return Exchange(memories=tuple(lines), notes=(note,) if left else ())
 
 
-def _memory(source: str, name: str, entity: _Entity, open_ended: list[_Relation]) -> list[str]:
+def _name(value: Any) -> str:
+    return string(value).replace("\0", "")
+
+
+def _memory(source: str, name: str, entity: _Entity, sentences: list[str]) -> list[str]:
     title = f"{name} ({entity.kind})" if entity.kind else name
-    text = "\n".join((title, *(f"- {each}" for each in entity.observations)))
-    cited = [each.sentence() for each in open_ended if name in (each.start, each.end)]
-    metadata = {**entity.others, "relations": cited}
+    cited = ("", "Relations:", *(f"- {each}" for each in sentences)) if sentences else ()
+    text = "\n".join((title, *(f"- {each}" for each in entity.observations), *cited))
+    tags = (entity.kind,)
     return list(
-        memory_lines(source, name, text, title=name, kind=kind_of(entity.kind), tags=(entity.kind,), metadata=metadata)
+        memory_lines(source, name, text, title=name, kind=kind_of(entity.kind), tags=tags, metadata=entity.others)
     )

@@ -57,6 +57,8 @@ class ElspaisPlace:
         self._prefixes = context.grammar.header_prefixes
         self._highest: dict[str, int] = {}
         """The last number that was given on each level."""
+        self._highest_journey: dict[str, int] = {}
+        """The last number that was given to journeys of each name."""
 
     # What the project has
 
@@ -94,7 +96,7 @@ class ElspaisPlace:
 
     def fresh(self, item: Item, taken: set[str]) -> str:
         if item.kind == JOURNEY:
-            return fresh_journey_id(item, taken)
+            return fresh_journey_id(item, taken, self._highest_journey)
         level = self._level_of(item, None)
         if self._settings.component_style == "numeric":
             return self._numbered(level, taken)

@@ -50,12 +50,14 @@ def _are_plain(steps: Sequence[Criterion], text: str) -> bool:
     return len(set(labels)) == len(labels) and "\n".join(_step_lines(steps, ())) == text
 
 
-def fresh_journey_id(item: Item, taken: set[str]) -> str:
+def fresh_journey_id(item: Item, taken: set[str], highest: dict[str, int]) -> str:
+    """`highest` is the last number that was given to each name, and is kept."""
     words = re.findall(r"[A-Za-z0-9]+", item.title or item.id)[:3] or ["Imported"]
     name = "".join(word[:1].upper() + word[1:] for word in words)[:40]
-    number = 1
+    number = highest.get(name, 0) + 1
     while (id := f"JNY-{name}-{number:02}") in taken:
         number += 1
+    highest[name] = number
     return id
 
 
