@@ -59,6 +59,9 @@ class StoreFactory:
     def files(self) -> list[Path]:
         return ENGINES[self.engine].files(self.location)
 
+    def refuse_bad(self) -> None:
+        ENGINES[self.engine].refuse_bad(self.location)
+
     def worker(self, task: str, *arguments: str) -> Worker:
         """A process that does the task; it starts on `send()` where the task says so."""
         process = subprocess.Popen(

@@ -79,6 +79,25 @@ def test_a_refused_call_writes_nothing_and_the_block_may_go_on(store: Store) -> 
     assert len(store.events()) == 2
 
 
+def test_a_failed_write_that_the_block_swallows_is_not_committed(store_factory: StoreFactory) -> None:
+    store = store_factory.open()
+    store_factory.refuse_bad()
+
+    def swallow() -> None:
+        with store.transaction(actor="ada") as transaction:
+            transaction.put("notes", "good", 1)
+            with pytest.raises(StoreError, match="out of order"):
+                transaction.put("notes", "bad", 1)
+            for after in (lambda: transaction.put("notes", "late", 1), lambda: transaction.get("notes", "good")):
+                with pytest.raises(StoreError, match="has failed"):
+                    after()
+
+    with pytest.raises(StoreError, match="was taken back"):
+        swallow()
+    assert store.scan("notes") == []
+    assert store.events() == []
+
+
 def test_every_write_outside_the_open_transaction_is_refused_at_once(store: Store) -> None:
     job = store.start_job("index")
 

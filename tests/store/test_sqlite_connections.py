@@ -99,29 +99,6 @@ def test_nothing_is_written_to_a_file_that_is_no_longer_the_store(tmp_path: Path
         assert moved.count("notes") == 1
 
 
-def test_a_failed_write_that_the_block_swallows_is_not_committed(tmp_path: Path) -> None:
-    path = tmp_path / "clew.db"
-    with closing(open_sqlite(path)) as store:
-        with closing(sqlite3.connect(path)) as connection:
-            connection.execute(
-                "CREATE TRIGGER no_more BEFORE INSERT ON events WHEN NEW.id = 'bad'"
-                " BEGIN SELECT RAISE(ABORT, 'out of order'); END"
-            )
-
-        def swallow() -> None:
-            with store.transaction(actor="ada") as transaction:
-                transaction.put("notes", "good", 1)
-                with pytest.raises(StoreError, match="out of order"):
-                    transaction.put("notes", "bad", 1)
-                with pytest.raises(StoreError, match="has failed"):
-                    transaction.put("notes", "late", 1)
-
-        with pytest.raises(StoreError, match="was taken back"):
-            swallow()
-        assert store.scan("notes") == []
-        assert store.events() == []
-
-
 def test_an_sqlite_error_of_somebody_else_passes_through_unchanged(tmp_path: Path) -> None:
     with (
         closing(open_sqlite(tmp_path / "clew.db")) as store,

@@ -127,16 +127,17 @@ def test_a_changed_byte_of_a_value_is_found_in_the_record_and_in_its_event(tmp_p
 def test_one_damaged_record_does_not_take_the_others_away(tmp_path: Path) -> None:
     path = tmp_path / "clew.db"
     with closing(open_sqlite(path)) as store, store.transaction(actor="ada") as transaction:
-        for number in range(6):
+        for number in range(7):
             transaction.put("notes", f"{number}", f"text {number}")
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("UPDATE entries SET data = '\"changed\"' WHERE id IN ('1', '2', '5')")
         connection.execute("UPDATE entries SET data = '{' WHERE id = '3'")
+        connection.execute("UPDATE entries SET data = CAST(x'22FF22' AS TEXT) WHERE id = '6'")
         connection.commit()
     with closing(open_sqlite(path)) as store:
         damaged: Damaged = {}
-        assert list(store.get_many("notes", ["0", "1", "4"], damaged=damaged)) == ["0", "4"]
-        assert damaged.keys() == {"1"}
+        assert list(store.get_many("notes", ["0", "1", "4", "6"], damaged=damaged)) == ["0", "4"]
+        assert damaged.keys() == {"1", "6"}
         assert "notes/1" in damaged["1"].message
         # Page by page, also where nothing of a page is whole.
         seen: list[str] = []
@@ -145,10 +146,25 @@ def test_one_damaged_record_does_not_take_the_others_away(tmp_path: Path) -> Non
             seen += [record.id for record in page]
             page = store.scan("notes", after=page[-1].id, limit=2, damaged=damaged)
         assert seen == ["0", "4"]
-        assert damaged.keys() == {"1", "2", "3", "5"}
-        for read in (lambda: store.get_many("notes", ["0", "1"]), lambda: store.scan("notes")):
+        assert damaged.keys() == {"1", "2", "3", "5", "6"}
+        for read in (lambda: store.get_many("notes", ["0", "6"]), lambda: store.scan("notes")):
             with pytest.raises(StoreCorrupt):
                 read()
+
+
+# Verifies: REQ-d00247-B
+def test_every_error_by_damage_says_which_file_has_it(tmp_path: Path) -> None:
+    path = tmp_path / "clew.db"
+    with closing(open_sqlite(path)) as store:
+        with store.transaction(actor="ada") as transaction:
+            transaction.put("notes", "1", "text")
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("UPDATE entries SET data = '{'")
+        write = store.transaction(actor="ada")
+        for refused in (lambda: store.get("notes", "1"), write.__enter__):
+            with pytest.raises(StoreCorrupt) as caught:
+                refused()
+            assert caught.value.data == {"path": str(path)}
 
 
 # Verifies: REQ-d00247-F

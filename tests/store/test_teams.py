@@ -226,3 +226,17 @@ def test_no_form_of_an_address_shows_its_password(url: str) -> None:
     for shown in (str(address), repr(address), f"{address}", address.cleaned(f"bad password s3cr@t in {url}")):
         assert "s3cr" not in shown
     assert "db.example.org" in str(address)
+
+
+# Verifies: REQ-o00002-A
+def test_a_failed_statement_that_the_block_swallows_takes_the_transaction_back_with_an_error(database: str) -> None:
+    def swallow(store: PostgresStore) -> None:
+        with store.moving() as connection:
+            connection.execute("INSERT INTO settings (name, value) VALUES (?, ?)", ("kept", b"1"))
+            with pytest.raises(psycopg.errors.DivisionByZero):
+                connection.execute("SELECT 1 / 0")
+
+    with closing(open_postgres(Address(database), "clew_one", create=True)) as store:
+        with pytest.raises(StoreError, match="was taken back"):
+            swallow(store)
+        assert store.found_setting("kept") is None

@@ -19,7 +19,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from clew.errors import StoreBusy, StoreError
 from clew.store.postgres.faults import damaged, fault, is_lost, read_only, translated, unreachable
-from clew.store.sql.connections import Rows
+from clew.store.sql.connections import Rows, taken_back
 from clew.text.database_address import Address
 
 CONNECT_SECONDS = 5
@@ -47,15 +47,8 @@ class Connection:
         self._at = at
         self._again = again
         """Whether a statement may be sent once more on another connection: true where each stands alone."""
-        self._unsent: list[tuple[bytes, Sequence[Any]]] = []
-
-    def write(self, query: str, values: Sequence[Any], /) -> None:
-        """Other writers wait while a statement is on its way, so this one goes with the next, or with the commit."""
-        self._unsent.append((_placed(query), values))
 
     def execute(self, query: str, values: Sequence[Any] = (), /) -> Rows:
-        if self._unsent:
-            return cast(Rows, self.sent(_placed(query), values))
         try:
             return cast(Rows, self.lent.execute(_placed(query), values or None))
         except psycopg.OperationalError as error:
@@ -69,16 +62,6 @@ class Connection:
         if rows:
             self.lent.cursor().executemany(_placed(query), rows)
 
-    def sent(self, last: bytes, values: Sequence[Any] = ()) -> Answer:
-        """Send what was written since, and one more statement, whose answer this is, in one go."""
-        unsent, self._unsent = self._unsent, []
-        if not unsent:
-            return self.lent.execute(last, values or None)
-        with self.lent.pipeline():
-            for query, given in unsent:
-                self.lent.execute(query, given)
-            return self.lent.execute(last, values or None)
-
     def moment(self) -> str:
         return self._at or str(self.lent.execute(f"SELECT {NOW}").fetchone()[0])  # type: ignore[index]
 
@@ -90,6 +73,7 @@ def _placed(query: str) -> bytes:
 
 class Connections:
     as_written = "true"
+    value = "data"
 
     def __init__(
         self,
@@ -160,9 +144,8 @@ class Connections:
         lent, at = self._begun(durable)
         self._thread.writes = True
         try:
-            connection = Connection(self, lent, at=at)
-            yield connection
-            self._commit(connection)
+            yield Connection(self, lent, at=at)
+            self._commit(lent)
         finally:
             self._thread.writes = False
             self._roll_back(lent)
@@ -222,9 +205,9 @@ class Connections:
                 lent.execute("ROLLBACK")
         self._give_back(lent)
 
-    def _commit(self, connection: Connection) -> None:
+    def _commit(self, lent: Lent) -> None:
         try:
-            connection.sent(b"COMMIT")
+            done = lent.execute("COMMIT").statusmessage
         except psycopg.Error as error:
             if not is_lost(error):
                 raise fault(error, self.address) from None
@@ -233,6 +216,9 @@ class Connections:
                 lost.message.replace("cannot be reached", "was lost while a write was being committed"),
                 hint="It is not known whether that write is there. Look before you write it again.",
             ) from None
+        if done != "COMMIT":
+            # PostgreSQL takes back, without an error, what holds a statement that failed.
+            raise taken_back(self.name)
 
     def another(self, broken: Lent) -> Lent:
         """A connection in the place of one that the database closed, as it does when it is started again."""

@@ -25,10 +25,6 @@ class Connection(Protocol):
         """Each value takes the place of a question mark."""
         ...
 
-    def write(self, query: str, values: Sequence[Any], /) -> None:
-        """A statement that gives no rows. It has happened when the next statement runs, or the transaction ends."""
-        ...
-
     def executemany(self, query: str, rows: Sequence[Any], /) -> object: ...
 
     def moment(self) -> str:
@@ -53,6 +49,12 @@ class Connections(Protocol):
         pages have no checksums compares it with its last event."""
         ...
 
+    @property
+    def value(self) -> str:
+        """The expression that gives the value of a row of `records` whatever bytes it holds: where an engine does not
+        look at them, one record that is no text would end the reading of all."""
+        ...
+
     def reading(self) -> AbstractContextManager[Connection]: ...
 
     def writing(self, *, durable: bool = True) -> AbstractContextManager[Connection]:
@@ -68,3 +70,11 @@ class Connections(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+def taken_back(name: str) -> StoreError:
+    """For a block that went on after a statement in it had failed: what is left of it must not be committed."""
+    return StoreError(
+        f"The transaction on {name} was taken back, because a write in it had failed.",
+        hint="Let the error of the failed write leave the block, remove its cause, and run the block again.",
+    )

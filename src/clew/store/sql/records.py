@@ -14,7 +14,7 @@ import msgspec
 from clew.errors import Conflict, NotFound, StoreError
 from clew.store.arguments import check_name, check_number, encode
 from clew.store.interface import Damaged, Event, Record, Tombstone
-from clew.store.sql.connections import Connection, Connections
+from clew.store.sql.connections import Connection, Connections, taken_back
 
 _WRITE_ENTRY = """
     INSERT INTO entries (collection, id, version, data, updated_at) VALUES (?, ?, ?, ?, ?)
@@ -109,10 +109,7 @@ class SqlTransaction:
     def demand_whole(self) -> None:
         """StoreError where a write has failed and the block went on: what is left of it must not be committed."""
         if self._failed:
-            raise StoreError(
-                f"The transaction on {self._store.name} was taken back, because a write in it had failed.",
-                hint="Let the error of the failed write leave the block, remove its cause, and run the block again.",
-            )
+            raise taken_back(self._store.name)
 
     def _check(self, collection: str, id: str, if_version: int | None) -> None:
         if not self._open:
@@ -148,7 +145,7 @@ class SqlTransaction:
         try:
             with self._store.translated():
                 for statement, values in statements:
-                    self._connection.write(statement, values)
+                    self._connection.execute(statement, values)
         except BaseException:
             self._failed = True
             raise
@@ -156,7 +153,7 @@ class SqlTransaction:
 
 def get(connection: Connection, store: Connections, collection: str, id: str) -> Record | None:
     query = f"""
-        SELECT id, version, data, updated_at, {store.as_written} FROM records WHERE collection = ? AND id = ?
+        SELECT id, version, {store.value}, updated_at, {store.as_written} FROM records WHERE collection = ? AND id = ?
     """  # noqa: S608
     row = connection.execute(query, (collection, id)).fetchone()
     return None if row is None else _record(row, store, collection)
@@ -184,7 +181,7 @@ def scan(
     damaged: Damaged | None = None,
 ) -> list[Record]:
     query = f"""
-        SELECT id, version, data, updated_at, {store.as_written} FROM records
+        SELECT id, version, {store.value}, updated_at, {store.as_written} FROM records
         WHERE collection = ? AND id > ? ORDER BY id LIMIT ?
     """  # noqa: S608
     while rows := connection.execute(query, (collection, after, limit)).fetchall():
@@ -229,12 +226,12 @@ def tombstones(connection: Connection, store: Connections, collection: str, limi
     ]
 
 
-def decode(text: str | None, store: Connections, collection: str, id: str) -> Any:
+def decode(text: str | bytes | None, store: Connections, collection: str, id: str) -> Any:
     if text is None:
         return None
     try:
         return msgspec.json.decode(text)
-    except (msgspec.DecodeError, TypeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, TypeError) as error:
         raise store.damaged(f"a value of {collection}/{id} is unreadable ({error})") from error
 
 

@@ -3,16 +3,15 @@
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import Any
 from weakref import ref
 
 from clew.errors import StoreCorrupt, StoreError
 from clew.store.clock import now
 from clew.store.sqlite.faults import damaged, fault, is_out_of_space, is_refused_access, protected, translated
-from clew.store.sqlite.glance import AS_WRITTEN, log_of, size_of
+from clew.store.sqlite.glance import AS_WRITTEN, VALUE, log_of, size_of
 
 _MOST_IDLE = 32
 """As many threads as a busy server has. Opening a connection anew takes longer than most questions."""
@@ -41,9 +40,6 @@ class Connection(sqlite3.Connection):
 
     def moment(self) -> str:
         return now()
-
-    def write(self, query: str, values: Sequence[Any], /) -> None:
-        self.execute(query, values)
 
     def close(self) -> None:
         super().close()
@@ -78,6 +74,7 @@ class Connections:
     principal: str | None = None
     """No principal: everybody who may open the file may write it."""
     as_written = AS_WRITTEN
+    value = VALUE
 
     def __init__(self, path: Path, *, read_only: bool, busy_timeout: float) -> None:
         self.path = path
@@ -128,7 +125,7 @@ class Connections:
             )
         if self._damage is not None:
             # To write on would make it worse.
-            raise StoreCorrupt(self._damage.message, hint=self._damage.hint)
+            raise StoreCorrupt(self._damage.message, hint=self._damage.hint, data=self._damage.data)
         with self._lent() as connection:
             if connection.refusal is not None:
                 raise fault(connection.refusal, self.path)

@@ -10,7 +10,7 @@ from clew.errors import StoreCorrupt
 from clew.store.sql.engine import SqlStore
 from clew.store.sqlite import compacting, inspection
 from clew.store.sqlite.connections import Connections
-from clew.store.sqlite.glance import AS_WRITTEN
+from clew.store.sqlite.glance import AS_WRITTEN, VALUE
 from clew.store.sqlite.log import forget_start
 from clew.store.sqlite.opening import open_connections
 
@@ -28,7 +28,7 @@ def open_sqlite(path: Path, *, read_only: bool = False, busy_timeout: float = BU
 
 class SqliteStore(SqlStore[Connections]):
     get_many_query = f"""
-        SELECT records.id, version, data, updated_at, {AS_WRITTEN} FROM json_each(?) AS asked
+        SELECT records.id, version, {VALUE}, updated_at, {AS_WRITTEN} FROM json_each(?) AS asked
         CROSS JOIN records ON collection = ? AND records.id = asked.value ORDER BY asked.key
     """  # noqa: S608
 

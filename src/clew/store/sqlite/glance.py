@@ -6,6 +6,7 @@ from pathlib import Path
 _PROTECTED = "mode=ro&immutable=1"
 """Where SQLite cannot make the files it needs beside one, because the folder is protected."""
 
+VALUE = "CAST(records.data AS BLOB)"
 AS_WRITTEN = """coalesce((
     SELECT events.after = records.data FROM events WHERE events.id = records.id
         AND events.collection = records.collection AND events.version = records.version AND events.after IS NOT NULL
