@@ -359,8 +359,9 @@ LAYOUT_5 = """
 
 
 # Verifies: REQ-o00010-C, REQ-d00035-A
-def test_an_index_of_the_earlier_layout_keeps_its_embeddings(
-    engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("earlier", [LAYOUT_5, "PRAGMA user_version = 601"])
+def test_an_index_of_an_earlier_layout_keeps_its_embeddings(
+    engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch, earlier: str
 ) -> None:
     engine = engines(word_counts.settings())
     engine.units.put(rules(20))
@@ -368,7 +369,7 @@ def test_an_index_of_the_earlier_layout_keeps_its_embeddings(
     before = [result.id for result in search(engine).results]
     engine.close()
     with closing(sqlite3.connect(engine.folder / "index.db")) as connection:
-        connection.executescript(LAYOUT_5)
+        connection.executescript(earlier)
     again = engines(word_counts.settings())
     assert (again.state().notes, again.units.count()) == ((), 0)
     # Units come back part by part; what has not come yet does not lose what was made of it.

@@ -107,11 +107,13 @@ _EMBEDDINGS = (
 def _upgrade(connection: Connection) -> bool:
     """Keep the embeddings, which take long to make: units get those of their text when they come again."""
     (made,) = connection.execute("PRAGMA user_version").fetchone()
-    if made // 100 != _WITH_WINDOWS:
+    if made == SCHEMA.version or made // 100 not in _WITH_WINDOWS:
         return False
     (last,) = connection.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'units'").fetchone()
-    for table in _BEFORE:
-        connection.execute(f"DROP TABLE {table}")
+    kinds = dict(connection.execute("SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view')").fetchall())
+    for name in _BEFORE:
+        if name in kinds:
+            connection.execute(f"DROP {kinds[name]} {name}")
     for statement in (*_UNITS, *_FIGURES, *lexical_tables.SCHEMA):
         connection.execute(statement)
     connection.execute("INSERT INTO sqlite_sequence VALUES ('units', ?)", (last,))
@@ -130,12 +132,13 @@ def is_refilled(connection: Connection) -> bool:
 
 
 _REFILLED_SECONDS = 24 * 3600.0
-_WITH_WINDOWS = 5
+_WITH_WINDOWS = (5, LAYOUT)
 _BEFORE = (
     *("index_state", "units", "unit_bodies", "unit_tags", "unit_titles", "unit_changes", "unit_parts"),
     *("lexical", "lexical_streams", "lexical_terms", "lexical_words", "lexical_totals"),
+    *("unit_texts", "tagged", "tag_names", "refilled"),
 )
-"""The layout before this one, and its tables without those of embeddings."""
+"""The layouts whose embeddings can be used, and their tables without those of embeddings."""
 
 SCHEMA = Schema(
     name="The search index",
