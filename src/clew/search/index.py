@@ -3,8 +3,8 @@
 Writes are transactions: a unit is in the tables and in the lexical index together, or in neither. Any number of threads
 and processes may read and write. Nothing here uses vectors; they are kept apart, under the numbers of the units.
 
-Everything in the file can be made again from what the units were made of, so a damaged file is replaced by an empty one.
-Of one that an older Clew cut into words in another way the embeddings stay, which take long to make.
+Everything in the file can be made again from what the units were made of, so a damaged file is replaced by an empty
+one. Of one that an older Clew cut into words in another way the embeddings stay, which take long to make.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
