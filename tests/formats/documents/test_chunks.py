@@ -218,3 +218,14 @@ def test_a_name_begins_the_chunk_of_the_text_that_explains_it() -> None:
     document = read(f"# A\n\n{filled}\n\n`pause`\n\n   {SENTENCE * 3}\n\n   {SENTENCE * 6}\n")
     (holder,) = [text for text in texts(document) if "`pause`" in text]
     assert SENTENCE.strip() in holder.partition("`pause`")[2]
+
+
+# Verifies: REQ-d00091-A, REQ-d00402-E
+def test_a_name_before_a_text_that_fills_a_chunk_stays_with_what_came_before() -> None:
+    name = "`pause_between_two_tries_in_seconds`"
+    explained = "word"
+    while estimate_tokens(explained) < ChunkSizes().most - 8:
+        explained += " word"
+    document = read(f"# A\n\n{SENTENCE * 6}\n\n{name}\n\n  {explained}\n")
+    before, after = texts(document)
+    assert (before.endswith(name), after.strip()) == (True, explained)

@@ -110,7 +110,7 @@ def _packed(text: str, section: Section, sizes: ChunkSizes) -> list[list[_Piece]
             groups[-1].append(piece)
             total = wider
         else:
-            groups.append([*_announcing(text, groups), piece])
+            groups.append([*_announcing(text, groups, piece, sizes), piece])
             total = _size(text, groups[-1])
     if len(groups) > 1 and total < sizes.least:
         before = [_size(text, groups[-2]), _gap(text, groups[-2][-1], groups[-1][0])]
@@ -119,9 +119,12 @@ def _packed(text: str, section: Section, sizes: ChunkSizes) -> list[list[_Piece]
     return groups
 
 
-def _announcing(text: str, groups: Sequence[list[_Piece]]) -> Iterator[_Piece]:
-    """The name at the end of what was gathered, which the next piece explains: it goes with that."""
-    if groups and len(groups[-1]) > 1 and is_term(text, groups[-1][-1].start, groups[-1][-1].end):
+def _announcing(text: str, groups: Sequence[list[_Piece]], piece: _Piece, sizes: ChunkSizes) -> Iterator[_Piece]:
+    """The name at the end of what was gathered, which the next piece explains: it goes with that where both fit."""
+    if not groups or len(groups[-1]) == 1:
+        return
+    last = groups[-1][-1]
+    if is_term(text, last.start, last.end) and _size(text, (last, piece)) <= sizes.most:
         yield groups[-1].pop()
 
 

@@ -33,7 +33,7 @@ from clew.text.hashing import content_hash
 from clew.text.shortening import shortened
 from clew.workspace.files import FileEntry
 
-VERSION = f"3.{READER_VERSION}.{ENTITIES_VERSION}"
+VERSION = f"4.{READER_VERSION}.{ENTITIES_VERSION}"
 """Changes when the same file would be kept in another way."""
 
 TRAIL = " > "
