@@ -75,6 +75,7 @@ def test_the_help_of_the_register_names_tools_only_where_it_is_about_tools(clew:
         ("search finds; search_specs too", "search finds; `clew specs search` too"),
         ('search(query="low water")', '`clew search "low water"`'),
         ("`clew call req_show` and req_shows", "`clew call req_show` and req_shows"),
+        ("req_trace has that", "`clew req trace` has that"),
         ("src/req_show.py and my_req_show", "src/req_show.py and my_req_show"),
     ],
 )

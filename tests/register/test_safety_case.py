@@ -184,3 +184,33 @@ def test_what_is_not_assessed_has_no_level(shell: Shell, guarded: Path, opened: 
         (case,) = agent("req_trace", id="HAZ-0002")["cases"]
         assert (case["adequate"], case["blocking"]) == (False, ["no mitigating safety function"])
         assert [each["id"] for each in agent("req_hazard_list", unmitigated=True)["hazards"]] == ["HAZ-0002"]
+
+
+# Verifies: REQ-d00396-A, REQ-d00396-C
+@pytest.mark.parametrize(("key", "spelled"), [("HAZ-2", "HAZ-2"), ("HAZ-2", "haz-0002"), ("HAZ-2", "2"), ("h2", "h2")])
+def test_an_id_that_a_register_writes_otherwise_is_found(shell: Shell, guarded: Path, key: str, spelled: str) -> None:
+    register = RegisterFile(guarded).read().register
+    hazards = {**HAZARDS, key: {**HAZARDS["HAZ-0001"], "id": key, "title": "The lid opens"}}
+    RegisterFile(guarded).create(msgspec.structs.replace(register, hazards=hazards), force=True)
+    assert f"{key}  assessed" in shell.run("safety")
+    assert shell.json("hazard", "show", spelled)["hazard"] == hazards[key]
+    if spelled != "2":
+        assert shell.json("safety", spelled)["artefact"] == hazards[key]
+
+
+# Verifies: REQ-d00396-C
+@pytest.mark.parametrize(
+    ("tests", "evidence"),
+    [
+        (["x"], None),
+        ({"kind": "Inspection"}, None),
+        ([{"kind": "Analysis"}, {"kind": "Inspection"}], "inspection"),
+        ([{}], "automated"),
+    ],
+)
+def test_a_record_of_a_test_counts_where_it_is_one(shell: Shell, guarded: Path, tests: Any, evidence: Any) -> None:
+    register = RegisterFile(guarded).read().register
+    requirements = {"SR-0001": {**REQUIREMENTS["SR-0001"], "tests": tests}}
+    RegisterFile(guarded).create(msgspec.structs.replace(register, safety_requirements=requirements), force=True)
+    (case,) = shell.json("trace", "HAZ-0001")["cases"]
+    assert case["safety_functions"][0]["safety_requirements"][0]["evidence"] == evidence

@@ -43,7 +43,6 @@ class ShowSafety(
     verb="req safety",
     summary="hazards, safety functions and safety requirements with their derived levels; or one in full",
     epilog="clew req safety\nclew req safety HAZ-0001 --json",
-    command_of="req_trace",
 ):
     """The safety case of the register, read only: what mitigates a hazard, what realizes that, and the integrity level
     that follows from the risk graph."""

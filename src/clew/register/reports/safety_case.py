@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -79,8 +80,9 @@ def rows(register: Register) -> tuple[SafetyRow, ...]:
 def find(register: Register, wanted: str, kind: str | None = None) -> SafetyRow:
     """One artefact by an id in any of its spellings; a number alone means one of the given kind."""
     found = [each for each in rows(register) if kind in (None, each.kind)]
-    id = _spelled(wanted, kind)
-    row = next((each for each in found if each.id == id), None)
+    exact = (each for each in found if each.id == wanted.strip())
+    alike = (each for each in found if _spelled(each.id, each.kind) == _spelled(wanted, kind))
+    row = next(chain(exact, alike), None)
     if row is None:
         known = ", ".join(each.id for each in found[:10]) or "none"
         said = KINDS[kind] if kind else "artefact"
@@ -147,12 +149,18 @@ def _told_function(register: Register, id: str) -> dict[str, Any]:
         {
             **_told(each, (found := register.safety_requirements[each])),
             "inherited_sil": inherited_level(found, register),
-            "evidence": str(found["tests"][-1].get("kind") or "automated").lower() if found.get("tests") else None,
+            "evidence": _evidence(found.get("tests")),
         }
         for each in citing(register, REQUIREMENT, id)
     ]
     level = allocated_level(function, register)
     return {**_told(id, function), "allocated_sil": level, "safety_requirements": realizing}
+
+
+def _evidence(tests: object) -> str | None:
+    """How it was tested last; None where the file has no record of a test."""
+    last = tests[-1] if isinstance(tests, list) and tests else None
+    return str(last.get("kind") or "automated").lower() if isinstance(last, Mapping) else None
 
 
 def _told(id: str, artefact: Mapping[str, Any]) -> dict[str, str]:
