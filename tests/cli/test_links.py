@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pty
+import select
 import subprocess
 import sys
 import termios
@@ -16,6 +17,9 @@ from typing import Any
 import pytest
 
 Clew = Callable[..., Any]
+
+_PATIENCE_SECONDS = 300
+"""So long a command on a terminal may be silent; only one that would wait for ever reaches that."""
 
 
 @pytest.fixture
@@ -212,6 +216,23 @@ def test_a_review_on_a_terminal_takes_single_keys_and_no_arrow_for_a_letter(plai
     assert uncited.read_text() == before
 
 
+# Verifies: REQ-d00410-C
+def test_a_review_types_ahead_and_knows_where_a_special_key_ends(plain: Path, uncited: Path) -> None:
+    before = uncited.read_text()
+    with Terminal(plain, "links", "review", "src/fairwater/passage.py", "--limit", "2") as terminal:
+        terminal.wait_for("[q]uit")
+        terminal.press(b"\x1b[A\x1bOA\x1b[[A\x1b[1;5A\x1bas\x1b[3~q")
+        terminal.wait_for("0 accepted, 0 rejected, 1 skipped; 1 were not looked at.")
+    assert uncited.read_text() == before
+
+
+def test_a_terminal_that_waits_for_ever_fails_a_test(plain: Path, uncited: Path) -> None:
+    with Terminal(plain, "links", "review", "src/fairwater/passage.py") as terminal:
+        terminal.wait_for("[q]uit")
+        with pytest.raises(AssertionError, match="did not show 'what it never says'"):
+            terminal.wait_for("what it never says", seconds=0)
+
+
 class Terminal:
     """A command on a terminal of 40 columns, whose keys are pressed one by one."""
 
@@ -234,15 +255,20 @@ class Terminal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.wait()
         os.close(self._own)
+        try:
+            self._process.wait(_PATIENCE_SECONDS)
+        finally:
+            self._process.kill()
 
     def press(self, keys: bytes) -> None:
         os.write(self._own, keys)
 
-    def wait_for(self, text: str) -> None:
+    def wait_for(self, text: str, seconds: float = _PATIENCE_SECONDS) -> None:
         """Until this was shown; where lines break makes no difference."""
         while text not in (shown := " ".join(self._shown.split())):
+            ready = select.select([self._own], [], [], seconds)[0]
+            assert ready, f"The command waits and did not show {text!r}: {self._shown}"
             try:
                 read = os.read(self._own, 65_536)
             except OSError:

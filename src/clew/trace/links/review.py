@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.errors import ClewError
+from clew.text.keys import key_of
 from clew.text.terminal import LINE_START, columns, wrapped
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ ACCEPT, REJECT, SKIP, UNDO, QUIT = "a", "r", "s", "u", "q"
 _KEYS = "[a]ccept  [r]eject  [s]kip  [u]ndo  [q]uit"
 _END = ("", "\x03", "\x04")
 """The end of the input, Ctrl-C and Ctrl-D."""
-_SAME_KEY_SECONDS = 0.05
-"""What follows the sign for a special key that soon belongs to it."""
 
 
 class _Done(msgspec.Struct, frozen=True):
@@ -164,18 +163,13 @@ def _typed() -> str:
             line = ""
         return line.strip()[:1] or ("\n" if line else "")
     import os
-    import select
 
     terminal = sys.stdin.fileno()
     try:
-        typed = os.read(terminal, 1)
-        if typed == b"\x1b" and select.select([terminal], [], [], _SAME_KEY_SECONDS)[0]:
-            # An arrow sends a letter too.
-            os.read(terminal, 64)
+        return key_of(lambda: os.read(terminal, 1).decode("latin-1"))
     except OSError:
         # The terminal was closed.
-        typed = b""
-    return typed.decode("latin-1")
+        return ""
 
 
 def _on_a_terminal() -> bool:
