@@ -3,14 +3,18 @@
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from mcp import MCPError
 from tests.mcp_client import McpClient, Options
 from tests.why.histories import specified
 
+from clew.derived.file import DerivedFile
 from clew.project import Project
+from clew.store.sqlite.connections import Connection
+from clew.store.sqlite.faults import damaged as damage
 from clew.surfaces.cli.main import main
 
 GUIDE = "# Guide\n\n## Low water\n\nA ship that draws three metres waits for the flood before it passes the bar.\n"
@@ -155,6 +159,38 @@ def test_a_search_that_meets_damaged_texts_is_answered_from_an_index_made_anew(
     again = client("search_everything", query="warn ships low water")
     assert {each["id"] for each in again["results"]} == {each["id"] for each in before["results"]}
     assert {each["kind"] for each in again["results"]} == {each["kind"] for each in before["results"]}
+
+
+# Verifies: REQ-d00200-A
+def test_damage_that_only_a_write_to_the_index_meets_is_mended_too(
+    client: McpClient, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def break_writes() -> None:
+        with closing(sqlite3.connect(project / ".clew" / "search" / "index.db")) as connection:
+            ((broken,),) = connection.execute("SELECT series FROM index_state").fetchall()
+
+        @contextmanager
+        def writing(self: DerivedFile, *, durable: bool = False) -> Iterator[Connection]:
+            if getattr(self, "series", None) == broken:
+                raise damage(self.path, "database disk image is malformed")
+            with whole(self, durable=durable) as connection:
+                yield connection
+
+        monkeypatch.setattr(DerivedFile, "writing", writing)
+
+    whole = DerivedFile.writing
+    client("search_everything", query="warn ships low water")
+    break_writes()
+    (project / "src" / "radio.py").write_text("def call_by_radio():\n    return 12\n")
+    found = client("search_everything", query="ships are to call by radio")
+    assert "src/radio.py::call_by_radio" in [each["id"] for each in found["results"]]
+    assert not [note for note in found.get("notes", ()) if "damaged" in note]
+    break_writes()
+    with pytest.raises(MCPError, match="damaged"):
+        client("store_memory", content="The radio is on channel 12.", rationale="decided by the pilots")
+    client("store_memory", content="Pilots speak Dutch and English.", rationale="decided by the pilots")
+    for word in ("radio", "Dutch"):
+        assert client("search_graph", query=word)["results"]
 
 
 # Verifies: REQ-d00200-A

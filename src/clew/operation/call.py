@@ -265,7 +265,9 @@ def _performed(request: Operation, call: Call, *, bounded: bool) -> Any:
         return _tried(request, call, shaped, bounded=bounded)
     except StoreCorrupt as error:
         # Nothing is held here: others go on reading while the index is filled again.
-        if about.writes or call.project is None or not call.project.index.renewed_after(error):
+        is_mended = call.project is not None and call.project.index.renewed_after(error)
+        if about.writes or not is_mended:
+            # What a call has written already, it would write twice.
             raise
     return _tried(request, call, shaped, bounded=bounded)
 

@@ -69,10 +69,24 @@ class UnitIndex(DerivedFile):
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """As of any derived file; an error by damage names the index that has it."""
+        with self._naming_itself(), super().reading() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self, *, durable: bool = False) -> Iterator[Connection]:
+        with self._naming_itself(), super().writing(durable=durable) as connection:
+            yield connection
+
+    @contextmanager
+    def unbound(self) -> Iterator[Connection]:
+        with self._naming_itself(), super().unbound() as connection:
+            yield connection
+
+    @contextmanager
+    def _naming_itself(self) -> Iterator[None]:
+        """An error by damage names the index that has it."""
         try:
-            with super().reading() as connection:
-                yield connection
+            yield
         except StoreCorrupt as error:
             if error.data.get("path", str(self.path)) != str(self.path):
                 # A search follows edges, which other files hold.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from clew.errors import ClewError, StoreError
+from clew.errors import ClewError, StoreCorrupt, StoreError
 from clew.graph.model import Node, NodeKind
 from clew.kb.ingest.units import narrowed
 from clew.search.question import Question, RankedUnit
@@ -172,6 +172,9 @@ class Everything:
                 self.notes += project.code.ensure()
                 code_units.sync(project.code.file, engine)
         except ClewError as error:
+            if isinstance(error, StoreCorrupt) and "index" in error.data:
+                # The call is answered from an index made anew.
+                raise
             self.notes.append(f"The search index is behind the files: {error.message}")
 
     # Who may see what
