@@ -101,6 +101,23 @@ def test_how_near_a_unit_is_to_a_query_is_told_whether_it_found_it_or_not(engine
     assert {id: round(cosine, 1) for id, cosine in found.items()} == {"same": 1.0, "half": 0.7, "other": 0.0}
 
 
+# Verifies: REQ-d00035-G, REQ-d00404-A
+def test_an_encoder_that_fails_or_is_too_busy_costs_the_likeness_only(
+    engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = engines(word_counts.settings())
+    engine.units.put(rules("apples on trees", "boats at sea"))
+    engine.index_vectors()
+    word_counts.answers.clear()
+    monkeypatch.setattr(dense, "PATIENCE_SECONDS", 0.0)
+    assert engine.likeness("apples", ["u0"]) == {}
+    word_counts.answers.set()
+    monkeypatch.setattr(dense, "PATIENCE_SECONDS", 60.0)
+    assert engine.likeness("apples on trees", ["u0"]).keys() == {"u0"}
+    word_counts.fails = True
+    assert engine.likeness("boats", ["u0"]) == {}
+
+
 # Verifies: REQ-d00402-C
 def test_windows_of_quoted_units_have_vectors_and_the_unit_the_mean_of_them(engines: Engines, word_counts: Any) -> None:
     engine = engines(word_counts.settings())

@@ -8,6 +8,7 @@ A search compiles its scope into a condition first; each signal sees only the un
 the rankings become one. All reads of one search see one state of the index.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 
     from clew.search.embed.embedder import Vectors
     from clew.search.embed.word_vectors import WordVectors
+
+log = logging.getLogger(__name__)
 
 INDEX_FILE = "index.db"
 
@@ -279,10 +282,20 @@ class SearchEngine:
         with self.units.asked() as reading:
             numbers = reading.numbers_of(list(ids))
             known = self._dense.vectors_of(reading, list(numbers.values()))
-            vector = self._dense.embed_query(reading, asked) if known else None
+            vector = self._vector_of(reading, asked) if known else None
         if vector is None:
             return {}
         return {id: float(known[number] @ vector) for id, number in numbers.items() if number in known}
+
+    def _vector_of(self, reading: Reading, asked: str) -> "NDArray[np.float32] | None":
+        try:
+            return self._dense.embed_query(reading, asked, patiently=False)
+        except TimeoutError:
+            # The search before has reported that, and that an encoder failed.
+            return None
+        except Exception as error:
+            log.warning("Units could not be compared with a query: %s", error)
+            return None
 
     def warm(self) -> None:
         """Load what a search by meaning needs, so that the first one does not wait for it."""

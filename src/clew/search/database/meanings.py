@@ -148,9 +148,10 @@ class DatabaseMeanings:
         embedder, _ = self._embedder()
         return "" if embedder is None else f"{embedder.name}/{reading.state()[2]}"
 
-    def embed_query(self, reading: DatabaseReading, query: str) -> "Vector | None":
+    def embed_query(self, reading: DatabaseReading, query: str, *, patiently: bool = True) -> "Vector | None":
         embedder, _ = self._embedder()
-        return None if embedder is None else self._queries_of(embedder).vector(query)
+        patience = None if patiently else PATIENCE_SECONDS
+        return None if embedder is None else self._queries_of(embedder).vector(query, patience)
 
     def window_likeness(self, reading: DatabaseReading, query: str, numbers: Sequence[int]) -> "dict[int, Vector]":
         from clew.search.dense.window_vectors import unpacked as unpacked_windows

@@ -107,9 +107,11 @@ class DenseSearch:
             self._noticed(error)
             return "damaged"
 
-    def embed_query(self, reading: "EmbeddedReading", query: str) -> "NDArray[np.float32] | None":
+    def embed_query(
+        self, reading: "EmbeddedReading", query: str, *, patiently: bool = True
+    ) -> "NDArray[np.float32] | None":
         space, _ = self._serving(reading.connection)
-        return None if space is None else space.vector(query)
+        return None if space is None else space.vector(query, None if patiently else PATIENCE_SECONDS)
 
     def window_likeness(
         self, reading: "EmbeddedReading", query: str, numbers: Sequence[int]
