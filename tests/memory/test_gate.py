@@ -30,7 +30,8 @@ def test_words_and_meaning_together_open_the_gate() -> None:
     "more",
     [
         *(" in August 2023", " on 8 May, 2023", " on December 1st, 2023", " last week", " recently"),
-        *(" as mentioned on Tuesday", ", as often described"),
+        *(" as mentioned on Tuesday", ", as often described", " in early March", " in mid-June", " on the 3rd of June"),
+        *(", April 2023", " by July", " since Sep 4"),
     ],
 )
 def test_words_that_say_when_or_belong_to_asking_are_not_looked_for(more: str) -> None:
@@ -55,6 +56,21 @@ def test_a_prompt_of_few_words_needs_more_than_those() -> None:
 def test_without_vectors_one_shared_word_is_chance() -> None:
     assert not asked("lamps", None).passed
     assert asked("Who lit the lamps?", None).passed
+
+
+# Verifies: REQ-d00305-F
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("Explain parse_config", "parse_config must never raise: callers ignore it."),
+        ("Explain getUserById", "getUserById is slow."),
+        ("What is Jan's hobby?", "Jan's hobby is sailing."),
+        ("When does April deploy?", "April may deploy on Fridays."),
+    ],
+)
+def test_without_vectors_an_identifier_or_a_name_with_one_more_word_is_no_chance(query: str, text: str) -> None:
+    assert asked(query, None, text).passed
+    assert not asked(query, None).passed
 
 
 # Verifies: REQ-d00305-B

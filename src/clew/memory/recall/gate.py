@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from clew.text.dates import MONTH, SAYS_WHEN, YEAR
-from clew.text.keywords import keywords
+from clew.text.keywords import STOP_TERMS, keywords
 from clew.text.words import terms
 
 PASSES_FROM = 0.452
@@ -23,12 +23,19 @@ _COVERAGE, _COSINE = 0.35, 0.65
 _BEYOND = 0.4
 """How much of its rarest word a prompt is taken to say beyond its words."""
 _FEWEST_WORDS = 2
-"""Where there are no vectors, a single word that is shared is chance."""
+"""Where there are no vectors, a single word that is shared is chance, however rare: "continue" and "stop" are as rare
+in a memory as any other. An identifier is as many words as it has parts."""
 
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
-_DATE = re.compile(rf"(?:\b{_DAY}\s+)?{MONTH.pattern}(?:\s+{_DAY}\b)?|{YEAR.pattern}")
+_BEFORE_MONTH = "in|since|last|by|until|during|early|mid|late"
+_DATE = re.compile(
+    rf"\b(?:{_DAY}(?:\s+of)?|(?i:{_BEFORE_MONTH}))[\s-]+{MONTH.pattern}(?:\s+{_DAY}\b)?"
+    rf"|{MONTH.pattern}(?:\s+{_DAY}\b|(?=,?\s+{YEAR.pattern}))|{YEAR.pattern}"
+)
+"""A month is one beside a day or a year, or after a word such as "in"; elsewhere April and Jan are people."""
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ASKING = re.compile(
-    r"\b(?:what|which) (?:kind|type|sort)s? of\b|\b(?:mention|describe|consider|happen)(?:s|d|ed)?\b"
+    r"\b(?:what|which) (?:kind|type|sort)s? of\b|\b(?:mention|describe|consider|happen|explain)(?:s|d|ed)?\b"
     r"|\b(?:likely|often)\b",
     re.IGNORECASE,
 )
@@ -93,7 +100,13 @@ def _telling(query: str) -> dict[str, None]:
     """The terms of a query that say what it is about."""
     for pattern in (_DATE, SAYS_WHEN, _ASKING):
         query = pattern.sub(" ", query)
-    return dict.fromkeys(term for word in keywords(query) for term in terms(word)[:1])
+    return dict.fromkeys(term for word in keywords(_HUMP.sub("_", query)) for term in _parts(word))
+
+
+def _parts(word: str) -> list[str]:
+    """The terms of an identifier, of which a memory may have each; of another word the first says what it is about."""
+    found = terms(word)
+    return [term for term in found if term not in STOP_TERMS] if "_" in word else found[:1]
 
 
 def _score(cosine: float | None, coverage: float) -> float:
