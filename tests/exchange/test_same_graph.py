@@ -248,6 +248,143 @@ def test_a_journey_that_changed_in_the_source_changes_here_in_its_own_style(clew
     assert text.startswith("# Journeys\n\nProse before.\n\n")
 
 
+MANNERED = """# Journeys
+
+## JNY-Mannered-01: A walk
+
+Before the fields.
+
+*Actor*: Somebody who
+walks
+**Goal** = A hill
+
+Validates: REQ-p00001-A,
+  REQ-p00002
+
+### Notes
+
+One.
+
+#### Detail of *this* walk
+
+With a [link](a).
+
+### Empty
+
+### Notes
+
+Two.
+
+### Steps
+
+1. Walk.
+2. Rest.
+
+### {long}
+
+Long.
+"""
+
+
+# Verifies: REQ-d00601-I
+@pytest.mark.parametrize(
+    ("given", "wanted", "there", "then"),
+    [
+        ('"text":"Rest."', '"text":"Sleep."', "2. Rest.", "2. Sleep."),
+        ('"text":"Rest."', '"text":"Rest.\\nLong."', "2. Rest.", "2. Rest.\nLong."),
+        ('{"label":"1","text":"Walk."},{"label":"2","text":"Rest."}', "", "### Steps\n\n1. Walk.\n2. Rest.\n\n", ""),
+        ('"Notes-2":"Two."', '"Notes-2":"Three."', "Two.", "Three."),
+        (',"Notes-2":"Two."', "", "### Notes\n\nTwo.\n\n", ""),
+        ("With a [link](a).", "Without.", "With a [link](a).", "Without."),
+        ('"text":"Before the', '"text":"In front of the', "Before the", "In front of the"),
+        ('"title":"A walk"', '"title":"A run"', "A walk", "A run"),
+        ('"Somebody who walks"', '"Nobody"', "Somebody who\nwalks", "Nobody"),
+        ('"actor":"Somebody who walks",', "", "*Actor*: Somebody who\nwalks\n", ""),
+        ('"A hill"', '"A hill","context":"Noon"', "= A hill\n", "= A hill\n**Context**: Noon\n"),
+        ('"Notes":', '"More":"Much","Notes":', "\n\nLong.\n", "\n\nLong.\n\n### More\n\nMuch\n"),
+        ('"labels":["A"]', '"labels":["B"]', "REQ-p00001-A,\n  REQ-p00002", "REQ-p00002, REQ-p00001-B"),
+        (',{"kind":"validates","target":"REQ-p00002"}', "", "REQ-p00001-A,\n  REQ-p00002", "REQ-p00001-A"),
+    ],
+)
+def test_an_import_changes_no_more_of_a_journey_than_differs(
+    clew: Clew, tmp_path: Path, given: str, wanted: str, there: str, then: str
+) -> None:
+    before = MANNERED.format(long="A heading of very many words " * 5) + "\n*End* *JNY-Mannered-01*\n"
+    assert _changed(clew, tmp_path, before, given, wanted) == before.replace(there, then)
+
+
+# Verifies: REQ-d00601-I
+@pytest.mark.parametrize(
+    "end", ["", "\n*End* *A walk*\n\n---\n", "\n\n# Behind\n\nProse.\n", "\n## JNY-Next-01: No\n\n*End* *No*"]
+)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_what_stands_behind_a_journey_stays_as_it_is(clew: Clew, tmp_path: Path, end: str, line_end: str) -> None:
+    before = (MANNERED.format(long="Other") + end).replace("\n", line_end)
+    assert _changed(clew, tmp_path, before, '"title":"A walk"', '"title":"A run"') == before.replace("A walk", "A run")
+
+
+# Verifies: REQ-d00601-I
+def test_a_journey_gets_what_it_did_not_have_where_it_belongs(clew: Clew, tmp_path: Path) -> None:
+    before = "## JNY-Bare-01: A walk\n\n### Notes\n\nOne.\n\n### Notes\n\nTwo.\n\n*End* *JNY-Bare-01*\n"
+    text = _changed(
+        clew,
+        tmp_path,
+        before,
+        '"attributes":{"Notes":"One.",',
+        '"text":"Text.","criteria":[{"label":"1","text":"Go."}],"relations":[{"kind":"validates","target":"REQ-p00001"}],'
+        '"attributes":{"goal":"A hill",',
+    )
+    assert text == (
+        "## JNY-Bare-01: A walk\n\n**Goal**: A hill\n\n**Validates**: REQ-p00001\n\nText.\n\n### Steps\n\n1. Go.\n\n"
+        "### Notes-2\n\nTwo.\n\n*End* *JNY-Bare-01*\n"
+    )
+
+
+# Verifies: REQ-d00601-I
+def test_fields_of_a_journey_that_go_on_are_not_cut(clew: Clew, tmp_path: Path) -> None:
+    before = "## JNY-Bare-01: A walk\n\n**Actor**: Ada\n**Goal**: A hill\nfar away\nActor: Ben\nValidates: nothing\n"
+    text = _changed(
+        clew,
+        tmp_path,
+        before,
+        '"actor":"Ada Ben","goal":"A hill far away"},"relations":[{"kind":"validates","target":"nothing"}]',
+        '"actor":"Cleo","goal":"A hill far away"},"relations":[{"kind":"addresses","target":"REQ-p00001"}]',
+    )
+    assert text == (
+        "## JNY-Bare-01: A walk\n\n**Actor**: Cleo\n**Goal**: A hill\nfar away\nValidates: -\n**Addresses**: REQ-p00001\n"
+    )
+
+
+# Verifies: REQ-d00601-I
+def test_text_between_the_fields_of_a_journey_changes_where_it_begins(clew: Clew, tmp_path: Path) -> None:
+    before = (
+        "## JNY-Bare-01: A walk\n\nOne.\n\nMore.\n\n**Goal**: A hill\n\nTwo.\n\nValidates: REQ-p00001\nThree.\n\n"
+        "*End* *JNY-Bare-01*\n"
+    )
+    text = _changed(clew, tmp_path, before, '"text":"One.', '"text":"Other.')
+    assert text.startswith("## JNY-Bare-01: A walk\n\nOther.\n\nMore.\n")
+    assert text.endswith("Two.\n\nThree.\n\n**Goal**: A hill\n\n\nValidates: REQ-p00001\n\n*End* *JNY-Bare-01*\n")
+    assert len(text.split()) == len(before.split())
+
+
+def _changed(clew: Clew, tmp_path: Path, before: str, given: str, wanted: str) -> str:
+    """The file of a journey after an import of its export, in which a piece says something else."""
+    folder = started(clew, tmp_path / "first", "elspais")
+    (folder / "spec").mkdir()
+    place = folder / "spec" / "journeys.md"
+    place.write_bytes(before.encode())
+    (folder / "spec" / "books.md").write_text(REQUIREMENTS)
+    file = tmp_path / "out.jsonl"
+    clew(folder, "export", "jsonl", "-o", str(file))
+    said = file.read_text()
+    assert given in said
+    file.write_text(said.replace(given, wanted, 1))
+    done = clew(folder, "import", "jsonl", str(file))
+    assert "1 changed" in done.stdout, done
+    assert "kept in" not in done.stdout
+    return place.read_bytes().decode()
+
+
 class _Asked(set[str]):
     times = 0
 

@@ -15,6 +15,7 @@ from clew.edit.edits import FileEdit
 from clew.edit.targets import read_if_there
 from clew.errors import InvalidArgument, Rejected
 from clew.exchange.model import JOURNEY, REQUIREMENT, Criterion, Item, Relation, attribute, without_attributes
+from clew.exchange.places.journey_edits import edited_journey
 from clew.exchange.places.journeys import fresh_journey_id, journey_item, journey_labels, journey_lines
 from clew.exchange.places.place import Placing, free_name, grouped, some, title_of
 from clew.exchange.places.spec_text import entry, plain
@@ -152,7 +153,8 @@ class ElspaisPlace:
     # Writing
 
     def placed(self, placing: Placing) -> Item:
-        block = self._block(placing.item)
+        _, old = self._records.get(placing.item.id, ("", None))
+        block = self._block(placing.item, old if isinstance(old, Journey) else None)
         found = [each for each in read(block, self._grammar).blocks if isinstance(each, Requirement | Journey)]
         wanted = placing.item
         read_back = item_of(found[0], "") if len(found) == 1 else None
@@ -168,12 +170,14 @@ class ElspaisPlace:
             )
         return msgspec.structs.replace(read_back, path=wanted.path if self._reads(wanted.path) else "")
 
-    def _block(self, item: Item, old: Requirement | Journey | None = None) -> bytes:
-        """The text of a requirement or journey, in the style of the one that it takes the place of."""
+    def _block(self, item: Item, old: Requirement | Journey | None = None, former: bytes | None = None) -> bytes:
+        """The text of a requirement or journey, in the style of the one that it takes the place of. `former` is the
+        text of that one, byte for byte."""
         if item.kind == JOURNEY:
+            if isinstance(old, Journey):
+                return edited_journey(former or old.raw.encode(), self._grammar, item, self._reference)
             cited = [(kind, list(map(self._reference, each))) for kind, each in grouped(item.relations).items()]
-            former = old if isinstance(old, Journey) else None
-            return "\n".join(journey_lines(item, cited, self._prefixes, former)).encode()
+            return "\n".join(journey_lines(item, cited, self._prefixes)).encode()
         old = old if isinstance(old, Requirement) else None
         most = self._settings.label_max_count
         if len(item.criteria) > most or "" in (each.label for each in item.criteria):
@@ -252,7 +256,7 @@ class ElspaisPlace:
         files = _Files(self._context)
         for placing in changed:
             path, old = self._records[placing.item.id]
-            files.replace(path, old, self._block(placing.item, old))
+            files.replace(path, old, self._block(placing.item, old, files.former(path, old)))
         for path, placings in self._new_files(added).items():
             for placing in placings:
                 files.append(path, self._block(placing.item))
@@ -305,6 +309,11 @@ class _Files:
         self._replaced: dict[str, list[tuple[int, int, bytes]]] = {}
         self._appended: dict[str, list[bytes]] = {}
 
+    def former(self, path: str, old: Requirement | Journey) -> bytes:
+        """What stands there now."""
+        self._read(path)
+        return (self._before[path] or b"")[old.span.start : old.span.end]
+
     def replace(self, path: str, old: Requirement | Journey, block: bytes) -> None:
         self._read(path)
         self._replaced.setdefault(path, []).append((old.span.start, old.span.end, block))
@@ -322,7 +331,8 @@ class _Files:
 
     def _after(self, path: str, data: bytes) -> bytes:
         for start, end, block in sorted(self._replaced.get(path, ()), reverse=True):
-            data = data[:start] + block.rstrip(b"\n") + (b"\n" if data[end - 1 : end] == b"\n" else b"") + data[end:]
+            former = data[start:end]
+            data = data[:start] + block.rstrip(b"\r\n") + former[len(former.rstrip(b"\r\n")) :] + data[end:]
         blocks = self._appended.get(path, [])
         if not blocks:
             return data

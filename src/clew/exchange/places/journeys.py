@@ -6,37 +6,29 @@ Steps that are written otherwise than one by one, such as with prose between the
 import re
 from collections.abc import Iterator, Sequence
 
-import msgspec
-
 from clew.exchange.model import JOURNEY, Criterion, Item, Relation, attribute, without_attributes
 from clew.exchange.places.place import free_name, title_of, writable
 from clew.exchange.places.spec_text import FENCE, is_taken, plain
 from clew.formats.elspais.journey import JOURNEY_FIELD, LIST_FIELDS, STEP, TEXT_FIELDS
 from clew.formats.elspais.lines import plain_heading
-from clew.formats.elspais.records import Journey
+from clew.formats.elspais.records import Journey, SectionRecord
 
-_STEPS = "Steps"
+STEPS = "Steps"
 _NAME = re.compile(r"[^\s#*_][^\n*]{0,79}")
-_HEADING = re.compile(r"(#{1,6})\s")
-_END = re.compile(r"\*End\*\s*\*(.*)\*\s*")
 
 
 def journey_item(record: Journey, path: str) -> Item:
     """A journey in the neutral form."""
-    texts = {"actor": record.actor, "goal": record.goal, "context": record.context}
-    attributes = {name: text for name, text in texts.items() if text}
-    steps = tuple(Criterion(str(number), text) for number, text, _ in record.steps)
-    written = [section for section in record.sections if plain_heading(section.heading) == "steps"]
-    are_steps = len(written) == 1 and written[0].heading == _STEPS and _are_plain(steps, written[0].text)
-    for section in record.sections:
-        if not (are_steps and section is written[0]):
-            attributes[free_name(section.heading, attributes)] = section.text
+    attributes: dict[str, str] = {name: text for name in TEXT_FIELDS if (text := getattr(record, name))}
+    sections = named_sections(record)
+    attributes |= {name: section.text for name, section in sections if name is not None}
+    has_steps = any(name is None for name, _ in sections)
     return Item(
         id=record.id,
         kind=JOURNEY,
         title=record.title,
         text=record.preamble,
-        criteria=steps if are_steps else (),
+        criteria=_steps(record) if has_steps else (),
         attributes=attributes,
         relations=tuple(dict.fromkeys(Relation(each.kind, each.target, each.labels) for each in record.references)),
         path=path,
@@ -44,10 +36,31 @@ def journey_item(record: Journey, path: str) -> Item:
     )
 
 
+def named_sections(record: Journey) -> list[tuple[str | None, SectionRecord]]:
+    """The sections under the names that they have as attributes; None is the one that says the steps."""
+    written = [section for section in record.sections if is_of_steps(section.heading)]
+    are_steps = len(written) == 1 and written[0].heading == STEPS and _are_plain(_steps(record), written[0].text)
+    taken = {name for name in TEXT_FIELDS if getattr(record, name)}
+    found: list[tuple[str | None, SectionRecord]] = []
+    for section in record.sections:
+        name = None if are_steps and section is written[0] else free_name(section.heading, taken)
+        taken |= {name} if name is not None else set()
+        found.append((name, section))
+    return found
+
+
+def is_of_steps(heading: str) -> bool:
+    return plain_heading(heading) == "steps"
+
+
+def _steps(record: Journey) -> tuple[Criterion, ...]:
+    return tuple(Criterion(str(number), text) for number, text, _ in record.steps)
+
+
 def _are_plain(steps: Sequence[Criterion], text: str) -> bool:
     """Whether a section says its steps and nothing else."""
     labels = [each.label for each in steps]
-    return len(set(labels)) == len(labels) and "\n".join(_step_lines(steps, ())) == text
+    return len(set(labels)) == len(labels) and "\n".join(step_lines(steps, ())) == text
 
 
 def fresh_journey_id(item: Item, taken: set[str], highest: dict[str, int]) -> str:
@@ -70,47 +83,44 @@ def journey_labels(item: Item) -> tuple[str, ...]:
     return tuple(str(number) for number in range(1, len(given) + 1))
 
 
-class _Style(msgspec.Struct, frozen=True):
-    """How a journey is written."""
-
-    header: str = "##"
-    marks: str = "###"
-    """Of the headings in it."""
-    ends_with_title: bool = False
-
-    @classmethod
-    def of(cls, old: Journey | None) -> "_Style":
-        if old is None:
-            return cls()
-        first, *lines = old.raw.splitlines()
-        header = _HEADING.match(first)
-        inner = next((found[1] for line in lines if (found := _HEADING.match(line))), None)
-        depth = header[1] if header is not None else "##"
-        end = next((found[1].strip() for line in reversed(lines) if (found := _END.fullmatch(line.strip()))), "")
-        return cls(depth, inner or f"{depth}#"[:6], end == old.title and end != old.id)
-
-
-def journey_lines(
-    item: Item, cited: Sequence[tuple[str, list[str]]], prefixes: tuple[str, ...], old: Journey | None
-) -> Iterator[str]:
-    """The text of a journey. `cited` are the references of each kind."""
-    style, title = _Style.of(old), title_of(item)
-    yield from (f"{style.header} {item.id}: {title}", "")
-    fields = [(name, " ".join(writable(attribute(item, name)).split())) for name in TEXT_FIELDS]
-    written = [f"**{name.capitalize()}**: {value}" for name, value in fields if value]
+def journey_lines(item: Item, cited: Sequence[tuple[str, list[str]]], prefixes: tuple[str, ...]) -> Iterator[str]:
+    """The text of a new journey. `cited` are the references of each kind."""
+    yield from (f"## {item.id}: {title_of(item)}", "")
+    written = [f"**{name.capitalize()}**: {value}" for name, value in field_texts(item).items() if value]
     yield from (*written, "") if written else ()
     for kind, references in cited:
         if kind in LIST_FIELDS:
             yield from (f"{kind.capitalize()}: {', '.join(references)}", "")
-    if text := plain(item.text, prefixes, _begins_field):
+    if text := preamble_text(item, prefixes):
         yield from (*text.split("\n"), "")
     if item.criteria:
-        yield from (f"{style.marks} {_STEPS}", "", *_step_lines(item.criteria, prefixes), "")
+        yield from (f"### {STEPS}", "", *step_lines(item.criteria, prefixes), "")
+    for name, text in section_texts(item, prefixes).items():
+        yield from (f"### {name}", "", *text.split("\n"), "")
+    yield from (f"*End* *{item.id}*", "")
+
+
+def field_texts(item: Item) -> dict[str, str]:
+    """Actor, goal and context, in one line each."""
+    return {name: " ".join(writable(attribute(item, name)).split()) for name in TEXT_FIELDS}
+
+
+def preamble_text(item: Item, prefixes: tuple[str, ...]) -> str:
+    return plain(item.text, prefixes, _begins_field)
+
+
+def section_text(value: str, prefixes: tuple[str, ...]) -> str:
+    return plain(value, prefixes, lambda _: False)
+
+
+def section_texts(item: Item, prefixes: tuple[str, ...]) -> dict[str, str]:
+    """The attributes that become sections, by their headings."""
+    found: dict[str, str] = {}
     for name, value in without_attributes(item, *TEXT_FIELDS).items():
-        is_taken = bool(item.criteria) and plain_heading(name) == "steps"
-        if (text := plain(value, prefixes, lambda _: False)) and _NAME.fullmatch(name) and not is_taken:
-            yield from (f"{style.marks} {name.strip()}", "", *text.split("\n"), "")
-    yield from (f"*End* *{title if style.ends_with_title else item.id}*", "")
+        is_taken = bool(item.criteria) and is_of_steps(name)
+        if (text := section_text(value, prefixes)) and _NAME.fullmatch(name) and not is_taken:
+            found[name.strip()] = text
+    return found
 
 
 def _begins_field(line: str) -> bool:
@@ -118,7 +128,7 @@ def _begins_field(line: str) -> bool:
     return field is not None and (field.signed or field.decorated)
 
 
-def _step_lines(steps: Sequence[Criterion], prefixes: tuple[str, ...]) -> Iterator[str]:
+def step_lines(steps: Sequence[Criterion], prefixes: tuple[str, ...]) -> Iterator[str]:
     for each in steps:
         text = f"{each.title}: {each.text}" if each.title else each.text
         first, *rest = writable(text).strip().split("\n")

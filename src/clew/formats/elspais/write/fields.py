@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from clew.formats.diagnostics import Findings
 from clew.formats.elspais.fields import Field, ReferenceList, continued_field, metadata_lines
 from clew.formats.elspais.ids.grammar import IdGrammar
-from clew.formats.elspais.journey import JOURNEY_FIELD
+from clew.formats.elspais.journey import JOURNEY_FIELD, TEXT_FIELDS
 from clew.formats.elspais.lines import TEXT
 from clew.formats.elspais.write.lines import BlockLines
 
@@ -50,11 +50,24 @@ def add_field(lines: BlockLines, fields: list[tuple[int, Field]], name: str, val
     # elspais puts Refines and its like on lines of their own, below that of Implements.
     is_below = name != "status" and any(field.name == "implements" for field in beside)
     if is_below or beside[-1].value.endswith(",") or first.name not in ("level", "status"):
-        last = fields[-1][0]
-        lines.insert(last + 1, text)
+        last, beside_it = fields[-1]
+        lines.insert(field_stop(lines, last) if beside_it.name in TEXT_FIELDS else last + 1, text)
     else:
         bare = lines.text[index].rstrip()
         lines.text[index] = f"{bare} | {text}{lines.text[index][len(bare) :]}"
+
+
+def field_stop(lines: BlockLines, index: int) -> int:
+    """The line behind a text of a journey, which goes on in the lines directly below it."""
+    stop = index + 1
+    while stop < lines.first_heading and lines.read.kinds[stop] == TEXT and not _begins_field(lines.read.text[stop]):
+        stop += 1
+    return stop
+
+
+def _begins_field(text: str) -> bool:
+    field = JOURNEY_FIELD.match(text)
+    return field is not None and (field.signed or field.decorated)
 
 
 def _wrap_of(line: str, field: Field) -> str:

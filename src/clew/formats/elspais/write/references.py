@@ -116,9 +116,10 @@ def with_kind(data: bytes, grammar: IdGrammar, kind: str, target: str, new_kind:
 
 
 def names(written: str, target: str, grammar: IdGrammar) -> bool:
-    """Whether an item cites a requirement, by an id of its own format or by one of a register."""
+    """Whether an item cites a requirement, by an id of its own format or by one of a register. One that is no id cites
+    what it says."""
     parsed = grammar.parse_reference(written) or RegisterIds(grammar).parse(written)
-    return parsed is not None and parsed.target == target
+    return parsed.target == target if parsed is not None else written == target
 
 
 def _rewrite_list(lines: BlockLines, each: ItemList, text: str) -> None:

@@ -5,11 +5,11 @@ import re
 
 from clew.formats.elspais.fields import FLAG_FIELD, FieldPattern
 from clew.formats.elspais.ids.grammar import IdGrammar
-from clew.formats.elspais.journey import JOURNEY_FIELD, LIST_FIELDS
-from clew.formats.elspais.lines import HEADING, TEXT, plain_heading
+from clew.formats.elspais.journey import LIST_FIELDS
+from clew.formats.elspais.lines import HEADING, plain_heading
 from clew.formats.elspais.records import SectionRecord
 from clew.formats.elspais.write.blocks import Style
-from clew.formats.elspais.write.fields import add_field, journey_fields, requirement_fields
+from clew.formats.elspais.write.fields import add_field, field_stop, journey_fields, requirement_fields
 from clew.formats.elspais.write.lines import BlockLines, encoded
 
 _DEEPEST = 6
@@ -27,6 +27,17 @@ def with_section(data: bytes, grammar: IdGrammar, heading: str, text: str) -> by
     while stop > 1 and lines.is_blank(stop - 1):
         stop -= 1
     lines.insert(stop, "", f"{'#' * depth} {heading}", "", *text.split("\n"))
+    return lines.data()
+
+
+def with_first_section(data: bytes, grammar: IdGrammar, heading: str, text: str) -> bytes:
+    """The block with one more section, before those that it has."""
+    lines = BlockLines(data, grammar)
+    first = lines.first_heading
+    if first == lines.content_stop:
+        return with_section(data, grammar, heading, text)
+    before = [] if lines.is_blank(first - 1) else [""]
+    lines.insert(first, *before, f"{'#' * lines.heading_depth(first)} {heading}", "", *text.split("\n"), "")
     return lines.data()
 
 
@@ -105,34 +116,59 @@ def with_template_mark(data: bytes, grammar: IdGrammar, is_template: bool) -> by
 
 
 def with_journey_field(data: bytes, grammar: IdGrammar, name: str, value: str) -> bytes:
-    """The journey with another actor, goal or context, in one line."""
+    """The journey with another actor, goal or context, in one line; empty takes it out."""
     lines = BlockLines(data, grammar)
-    for index in range(1, lines.first_heading):
-        field = JOURNEY_FIELD.match(lines.text[index]) if lines.read.kinds[index] == TEXT else None
-        if field is None or field.name != name or not (field.signed or field.decorated):
-            continue
+    own = [(index, field) for index, field in journey_fields(lines) if field.name == name and not field.continues]
+    # What is said a second time is one with the first.
+    for index, _ in reversed(own[1:] if value else own):
+        lines.remove(index, field_stop(lines, index))
+    if own and value:
+        index, field = own[0]
+        lines.remove(index + 1, field_stop(lines, index))
         lines.text[index] = lines.text[index][: field.start].rstrip() + f" {value}"
-        lines.remove(index + 1, _field_stop(lines, index))
+    if own or not value:
         return lines.data()
     beside = [index for index, field in journey_fields(lines) if field.name not in LIST_FIELDS]
     if beside:
-        lines.insert(_field_stop(lines, beside[-1]), f"**{name.capitalize()}**: {value}")
+        lines.insert(field_stop(lines, beside[-1]), f"**{name.capitalize()}**: {value}")
     else:
         add_field(lines, [], name, value)
     return lines.data()
 
 
-def _field_stop(lines: BlockLines, index: int) -> int:
-    """The line behind a field, which goes on in the lines directly below it."""
-    stop = index + 1
-    while stop < lines.first_heading and lines.read.kinds[stop] == TEXT and not _begins_field(lines.text[stop]):
-        stop += 1
-    return stop
+def with_journey_preamble(data: bytes, grammar: IdGrammar, text: str) -> bytes:
+    """The journey with another text before its first heading, where its text began; empty takes it out. Text that
+    stands between fields is one with it."""
+    lines = BlockLines(data, grammar)
+    said = _said(lines)
+    for first, stop in said[:0:-1]:
+        lines.remove(first, stop)
+    first, stop = said[0] if said else (lines.first_heading, lines.first_heading)
+    while not said and first > 1 and lines.is_blank(first - 1):
+        first, stop = first - 1, stop - 1
+    lines.remove(first, stop)
+    if text:
+        before = [] if lines.is_blank(first - 1) else [""]
+        behind = [] if first == len(lines.text) or lines.is_blank(first) else [""]
+        lines.insert(first, *before, *text.split("\n"), *behind)
+    return lines.data()
 
 
-def _begins_field(text: str) -> bool:
-    field = JOURNEY_FIELD.match(text)
-    return field is not None and (field.signed or field.decorated)
+def _said(lines: BlockLines) -> list[tuple[int, int]]:
+    """The stretches of lines before the first heading of a journey that belong to no field, without the blank lines
+    around them."""
+    owned: set[int] = set()
+    for index, field in journey_fields(lines):
+        owned |= {index} if field.name in LIST_FIELDS else set(range(index, field_stop(lines, index)))
+    found: list[tuple[int, int]] = []
+    for index in range(1, lines.first_heading):
+        if index in owned or lines.is_blank(index):
+            continue
+        if found and not owned & set(range(found[-1][1], index)):
+            found[-1] = (found[-1][0], index + 1)
+        else:
+            found.append((index, index + 1))
+    return found
 
 
 def journey_text(id: str, title: str, style: Style) -> bytes:
