@@ -351,7 +351,8 @@ def test_fields_of_a_journey_that_go_on_are_not_cut(clew: Clew, tmp_path: Path) 
         '"actor":"Cleo","goal":"A hill far away"},"relations":[{"kind":"addresses","target":"REQ-p00001"}]',
     )
     assert text == (
-        "## JNY-Bare-01: A walk\n\n**Actor**: Cleo\n**Goal**: A hill\nfar away\nValidates: -\n**Addresses**: REQ-p00001\n"
+        "## JNY-Bare-01: A walk\n\n**Actor**: Cleo\n**Goal**: A hill\nfar away\n"
+        "Validates: -\n**Addresses**: REQ-p00001\n"
     )
 
 
