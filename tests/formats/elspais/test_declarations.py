@@ -1,5 +1,7 @@
 """Declarations in a settings file: changed in its text, with every other byte as it was."""
 
+import tomllib
+
 import pytest
 
 from clew.errors import AlreadyExists, NotFound, Refused
@@ -97,3 +99,42 @@ def test_case_does_not_count_and_unknown_names_are_told() -> None:
     with pytest.raises(NotFound, match=r"declares no \[scopes.board\]") as failure:
         spelled(TEXT, FILE, "board")
     assert failure.value.hint == "It declares: sponsor, auditor."
+
+
+# Verifies: REQ-d00399-B
+@pytest.mark.parametrize(
+    "value",
+    [
+        '["a", "b"]  # [ " {',
+        "[  # \"first\n  [\"a # ]\", '\"'],\n  ['b\\'],\n]  # last",
+        '"""\n[scopes.x]\nlevel = 1 # \\""" "" """""',
+        "'''\n] \\\n'''",
+        '"\\" # ]" # said',
+        '{ a = "}", b = [1] }',
+        '"a\u2028b" # c\u2028level = 2',
+        "true",
+    ],
+)
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("end", ["", "\n", "\n\n# end\n[other]\nlevel = 1\n"])
+def test_a_value_ends_where_toml_says(value: str, newline: str, end: str) -> None:
+    def written(text: str) -> bytes:
+        return text.replace("\n", newline).encode()
+
+    text = f"[scopes.x]\nfirst = 1\nlevel = {value}\nlast = 2 # z{end}"
+    tomllib.loads(text)
+    whole = dict(declared(written(text), FILE)["x"])
+    made = update(written(text), FILE, "x", {**whole, "last": 3})
+    assert made == written(text.replace("last = 2", "last = 3") + ("" if end else "\n"))
+    del whole["level"]
+    assert update(written(text), FILE, "x", whole) == written(f"[scopes.x]\nfirst = 1\nlast = 2 # z{end}")
+
+
+# Verifies: REQ-d00399-B
+def test_a_long_value_is_not_parsed_for_each_of_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+    loads = tomllib.loads
+    monkeypatch.setattr("tomllib.loads", lambda text: parsed.append(text) or loads(text))
+    rows = "".join(f'  "{number}", # {number}\n' for number in range(100))
+    update(f"[scopes.x]\nlevel = [\n{rows}] # all\n".encode(), FILE, "x", {"level": ["a"]})
+    assert len(parsed) < 10

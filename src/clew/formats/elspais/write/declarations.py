@@ -23,6 +23,13 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _HEADER = re.compile(rf"""([ \t]*\[[ \t]*{TABLE}[ \t]*\.[ \t]*)(["']?)([A-Za-z0-9_-]+)\2([ \t]*\][ \t]*(?:\#.*)?)""")
 _ANY_HEADER = re.compile(r"[ \t]*\[")
 _SETTING = re.compile(r"""[ \t]*(["']?)([A-Za-z0-9_-]+)\1[ \t]*=""")
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_STRINGS = (
+    *(r'"""(?:\\.|[^\\])*?"""(?!")', r"'''.*?'''(?!')"),
+    *(r'"(?:\\.|[^"\\\n])*"', r"'[^'\n]*'"),
+)
+_TOKEN = re.compile("|".join((*_STRINGS, r"#[^\n]*", r"[\[\]{}\n]")), re.DOTALL)
+"""What decides where a value ends: strings and comments, whose signs do not count, brackets, and the ends of lines."""
 
 Settings = Mapping[str, Any]
 
@@ -32,12 +39,12 @@ class _Setting(msgspec.Struct, frozen=True):
     first: int
     stop: int
     """Lines of the file."""
+    comment: str
+    """What stands behind the value, with the space before it."""
 
 
 class _Table(msgspec.Struct, frozen=True):
     header: int
-    stop: int
-    """The line of the next header, or behind the last one."""
     settings: tuple[_Setting, ...]
 
     @property
@@ -85,7 +92,7 @@ def update(data: bytes, file: str, name: str, settings: Settings) -> bytes:
         if each.key not in settings:
             inside[own] = []
         elif settings[each.key] != before[name].get(each.key):
-            inside[own] = [f"{_written(each.key, settings[each.key])}{_comment(inside[own])}{newline}"]
+            inside[own] = [f"{_written(each.key, settings[each.key])}{each.comment}{newline}"]
     known = {each.key for each in table.settings}
     new = [f"{_written(key, value)}{newline}" for key, value in settings.items() if key not in known]
     if new and not inside[-1].endswith("\n"):
@@ -138,48 +145,46 @@ def _check_free(data: bytes, file: str, name: str) -> None:
 
 def _lines(data: bytes) -> tuple[list[str], str]:
     text = data.decode("utf-8")
-    return text.splitlines(keepends=True), "\r\n" if "\r\n" in text else "\n"
+    return _LINE.findall(text), "\r\n" if "\r\n" in text else "\n"
 
 
 def _table(lines: list[str], file: str, name: str) -> _Table:
     for at, line in enumerate(lines):
         found = _HEADER.match(line)
         if found is not None and found[3] == name:
-            stop = at + 1
-            while stop < len(lines) and not _ANY_HEADER.match(lines[stop]):
-                stop += 1
-            return _Table(at, stop, tuple(_settings(lines, at + 1, stop)))
+            return _Table(at, tuple(_settings(lines, at + 1)))
     raise Refused(
         f"{file} declares '{name}' otherwise than under a heading [{TABLE}.{name}].", hint="Change it in the file."
     )
 
 
-def _settings(lines: list[str], first: int, stop: int) -> Iterator[_Setting]:
-    at = first
-    while at < stop:
-        found, end = _SETTING.match(lines[at]), at + 1
+def _settings(lines: list[str], at: int) -> Iterator[_Setting]:
+    """Those from a line to the next header."""
+    text, place = "".join(lines[at:]), 0
+    while at < len(lines) and not _ANY_HEADER.match(lines[at]):
+        first = at
+        found = _SETTING.match(lines[at])
+        end, comment = _end_of_value(text, place + found.end()) if found is not None else (place + 1, "")
+        while place < end:
+            place += len(lines[at])
+            at += 1
         if found is not None:
-            while end < stop and not _is_complete(lines[at:end]):
-                end += 1
-            yield _Setting(found[2], at, end)
-        at = end
+            yield _Setting(found[2], first, at, comment)
 
 
-def _is_complete(lines: list[str]) -> bool:
-    try:
-        tomllib.loads("".join(lines))
-    except ValueError:
-        return False
-    return True
-
-
-def _comment(lines: list[str]) -> str:
-    """What stands behind the value of a setting."""
-    whole = "".join(lines).rstrip("\r\n")
-    for at in (at for at, sign in enumerate(whole) if sign == "#"):
-        if _is_complete([whole[:at]]):
-            return whole[len(whole[:at].rstrip()) :]
-    return ""
+def _end_of_value(text: str, start: int) -> tuple[int, str]:
+    """Where the last line of a value ends, and the comment behind it."""
+    depth = 0
+    for token in _TOKEN.finditer(text, start):
+        sign = token[0]
+        if sign in ("[", "{"):
+            depth += 1
+        elif sign in ("]", "}"):
+            depth -= 1
+        elif depth == 0 and sign[0] in "#\n":
+            value = text[start : token.start()].rstrip()
+            return token.end(), text[start + len(value) : token.end()].rstrip() if sign[0] == "#" else ""
+    return len(text), ""
 
 
 def _written(key: str, value: Any) -> str:
