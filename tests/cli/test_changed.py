@@ -199,3 +199,89 @@ def test_tests_and_code_of_a_removed_file_are_told_as_removed(clew: Clew, root: 
         ("removed", "test", "test:tests/test_clock.py::test_hour"),
         ("removed", "test", "test:tests/test_clock.py::test_minute"),
     ]
+
+
+# Verifies: REQ-d00054-D
+@pytest.mark.parametrize("staged", [True, False])
+def test_tests_and_code_of_a_renamed_file_have_moved(clew: Clew, root: Path, staged: bool) -> None:
+    for old, new in (("tests/test_clock.py", "tests/deep/test_watch.py"), ("src/clock.py", "src/watch.py")):
+        (root / new).parent.mkdir(exist_ok=True)
+        (root / old).rename(root / new)
+    if staged:
+        run_git(root, "add", "-A")
+    assert changed(clew, root) == [
+        ("moved", "test", "test:tests/deep/test_watch.py::test_hour"),
+        ("moved", "test", "test:tests/deep/test_watch.py::test_minute"),
+        ("moved", "code", "code:src/watch.py:2"),
+        ("moved", "code", "code:src/watch.py:7"),
+    ]
+    assert "no longer cites" not in clew(root, "changed").stdout
+    edit(root, "tests/deep/test_watch.py", "-A\n    pass", "-A\n    assert True")
+    edit(root, "tests/deep/test_watch.py", "Verifies: REQ-p00001-B", "Verifies: REQ-p00001-A")
+    assert [each for each in changed(clew, root) if each[1] == "test"] == [
+        ("changed", "test", "test:tests/deep/test_watch.py::test_hour"),
+        ("added" if not staged else "changed", "test", "test:tests/deep/test_watch.py::test_minute"),
+        ("removed", "test", "test:tests/test_clock.py::test_minute"),
+    ]
+
+
+# Verifies: REQ-d00054-D
+def test_a_test_that_went_to_another_file_has_moved_and_a_copy_has_not(clew: Clew, root: Path) -> None:
+    hour, _, minute = TESTS.partition("\n\n\n")
+    (root / "tests" / "test_clock.py").write_text(minute, encoding="utf-8")
+    (root / "tests" / "test_hour.py").write_text(f"{hour}\n", encoding="utf-8")
+    (root / "src" / "copy.py").write_text(CODE, encoding="utf-8")
+    assert changed(clew, root) == [
+        ("moved", "test", "test:tests/test_hour.py::test_hour"),
+        ("added", "code", "code:src/copy.py:2"),
+        ("added", "code", "code:src/copy.py:7"),
+    ]
+
+
+# Verifies: REQ-d00054-D
+def test_the_citation_of_a_whole_file_moves_with_a_file_that_is_alike(clew: Clew, root: Path) -> None:
+    cites = "# Implements: REQ-p00001-A\n"
+    for name in ("one", "two", "three"):
+        text = "".join(f"{name}_{number} = {number}\n" for number in range(9))
+        (root / "src" / f"{name}.py").write_text(cites + text, encoding="utf-8")
+    run_git(root, "add", ".")
+    run_git(root, "commit", "-qm", "more")
+    (root / "src" / "one.py").rename(root / "src" / "a.py")
+    (root / "src" / "two.py").rename(root / "src" / "b.py")
+    edit(root, "src/b.py", "two_1 = 1", "two_1 = 2")
+    (root / "src" / "three.py").unlink()
+    (root / "src" / "c.py").write_text(f"{cites}import sys\n\nprint(sys.path)\n", encoding="utf-8")
+    assert changed(clew, root) == [
+        ("moved", "code", "code:src/a.py:1"),
+        ("changed", "code", "code:src/b.py:1"),
+        ("added", "code", "code:src/c.py:1"),
+        ("removed", "code", "code:src/three.py:1"),
+    ]
+
+
+# Verifies: REQ-d00054-D
+def test_git_is_not_started_for_each_changed_file(clew: Clew, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Any] = []
+    popen = subprocess.Popen.__init__
+
+    def counted(self: Any, *arguments: Any, **options: Any) -> None:
+        started.append(arguments)
+        popen(self, *arguments, **options)
+
+    def calls() -> int:
+        started.clear()
+        assert changed(clew, root)
+        return len(started)
+
+    for number in range(30):
+        (root / "tests" / f"test_more_{number}.py").write_text(TESTS, encoding="utf-8")
+        (root / "spec" / f"more{number}.md").write_text(SPEC.replace("0000", f"0{number:02}0"), encoding="utf-8")
+    run_git(root, "add", ".")
+    run_git(root, "commit", "-qm", "more")
+    edit(root, "tests/test_clock.py", "pass", "assert True")
+    monkeypatch.setattr(subprocess.Popen, "__init__", counted)
+    few = calls()
+    for path in [*(root / "tests").iterdir(), *(root / "spec").iterdir()]:
+        path.write_text(path.read_text(encoding="utf-8").replace("pass", "assert 1").replace("hour", "hours"))
+    assert few > 0
+    assert calls() < few + 10

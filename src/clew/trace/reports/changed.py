@@ -2,14 +2,17 @@
 
 Requirements and assertions are compared by their text, before and after, to distinguish one that only moved from one
 that says something else. Tests and places in code count when git reports a changed line among theirs, or when they
-cite something else than before: a citation that was taken out, or edited into a broken one, is easily overlooked.
+cite something else than before: a citation that was taken out, or edited into a broken one, is easily overlooked. One
+that left a file and stands in another under the same name, with the same citations, has moved.
 """
 
 # Implements: REQ-d00054
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -28,6 +31,7 @@ from clew.graph.readers.project import has_specs, marker_readers
 from clew.workspace.files import read_bytes
 from clew.workspace.find import selects
 from clew.workspace.git import api as git
+from clew.workspace.git import history as git_history
 
 _CITING = {NodeKind.TEST: "test", NodeKind.CODE: "code"}
 
@@ -108,7 +112,7 @@ def _texts_changed(
 ) -> Iterator[ChangedItem]:
     root = config.root
     wanted = [path for path in paths if selects(root, config.requirements, path)]
-    then = _collected(grammar, wanted, lambda path: git.content_at(root, commit, path) if commit else None)
+    then = _collected(grammar, wanted, _contents(root, commit, wanted).get)
     now = _collected(grammar, wanted, lambda path: _present(root, path, config.max_file_bytes))
     for id in sorted(then.keys() | now.keys()):
         before, after = then.get(id), now.get(id)
@@ -155,6 +159,24 @@ def _marker_readers(config: Config, grammar: IdGrammar) -> tuple[MarkerReader, .
     )
 
 
+class _Place(NamedTuple):
+    """A test or a place in code, in a commit or now."""
+
+    node: Node
+    name: str
+    """What stays when its file is renamed: that of the test or the function; empty for the file itself."""
+    cited: frozenset[str]
+    text: bytes
+
+    @property
+    def identity(self) -> tuple[NodeKind, str, frozenset[str]]:
+        return self.node.kind, self.name, self.cited
+
+
+_Places = Mapping[tuple[str, int], _Place]
+"""By name and number among those of this name in a file, which stay when lines move."""
+
+
 class _Citing:
     """What tests and places in code cited in a commit, and what they cite now. They are read from the files: the graph
     has no node for a place whose citations lead nowhere."""
@@ -166,54 +188,90 @@ class _Citing:
         self._lines = lines if lines is not None else git.ChangedLines({})
 
     def items(self, readers: Iterable[MarkerReader], paths: Iterable[str]) -> Iterator[ChangedItem]:
-        root = self._config.root
-        known = [path for path in paths if path not in self._lines.not_compared]
-        for reader in readers:
-            for path in known:
-                if selects(root, reader.selection, path):
-                    yield from self._of_file(reader, path)
+        compared = list(self._compared(readers, [path for path in paths if path not in self._lines.not_compared]))
+        gone: dict[tuple[NodeKind, str, frozenset[str]], list[_Place]] = {}
+        for _, before, after in compared:
+            for key, place in before.items():
+                if key not in after:
+                    gone.setdefault(place.identity, []).append(place)
+        for path, before, after in compared:
+            for key, place in after.items():
+                origin = _taken(gone.get(place.identity, []), place) if key not in before else None
+                if origin is not None:
+                    yield _item(place.node, "moved" if origin.text == place.text else "changed")
+                    continue
+                lost = before[key].cited - place.cited if key in before else frozenset[str]()
+                if lost or self._is_touched(place.node):
+                    yield _item(place.node, "added" if self._is_new(path) else "changed", lost)
+        for place in chain.from_iterable(gone.values()):
+            yield _item(place.node, "removed", place.cited)
 
-    def _of_file(self, reader: MarkerReader, path: str) -> Iterator[ChangedItem]:
+    def _compared(self, readers: Iterable[MarkerReader], paths: list[str]) -> Iterator[tuple[str, _Places, _Places]]:
+        """The changed files with what stood in them and what stands in them."""
         root, limit = self._config.root, self._config.max_file_bytes
-        is_new = self._lines.ranges.get(path) == git.WHOLE_FILE
-        old = git.content_at(root, self._commit, path) if self._commit and not is_new else None
-        before = _defined(reader, old if old is not None and len(old) <= limit else None, path)
-        after = _defined(reader, _present(root, path, limit), path)
-        for key, definition in after.items():
-            former = before.get(key)
-            lost = self._cited(former) - self._cited(definition) if former is not None else set()
-            if lost or self._is_touched(definition.node):
-                yield _item(definition.node, "added" if is_new else "changed", lost)
-        for key, definition in before.items():
-            if key not in after:
-                yield _item(definition.node, "removed", self._cited(definition))
+        files = [(reader, path) for reader in readers for path in paths if selects(root, reader.selection, path)]
+        then = _contents(root, self._commit, {path for _, path in files if not self._is_new(path)})
+        for reader, path in files:
+            old = then.get(path)
+            before = self._places(reader, old if old is not None and len(old) <= limit else None, path)
+            yield path, before, self._places(reader, _present(root, path, limit), path)
 
-    def _cited(self, definition: Definition) -> set[str]:
-        return {
+    def _places(self, reader: MarkerReader, data: bytes | None, path: str) -> _Places:
+        found: dict[tuple[str, int], _Place] = {}
+        if data is None:
+            return found
+        counts: Counter[str] = Counter()
+        lines = data.splitlines()
+        for definition in reader.contribute(reader.read(data, path), path).definitions:
+            node = definition.node
+            named = node.id if node.kind is NodeKind.TEST and "::" in node.id else node.title
+            name = "" if named == Path(path).name else named.replace(path, "", 1)
+            source = node.source if name else None
+            text = b"\n".join(lines[source.line - 1 : source.end_line] if source is not None else lines)
+            found[name, counts[name]] = _Place(node, name, self._cited(definition), text)
+            counts[name] += 1
+        return found
+
+    def _cited(self, definition: Definition) -> frozenset[str]:
+        return frozenset(
             self._grammar.assertion_id(each.target, label) if label else each.target
             for each in definition.citations
             for label in each.labels or ("",)
-        }
+        )
+
+    def _is_new(self, path: str) -> bool:
+        return self._lines.ranges.get(path) == git.WHOLE_FILE
 
     def _is_touched(self, node: Node) -> bool:
         source = node.source
         return source is not None and self._lines.touch(source.path, source.line, source.end_line)
 
 
-def _defined(reader: MarkerReader, data: bytes | None, path: str) -> dict[tuple[str, int], Definition]:
-    """The tests and places of a file by a name that stays when lines move: that of the test, or that of the function
-    with its number among those that cite."""
-    found: dict[tuple[str, int], Definition] = {}
-    counts: Counter[str] = Counter()
-    for definition in reader.contribute(reader.read(data, path), path).definitions if data is not None else ():
-        node = definition.node
-        name = node.id if node.kind is NodeKind.TEST and "::" in node.id else node.title
-        found[name, counts[name]] = definition
-        counts[name] += 1
+def _taken(gone: list[_Place], place: _Place) -> _Place | None:
+    """Takes out of those that are gone what a place was before. Files have no name in common, so they must be alike."""
+    same = (each for each in gone if each.text == place.text)
+    alike = (each for each in gone if place.name or _are_alike(each.text, place.text))
+    found = next(chain(same, alike), None)
+    if found is not None:
+        gone.remove(found)
     return found
 
 
-def _item(node: Node, change: str, lost: set[str]) -> ChangedItem:
+def _are_alike(one: bytes, other: bytes) -> bool:
+    """Whether two files share half of their lines, as git asks of a renamed one."""
+    lines, others = set(one.splitlines()), set(other.splitlines())
+    return 2 * len(lines & others) >= max(len(lines), len(others))
+
+
+def _contents(root: Path, commit: str | None, paths: Iterable[str]) -> dict[str, bytes | None]:
+    """What files held in a commit, by path, with one call of git however many there are."""
+    asked = sorted(paths)
+    if commit is None or not asked:
+        return {}
+    return dict(zip(asked, git_history.contents_at(root, [(commit, path) for path in asked]), strict=True))
+
+
+def _item(node: Node, change: str, lost: Iterable[str] = ()) -> ChangedItem:
     source = node.source
     path, line = (source.path, source.line) if source is not None else ("", 0)
     return ChangedItem(node.id, _CITING[node.kind], change, node.title, path, line, lost=tuple(sorted(lost)))
