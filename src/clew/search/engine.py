@@ -22,7 +22,7 @@ from clew.errors import InvalidCursor
 from clew.operation.budget import trim
 from clew.operation.paging import Cursors, Pages
 from clew.search.dense.indexing import Progress, VectorReport
-from clew.search.dense.search import DenseSearch
+from clew.search.dense.search import TOO_BUSY, DenseSearch
 from clew.search.dense.sharing import Sharing
 from clew.search.dense.spaces import Embedders, Spaces
 from clew.search.embed.opening import open_word_vectors
@@ -210,7 +210,7 @@ class SearchEngine:
         pages = Pages(self._cursors, _TOOL, identity, question.cursor)
         with self.units.asked() as reading:
             offset, kept = self._resumed(pages, self._rankings.get(key_of(identity)), self._state(reading))
-            if kept is None or (question.cursor is None and (kept.by_adjacency or adjacency is not None)):
+            if kept is None or (question.cursor is None and (adjacency is not None or not _answers_again(kept))):
                 kept = self._ranked(reading, question, recipe, adjacency, check)
                 self._rankings.put(key_of(identity), kept)
             page = self._page(reading, question, kept, offset)
@@ -444,6 +444,11 @@ def _storable(question: Question) -> Question:
     """The question without halves of characters, as a broken terminal yields them."""
     text = storable(question.text)
     return question if text is question.text else msgspec.structs.replace(question, text=text)
+
+
+def _answers_again(kept: Kept) -> bool:
+    """Whether a ranking answers whoever asks the same anew, and not only for further pages."""
+    return not kept.by_adjacency and TOO_BUSY not in kept.notes
 
 
 def _once(*notes: tuple[str, ...]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.kb.answer.answering import spells_out
+from clew.search.dense.search import TOO_BUSY
 from clew.search.quote.definitions import phrases_of
 from clew.search.quote.evidence import Limits
 from clew.search.quote.windows import Passage, WeightedQuestion, window_evidence
@@ -62,7 +63,9 @@ def ask(call: "Call", question: str) -> Answered:
     nowhere = (f"{UNMENTIONED} {' and '.join(f'{name!r}' for name in missing)}.",) if missing else ()
     if not units:
         return Answered((), (), (NOTHING, *nowhere, *notes))
-    likeness = everything.answered(lambda engine: engine.window_likeness(question, [unit.id for unit in units])) or {}
+    # An answer waits for the encoder once.
+    near = [] if TOO_BUSY in notes else [unit.id for unit in units]
+    likeness = (everything.answered(lambda engine: engine.window_likeness(question, near)) if near else None) or {}
     # What says what is asked for is found as well as anything.
     passages = [Passage(unit.body, unit.title, shares.get(unit.id, 1.0), likeness.get(unit.id)) for unit in units]
     asked = msgspec.structs.replace(asked, is_unheard=everything.is_unheard(question))

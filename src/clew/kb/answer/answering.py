@@ -19,6 +19,7 @@ from clew.kb.answer.scratch import Passage
 from clew.kb.answer.shortlist import chosen_mode, fingerprint
 from clew.kb.boundary import Boundary
 from clew.operation.paging import Pages
+from clew.search.dense.search import TOO_BUSY
 from clew.search.quote.evidence import Limits, Quote, evidence
 from clew.search.quote.windows import Passage as WeighedText
 from clew.search.quote.windows import window_evidence
@@ -136,7 +137,9 @@ def quoted(
     # One more than is shown tells whether there is more.
     up_to = msgspec.structs.replace(request.limits, max_quotes=end + 1)
     best = max((each.score for each in read.sections), default=0.0)
-    likeness = finder.likeness(request.question, [each.section.id for each in read.sections])
+    # An answer waits for the encoder once.
+    is_late = TOO_BUSY in read.notes
+    likeness = {} if is_late else finder.likeness(request.question, [each.section.id for each in read.sections])
     passages = [
         WeighedText(
             each.text,

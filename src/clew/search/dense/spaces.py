@@ -53,27 +53,21 @@ class Queries:
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
         self._queries: Cache[str, NDArray[np.float32]] = Cache(_QUERIES_KEPT)
-        self._given_up: Cache[str, float] = Cache(_QUERIES_KEPT)
-        """Until when nobody waits for a query again."""
 
     def vector(self, query: str, patience: float | None = None) -> "NDArray[np.float32]":
         """The vector of a query; the last few are remembered, since a second page asks the same. TimeoutError where it
-        is not there after so many seconds: then it is remembered when it comes. An answer asks several times, and
-        waits once."""
+        is not there after so many seconds: then it is remembered when it comes."""
         known = self._queries.get(query)
         if known is not None:
             return known
         if patience is None:
             return self._embed_query(query)
-        if time.monotonic() < (self._given_up.get(query) or 0.0):
-            raise TimeoutError
         coming = _waiting().submit(self._embed_query, query)
         try:
             return coming.result(patience)
         except TimeoutError:
             # A request that has not begun is dropped: on a busy machine the next one would wait for it too.
             coming.cancel()
-            self._given_up.put(query, time.monotonic() + patience)
             raise
 
     def _embed_query(self, query: str) -> "NDArray[np.float32]":
