@@ -6,6 +6,7 @@ nothing is handed down through constructors.
 
 import logging
 import secrets
+import threading
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from clew.graph.model import Node
     from clew.operation.paging import Cursors
     from clew.search.engine import SearchEngine
-    from clew.store.interface import Store
+    from clew.store.interface import Damaged, Store
 
 log = logging.getLogger(__name__)
 
@@ -65,8 +66,7 @@ class Context:
         self.shared_problem: StoreError | None = None
         """Why there is no team's store, if so."""
         self._shared = Once(self._open_shared)
-        self.damage: dict[str, StoreError] = {}
-        """Records that were left out of an answer because they are damaged, by their ids."""
+        self._left_out = threading.local()
         self._parse_cache = Once(self._open_parse_cache)
         self._derived = Once(self._open_derived)
         self._grammar = Once(self._make_grammar)
@@ -132,6 +132,12 @@ class Context:
         opened = self._shared.made
         stale = getattr(opened[0] if opened else None, "stale", None)
         return self.shared_problem or (StoreUnreachable(stale) if stale else None)
+
+    @property
+    def damage(self) -> "Damaged":
+        """Records that were left out of the answer on which this thread works because they are damaged."""
+        found: Damaged = self._left_out.__dict__.setdefault("damage", {})
+        return found
 
     @property
     def parse_cache(self) -> "ParseCache | None":

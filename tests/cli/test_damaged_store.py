@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.mcp_client import McpClient
+from tests.mcp_client import McpClient, Options
 
 from clew.derived import place
+from clew.memory.scope import Asker
+from clew.memory.storage.library import Library
 from clew.project import Project
 from clew.store.sqlite.aside import damaged_files
 from clew.surfaces.cli.main import main
@@ -128,6 +131,30 @@ def test_one_damaged_memory_does_not_take_the_others_away(small: Path) -> None:
             answer = client(tool, **arguments)
             assert "keeper" in json.dumps(answer)
             assert "is damaged" in json.dumps(answer["notes"])
+
+
+# Verifies: REQ-d00247-H
+def test_a_damaged_memory_is_named_where_it_is_left_out_and_only_there(small: Path) -> None:
+    (small / "clew.toml").write_text(CONFIG)
+    memory = small / ".clew" / "memory.db"
+    with closing(Project.open(small)) as project, McpClient(project, Options(toolsets=("all",))) as client:
+        why = "Needed by the keeper"
+        id = client("store_memory", content="The lamp burns oil at night.", rationale=why)["node_id"]
+        with closing(sqlite3.connect(memory)) as connection:
+
+            def is_named(tool: str, **arguments: str) -> bool:
+                return "is damaged" in json.dumps(client(tool, **arguments).get("notes", ()))
+
+            connection.execute("UPDATE entries SET data = replace(data, 'oil', 'oim') WHERE id = ?", (id,))
+            connection.commit()
+            assert is_named("search_graph", query="lamp")
+            assert is_named("search_graph", query="lamp at night")
+            assert not is_named("get_graph_status")
+            connection.execute("UPDATE entries SET data = replace(data, 'oim', 'oil') WHERE id = ?", (id,))
+            connection.commit()
+        assert not is_named("search_graph", query="lamp")
+        client("forget_concept", node_id=id, rationale=why, reason="obsolete")
+        assert Library(project.memory.home, Asker()).get_all([id]) == {}
 
 
 @pytest.fixture

@@ -261,6 +261,8 @@ def _performed(request: Operation, call: Call, *, bounded: bool) -> Any:
         data = msgspec.to_builtins(result)
         return fit(data, about.trim, budget, paged=about.pages, whole=about.whole, repeated=about.repeated)
 
+    if call.project is not None:
+        call.project.context.damage.clear()
     try:
         return _tried(request, call, shaped, bounded=bounded)
     except StoreCorrupt as error:

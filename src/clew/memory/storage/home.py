@@ -15,7 +15,7 @@ from clew.derived.place import DerivedPlace
 from clew.errors import Conflict, NotFound, StoreBusy, StoreError, StoreFull, StoreReadOnly, StoreUnreachable
 from clew.memory.model import BYTES_LEFT, PENDING, PURGES
 from clew.memory.storage.index import MemoryIndex
-from clew.store.interface import Record, Store
+from clew.store.interface import Damaged, Record, Store
 from clew.store.person import person
 from clew.store.sqlite.engine import open_sqlite
 from clew.store.sqlite.glance import log_of, size_of
@@ -43,8 +43,7 @@ class Home:
 
     def __init__(self, context: Context) -> None:
         self.root = context.root
-        self.damage = context.damage
-        """Takes the errors of damaged records, so that the others are given."""
+        self._context = context
         self.folder, self.inside = places(context)
         self._ready(context, self.folder)
         self.store, index = self._open(context)
@@ -55,6 +54,11 @@ class Home:
         self._elsewhere: DerivedPlace | None = None
         self.index = self._open_index(index)
         self._tell_hooks(index)
+
+    @property
+    def damage(self) -> Damaged:
+        """Takes the errors of damaged records, so that the others are given."""
+        return self._context.damage
 
     def _tell_hooks(self, index: str) -> None:
         """Hooks that run without a server look for the memory themselves, and have no time to read a configuration."""

@@ -11,6 +11,7 @@ from clew.memory.model import MEMORIES, Memory
 from clew.memory.scope import BY_ID, EVERYTHING, FORGOTTEN_BY_ID, Asker, Filters
 from clew.memory.storage.home import Home
 from clew.memory.storage.index import Row
+from clew.store.interface import Damaged
 from clew.text.shortening import shortened
 from clew.text.words import storable
 
@@ -44,11 +45,10 @@ class Library:
 
     def get_all(self, ids: Iterable[str]) -> dict[str, Memory]:
         """The same for whom a missing memory means something: a damaged one is an error."""
-        asked = list(ids)
-        found = self.get_many(asked)
-        for id in asked:
-            if id not in found and id in self.home.damage:
-                raise self.home.damage[id]
+        damaged: Damaged = {}
+        found = self._read_many(self.index.visible(ids, self.asker, EVERYTHING), damaged)
+        for error in damaged.values():
+            raise error
         return found
 
     def named(self, given: str) -> Memory:
@@ -90,9 +90,9 @@ class Library:
         events = self.home.store.events(collection=MEMORIES, id=id)
         return msgspec.convert(next(event.before for event in reversed(events) if event.after is None), Memory)
 
-    def _read_many(self, ids: Iterable[str]) -> dict[str, Memory]:
+    def _read_many(self, ids: Iterable[str], damaged: Damaged | None = None) -> dict[str, Memory]:
         """Only for ids that the index let through; what has just been forgotten is left out, and what is damaged."""
-        found = self.home.store.get_many(MEMORIES, ids, damaged=self.home.damage)
+        found = self.home.store.get_many(MEMORIES, ids, damaged=self.home.damage if damaged is None else damaged)
         return {id: msgspec.convert(record.data, Memory) for id, record in found.items()}
 
     def _read(self, id: str) -> Memory:
