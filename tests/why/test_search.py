@@ -5,14 +5,17 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp import MCPError
 from tests.mcp_client import McpClient, Options
 from tests.why.histories import specified
 
-from clew.derived.file import DerivedFile
+from clew.derived.file import DerivedFile, throw_away
 from clew.project import Project
+from clew.search.engine import SearchEngine
+from clew.search.question import Ranking
 from clew.store.sqlite.connections import Connection
 from clew.store.sqlite.faults import damaged as damage
 from clew.surfaces.cli.main import main
@@ -191,6 +194,27 @@ def test_damage_that_only_a_write_to_the_index_meets_is_mended_too(
     client("store_memory", content="Pilots speak Dutch and English.", rationale="decided by the pilots")
     for word in ("radio", "Dutch"):
         assert client("search_graph", query=word)["results"]
+
+
+# Verifies: REQ-d00200-A
+def test_documents_that_an_index_lacks_because_it_was_replaced_during_the_call_are_not_missing_silently(
+    client: McpClient, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = SearchEngine.rank
+
+    def rank(self: SearchEngine, *given: Any, **named: Any) -> Ranking:
+        monkeypatch.setattr(SearchEngine, "rank", whole)
+        throw_away(project / ".clew" / "search" / "index.db")
+        return self.rank(*given, **named)
+
+    before = client("search_everything", query="warn ships low water")
+    assert "document" in {each["kind"] for each in before["results"]}
+    monkeypatch.setattr(SearchEngine, "rank", rank)
+    lacking = client("search_everything", query="warn ships at low water")
+    assert "documents may be missing" in " ".join(lacking["notes"])
+    again = client("search_everything", query="warn ships low water")
+    assert "document" in {each["kind"] for each in again["results"]}
+    assert "may be missing" not in " ".join(again.get("notes", ()))
 
 
 # Verifies: REQ-d00200-A

@@ -39,6 +39,7 @@ _NEAR = 0.3
 _FIRST, _AMONG = 10, 20
 _MOST_EXACT = 8
 _PREVIEW = 160
+_DOCUMENTS_MISSING = "The search index was opened anew while it was asked, so documents may be missing. Ask again."
 T = TypeVar("T")
 
 
@@ -161,7 +162,10 @@ class Everything:
 
     def _bring_in_step(self, engine: "SearchEngine") -> None:
         project = self._project
-        self._in_step = engine
+        is_another, self._in_step = self._in_step is not None, engine
+        if is_another and "document" in self._kinds:
+            # They were read into the one before; reading them again would have all others wait for the graph.
+            self.notes.append(_DOCUMENTS_MISSING)
         try:
             project.index.sync(self._call.check)
             if "spec" in self._kinds:
