@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from clew.text.instruction_like import INSTRUCTION_LIKE, flags_of
+from clew.text.instruction_like import INSTRUCTION_LIKE, flags_of, may_be_flagged
 
 MOST_PLACES: Final = 8
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,39}")
@@ -14,27 +14,26 @@ NOTE: Final = "Texts of the project read like instructions to a language model; 
 
 def flagged_places(data: Any) -> tuple[str, ...]:
     """Where in the data of an answer texts read like instructions, such as `assertions[0].text`; at most a few."""
-    if not _has_flagged(data):
+    if not may_be_flagged(_all_texts(data)):
         return ()
     places = dict.fromkeys(place for place, text in _texts(data, "") if flags_of(text))
     return tuple(islice(places, MOST_PLACES))
 
 
-def _has_flagged(data: Any) -> bool:
-    """Whether any text of the data is flagged. Nearly no answer has one, so nothing is noted on the way, and the names
-    of fields, of which most are a single word, are not looked at twice."""
-    left = [data]
+def _all_texts(data: Any) -> list[str]:
+    """Every text of the data, without its place: nearly no answer has a flagged one. Names of fields that are a single
+    word are left out."""
+    left, texts = [data], []
     while left:
         value = left.pop()
         if isinstance(value, str):
-            if flags_of(value):
-                return True
+            texts.append(value)
         elif isinstance(value, dict):
             left += value.values()
-            left += [key for key in value if isinstance(key, str) and not key.isidentifier()]
+            texts += [key for key in value if isinstance(key, str) and not key.isidentifier()]
         elif isinstance(value, list | tuple):
             left += value
-    return False
+    return texts
 
 
 def with_flags(data: dict[str, Any], places: Sequence[str]) -> dict[str, Any]:

@@ -197,6 +197,12 @@ def _rules_for(text: str) -> Iterator[Rule]:
     return (rule for rule in RULES if any(word in folded for word in rule.words))
 
 
+def may_be_flagged(texts: Iterable[str]) -> bool:
+    """Whether any of many texts may be flagged: one look at all of them, and never False where `flags_of` finds one."""
+    # What is put between two texts ends a sentence and a line: no pattern sees less of a text than it does alone.
+    return bool(_flags_of(".\n".join(texts)))
+
+
 def matches(text: str) -> list[tuple[int, int]]:
     """Where a text talks to a model, as characters of it."""
     return sorted(found.span() for rule in _rules_for(text) for found in rule.pattern.finditer(text))

@@ -227,10 +227,12 @@ class RequirementSearch:
 
     def _place(self, asked: Sequence[str], id: str) -> Place | None:
         """Whether whole words stand one after the other, or in one assertion, of a requirement."""
-        if f" {' '.join(asked)} " in f" {' '.join(WORD.findall(self._texts.now().texts[id].everything))} ":
+        everything = self._texts.now().texts[id].everything
+        if _has_all(asked, everything) and f" {' '.join(asked)} " in f" {' '.join(WORD.findall(everything))} ":
             return Place.PHRASE
         parts = (part.title.casefold() for part in assertions_of(self._graph, id))
-        return Place.ASSERTION if any(set(asked).issubset(WORD.findall(part)) for part in parts) else None
+        together = any(_has_all(asked, part) and set(asked).issubset(WORD.findall(part)) for part in parts)
+        return Place.ASSERTION if together else None
 
     def _id_in(self, query: str, within: AbstractSet[str] | None) -> str | None:
         """The requirement that a query names, itself or one of its assertions: the whole of it, or one of its words, in
@@ -295,6 +297,11 @@ class RequirementSearch:
                 yield from [batch[at].node for at in matching(matches, [texts.plain for texts in batch])]
             else:
                 yield from [texts.node for texts in batch if matches(plain_text(texts, field))]
+
+
+def _has_all(words: Sequence[str], text: str) -> bool:
+    """Whether a text can hold these words: quicker than cutting it into its own."""
+    return all(word in text for word in words)
 
 
 def _nothing_to_look_for() -> InvalidArgument:
