@@ -257,7 +257,7 @@ def test_one_server_answers_and_another_takes_over_when_it_ends(root: Path, clie
         wait_until(lambda: not spool(root).read_bytes())
     try:
         wait_until(lambda: (root / ".clew" / address.SOCKET).exists())
-        assert id[:8] in Host(root, "two").prompt("what are heights in")
+        assert id[:8] in Host(root, "two").prompt("are heights in metres")
     finally:
         second.stop()
     assert not (root / ".clew" / address.SOCKET).exists()
@@ -273,7 +273,7 @@ def test_a_deep_folder_has_its_socket_in_the_users_own_folder(tmp_path: Path, mo
     try:
         with remembering(root) as client, listening(client.project):
             client.store("Heights are in metres.", about=["src/tides.py"])
-            assert "Heights are in metres." in Host(root).prompt("what are heights in")
+            assert "Heights are in metres." in Host(root).prompt("are heights in metres")
             (made,) = (runtime / "clew").iterdir()
             assert stat.S_IMODE(made.parent.stat().st_mode) == 0o700
         assert list(address.sockets(str(root))) == [str(made)]
@@ -288,9 +288,9 @@ def test_another_user_is_not_answered(root: Path, client: Memory, monkeypatch: p
     client.store("Heights are in metres.")
     with listening(client.project):
         monkeypatch.setattr("clew.memory.hooks.address.peer_is_us", lambda connection: False)
-        assert Host(root).prompt("what are heights in") == ""
+        assert Host(root).prompt("are heights in metres") == ""
         monkeypatch.undo()
-        assert "metres" in Host(root, "other").prompt("what are heights in")
+        assert "metres" in Host(root, "other").prompt("are heights in metres")
 
 
 # Verifies: REQ-d00310-A
