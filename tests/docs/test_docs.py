@@ -4,6 +4,7 @@
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
@@ -124,8 +125,20 @@ def _resolves(page: Path, link: str) -> bool:
     return not anchor or target.suffix != ".md" or anchor in anchors(target.read_text())
 
 
+# Verifies: REQ-d00520-F
+def test_advice_to_install_names_the_distribution_and_an_extra_that_it_has() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    texts = [*PAGES, *(ROOT / "src").rglob("*.py")]
+
+    named = {match for path in texts for match in re.findall(r"(?<![\w./-])(clew[\w-]*)\[([a-z,]+)\]", path.read_text())}
+    extras = {extra for _, several in named for extra in several.split(",")}
+
+    assert {distribution for distribution, _ in named} == {project["name"]}
+    assert extras <= set(project["optional-dependencies"])
+
+
 # Verifies: REQ-o00044-D
-@pytest.mark.parametrize("system", ["elspais", "req", "openspec", "wekadocs"])
+@pytest.mark.parametrize("system", ["elspais", "req", "openspec", "wekadocs", "context-graph"])
 def test_a_page_for_each_system_says_what_is_the_same_better_and_different(system: str) -> None:
     told = sections((DOCS / "switching" / f"{system}.md").read_text(encoding="utf-8"), 2)
     assert list(told) == ["The same", "Better", "Different"]

@@ -7,5 +7,5 @@ from clew.errors import ConfigError
 if find_spec("psycopg") is None or find_spec("psycopg_pool") is None:
     raise ConfigError(
         "A team's database is configured, but its driver is not installed.",
-        hint="Install Clew with its extra `postgres`: pip install 'clew[postgres]'.",
+        hint="Install Clew with its extra `postgres`: pip install 'clew-mcp[postgres]'.",
     )
