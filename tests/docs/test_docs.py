@@ -130,7 +130,8 @@ def test_advice_to_install_names_the_distribution_and_an_extra_that_it_has() -> 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     texts = [*PAGES, *(ROOT / "src").rglob("*.py")]
 
-    named = {match for path in texts for match in re.findall(r"(?<![\w./-])(clew[\w-]*)\[([a-z,]+)\]", path.read_text())}
+    extras_of = re.compile(r"(?<![\w./-])(clew[\w-]*)\[([a-z,]+)\]")
+    named = {found for path in texts for found in extras_of.findall(path.read_text())}
     extras = {extra for _, several in named for extra in several.split(",")}
 
     assert {distribution for distribution, _ in named} == {project["name"]}
