@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from clew.config import Config, LiveConfig
 from clew.edit.state_folder import STATE_FOLDER, make_state_folder
-from clew.errors import ConfigError, StoreError, StoreUnreachable
+from clew.errors import ConfigError, StoreCorrupt, StoreError, StoreUnreachable
 from clew.graph.lock import ReadWriteLock
 from clew.once import Once
 from clew.operation.call_log import CallLog
@@ -80,6 +80,8 @@ class Context:
         """The search engine, opened by the first who searches; None where it cannot be used."""
         self.make_vectors: Callable[[], None] = lambda: None
         """Has embeddings made in the background for texts that were indexed."""
+        self.renewed_after: Callable[[StoreCorrupt], bool] = lambda error: False
+        """Whether an error came from a file that is derived and made anew, so that asking again helps."""
         self.rebuild_index: Callable[[], object] = lambda: None
         """Throws the search index away and makes it anew."""
         self.drafted_nodes: Callable[[], Mapping[str, Node | None]] = dict

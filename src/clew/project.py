@@ -73,6 +73,7 @@ class Project:
         context = self.context
         context.engine = lambda: self.index.engine
         context.make_vectors = self._make_vectors
+        context.renewed_after = lambda error: self.index.renewed_after(error) or self.memory.renewed_after(error)
         context.rebuild_index = lambda: self.index.rebuild()
         context.drafted_nodes = lambda: self.mutations.as_filed()
         context.drafted_paths = lambda: self.mutations.drafted_paths()

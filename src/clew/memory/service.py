@@ -12,7 +12,7 @@ import msgspec
 
 from clew.cache import Cache
 from clew.context import Context
-from clew.errors import InvalidArgument, StoreError
+from clew.errors import InvalidArgument, StoreCorrupt, StoreError
 from clew.memory.cognition.gauges.agreement import Questions
 from clew.memory.cognition.gauges.modulators import Moods, note_reward, note_search
 from clew.memory.cognition.learning.observations import Observations
@@ -83,6 +83,11 @@ class MemoryService:
     @property
     def units(self) -> MemoryUnits:
         return self._units.get()
+
+    def renewed_after(self, error: StoreCorrupt) -> bool:
+        """Whether an error came from the index of the memory, which the next question makes anew."""
+        home = self._home.made
+        return home is not None and home.index.is_damaged(error)
 
     @property
     def dreams(self) -> "Dreams":
@@ -226,12 +231,21 @@ class MemoryView:
         return Origin(trust=self.trust, actor=self.actor, session=self.asker.session, host=host)
 
     def store(self, note: Note) -> Stored:
-        shown = self.library.index.shown_in(self.asker.session) if self.asker.session else ()
-        stored = self.writer.store(note, self.origin(), shown)
+        try:
+            stored = self._store(note)
+        except StoreCorrupt as error:
+            # An error means that nothing was written.
+            if not self.service.context.renewed_after(error):
+                raise
+            stored = self._store(note)
         fit = min((stored.links + 2 * len(stored.cites)) / 4, 1.0)
         self.service.pulses.note(self.asker.session, stored.steering_reward.novelty, fit)
         note_reward(self, stored.steering_reward.value)
         return stored
+
+    def _store(self, note: Note) -> Stored:
+        shown = self.library.index.shown_in(self.asker.session) if self.asker.session else ()
+        return self.writer.store(note, self.origin(), shown)
 
     def near(self, text: str) -> list[str]:
         """The memories that are most like a text, best first."""

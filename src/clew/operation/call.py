@@ -267,11 +267,16 @@ def _performed(request: Operation, call: Call, *, bounded: bool) -> Any:
         return _tried(request, call, shaped, bounded=bounded)
     except StoreCorrupt as error:
         # Nothing is held here: others go on reading while the index is filled again.
-        is_mended = call.project is not None and call.project.index.renewed_after(error)
-        if about.writes or not is_mended:
-            # What a call has written already, it would write twice.
+        is_mended = call.project is not None and call.project.context.renewed_after(error)
+        if not is_mended:
             raise
+        if about.writes:
+            # What a call has written already, it would write twice.
+            raise StoreCorrupt(error.message, hint=_MADE_ANEW, data=error.data) from error
     return _tried(request, call, shaped, bounded=bounded)
+
+
+_MADE_ANEW = "It is made anew now. Look whether the change was made, and repeat the call where it was not."
 
 
 def _tried(request: Operation, call: Call, shaped: Callable[[Any], Any], *, bounded: bool) -> Any:

@@ -111,7 +111,7 @@ class Curator:
                 change.unlink(link)
             change.delete(memory.id)
             change.details = {"reason": reason}
-        self._units.engine()
+        self._units.follow()
         note = "It cannot be restored. The history still holds its text; `clew memory purge` takes it out there too."
         return Deleted(
             node_id=memory.id,
@@ -142,7 +142,7 @@ class Curator:
                     hint="search_tombstones lists those of forgotten memories.",
                 )
         record, change = self._changes.undo(hash, self._actor, later)
-        self._units.engine()
+        self._units.follow()
         there = seen.visible(touched, self._library.asker, BY_ID)
         return Restored(
             restored_node_ids=tuple(there),
@@ -185,7 +185,7 @@ class Curator:
             change.put(changed)
             for other in others:
                 change.link(linked(id, other.id, LinkKind.RELATED, "annotate"))
-        self._units.engine()
+        self._units.follow()
         links = self._library.index.links([id], (LinkKind.RELATED,), inward=False)
         return AnnotatedMemory(
             node_id=id,
@@ -235,7 +235,7 @@ class Curator:
                 before, text=said, title=title_of(said), cites=cites, flags=flags_of(said)
             )
             change.put(changed)
-        self._units.engine()
+        self._units.follow()
         return changed
 
     def keep_both(self, id: str, other: str, rationale: str | None) -> Kept:

@@ -92,7 +92,7 @@ class Expiry:
             state = "cancelled"
             raise
         finally:
-            self._view.units.engine()
+            self._view.units.follow()
             said = f"removed {counts['episodes']} episodes older than 90 days and {counts['forgotten']} memories"
             said += " forgotten more than 30 days ago"
             self._note(said, counts)

@@ -105,7 +105,7 @@ class Merger:
             for source in kept:
                 change.link(linked(merged.id, source.id, LinkKind.RELATED, "merge"))
             change.details = {"merged": merged.id, "sources": unique, "strategy": strategy, "name": name}
-        self._units.engine()
+        self._units.follow()
         return Merged(
             merged_id=merged.id,
             merged_node=MergedNode(

@@ -147,7 +147,7 @@ class Mirror:
             self._follower[1].note_all()
         self._seen = service.home.index.written_since(2**62)[0]
         if done.remembered or done.edited or done.forgotten:
-            service.units.engine()
+            service.units.follow()
         return done
 
     def _prefer(self, id: str, keep: str, *, is_deleted: bool) -> None:

@@ -72,7 +72,7 @@ def purge(view: "MemoryView", chosen: Chosen, reason: str) -> Purged:
         _bring_back(view, chosen)
         _record(view, chosen, reason)
         beyond = _compacted(view)
-    view.units.engine()
+    view.units.follow()
     found = left_in(home, folders, chosen.traces)
     return Purged(
         purged=len(chosen.ids),

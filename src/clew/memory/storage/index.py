@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from clew.derived.file import DerivedFile
+from clew.errors import StoreCorrupt
 from clew.memory.model import EXCHANGES, PENDING, PURGES, Link, LinkKind
 from clew.memory.scope import BY_ID, EVERYTHING, FORGOTTEN_BY_ID, Asker, Filters, condition
 from clew.memory.storage import citations
@@ -57,21 +58,60 @@ class MemoryIndex(DerivedFile):
         self._held = threading.local()
         self._seq = 0
         """Up to which event the file was seen to be filled."""
+        self._damaged: object = None
+        """The opening of the file in which damage was met."""
         self._is_copied = hasattr(store, "stale")
         """Whether others may purge what was read here: on one machine, the purge itself rebuilds the index."""
         self._check_store()
 
     def _check_store(self) -> None:
         """A store that was replaced by an older copy has fewer events than the index was made from."""
-        with self.reading() as connection:
-            seq = number(connection, SEQ)
+        try:
+            with self.reading() as connection:
+                seq = number(connection, SEQ)
+        except StoreCorrupt as error:
+            if not self.is_damaged(error):
+                raise
+            self.renew()
+            return
         if seq and not self._store.events(after=seq - 1, limit=1):
             self.renew()
 
     def renew(self) -> None:
         with self._lock:
-            super().renew()
-            self._seq = 0
+            self._renew()
+
+    def _renew(self) -> None:
+        super().renew()
+        self._seq = 0
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        with self._noting_damage(), super().reading() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self, *, durable: bool = False) -> Iterator[Connection]:
+        with self._noting_damage(), super().writing(durable=durable) as connection:
+            yield connection
+
+    # Implements: REQ-d00300-E
+    @contextmanager
+    def _noting_damage(self) -> Iterator[None]:
+        """Where the file turns out to be damaged, the next question makes it anew."""
+        opening = self.opening
+        try:
+            yield
+        except StoreCorrupt as error:
+            if not self.is_damaged(error):
+                # A question may read other files on its way.
+                raise
+            self._damaged = opening
+            raise StoreCorrupt(error.message, hint="Ask again: it is made anew from the memory.", data=error.data) from error
+
+    def is_damaged(self, error: StoreCorrupt) -> bool:
+        """Whether an error came from this file."""
+        return error.data.get("path") == str(self.path)
 
     @contextmanager
     def asked(self) -> Iterator[Connection]:
@@ -97,7 +137,9 @@ class MemoryIndex(DerivedFile):
 
     def _sync(self) -> None:
         with self._lock:
-            if self.follow():
+            if self._damaged is self.opening:
+                self._renew()
+            elif self.follow():
                 self._seq = 0
             began, renewed = self._seq, False
             while events := self._store.events(after=self._seq, limit=1):
@@ -119,8 +161,8 @@ class MemoryIndex(DerivedFile):
                 self._seq = seq
                 if purged and began and self._is_copied and not renewed:
                     # Events that were read before have been blanked since.
-                    super().renew()
-                    self._seq, renewed = 0, True
+                    self._renew()
+                    renewed = True
 
     # Memories
 
@@ -377,6 +419,24 @@ class MemoryIndex(DerivedFile):
     def set_mark(self, name: str, seq: int) -> None:
         with self.writing() as connection:
             _set_number(connection, f"of {name}", seq)
+
+    def lacking(self, name: str) -> frozenset[str]:
+        """The memories that somebody who reads the index could not read."""
+        prefix = _lacks(name)
+        with self.asked() as connection:
+            rows = connection.execute("SELECT name FROM state WHERE substr(name, 1, ?) = ?", (len(prefix), prefix))
+            return frozenset(each.removeprefix(prefix) for (each,) in rows.fetchall())
+
+    def set_lacking(self, name: str, ids: Iterable[str]) -> None:
+        prefix = _lacks(name)
+        with self.writing() as connection:
+            connection.execute("DELETE FROM state WHERE substr(name, 1, ?) = ?", (len(prefix), prefix))
+            for id in ids:
+                _set_number(connection, prefix + id, 0)
+
+
+def _lacks(name: str) -> str:
+    return f"{name} lacks "
 
 
 def _set_number(connection: Connection, name: str, value: int) -> None:

@@ -126,7 +126,7 @@ def imported(view: "MemoryView", text: str, *, as_document: bool, dry_run: bool 
             change.put(memory)
         for link in links:
             change.link(link)
-    view.units.engine()
+    view.units.follow()
     return Imported(
         added=len(new),
         unchanged=len(present) - len(kept),

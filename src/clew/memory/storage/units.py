@@ -1,5 +1,6 @@
 """Memories in the search index: what is put there, and how it is kept in step with the store."""
 
+import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
@@ -8,16 +9,19 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.context import Context
+from clew.errors import StoreCorrupt, StoreError
 from clew.memory.model import LONGEST_QUERY, MEMORIES, Kind, Memory
 from clew.memory.scope import PERSON, Asker
 from clew.memory.storage.home import Home
 from clew.search.units import Filters, Scope, Unit
-from clew.store.interface import Record
+from clew.store.interface import Damaged, Record
 
 if TYPE_CHECKING:
     from clew.search.embed.embedder import Vectors
     from clew.search.engine import SearchEngine
     from clew.search.question import RankedUnit
+
+log = logging.getLogger(__name__)
 
 PART = "memory"
 EPISODES = "episode"
@@ -59,24 +63,55 @@ class MemoryUnits:
         self._lock = threading.Lock()
 
     def engine(self) -> "SearchEngine | None":
-        """The search engine, with every memory in it; None where there is none."""
+        """The search engine, with every memory in it; None where there is none. Answers name the damaged ones."""
+        return self._in_step(self._home.damage)
+
+    def _in_step(self, damage: Damaged) -> "SearchEngine | None":
         engine = self._context.engine()
         if engine is None:
             return None
         # The index belongs to one work tree; what it has seen of the shared memory is noted under its own name.
         name = engine.writes()[0]
         with self._lock:
-            known = self._home.index.mark(name)
-            seq, written = self._home.index.written_since(known)
+            index = self._home.index
+            known, lacking = index.mark(name), index.lacking(name)
+            seq, written = index.written_since(known)
+            there = dict.fromkeys((*lacking, *(id for id, gone in written if not gone)))
+            if there:
+                damaged = self._put(engine, there, damage)
+                if damaged != lacking:
+                    index.set_lacking(name, damaged)
             if written:
-                engine.units.put(self._units(id for id, gone in written if not gone))
                 engine.units.delete(unit_id(id) for id, gone in written if gone)
             if seq != known:
-                self._home.index.set_mark(name, seq)
+                index.set_mark(name, seq)
             self._take_out_purged(engine, name)
         if written:
             self._context.make_vectors()
         return engine
+
+    # Implements: REQ-d00247-H
+    def _put(self, engine: "SearchEngine", ids: Iterable[str], damage: Damaged) -> frozenset[str]:
+        """Put memories into the index; returns those that are damaged, and follow once they can be read again."""
+        damaged: Damaged = {}
+        wanted = frozenset(ids)
+        engine.units.put(self._units(wanted, damaged))
+        found = {id: error for id, error in damaged.items() if id in wanted}
+        damage.update(found)
+        return frozenset(found)
+
+    def follow(self) -> tuple[str, ...]:
+        """Bring the index in step after a write. What was written stands, whatever becomes of the index; returns what
+        keeps it from being found."""
+        for is_last in (False, True):
+            try:
+                self._in_step({})
+                break
+            except StoreError as error:
+                if is_last or not (isinstance(error, StoreCorrupt) and self._context.renewed_after(error)):
+                    log.warning("The search index is behind the memory: %s", error)
+                    return (f"It is stored, and found as soon as the search index can be written: {error.message}",)
+        return ()
 
     # Implements: REQ-d00492-B
     def _take_out_purged(self, engine: "SearchEngine", name: str) -> None:
@@ -104,20 +139,19 @@ class MemoryUnits:
             engine.forget(units)
             purge_units(engine.folder, (PART, EPISODES), units, lambda text: False)
 
-    def _units(self, ids: Iterable[str]) -> Iterator[Unit]:
-        store, wanted = self._home.store, list(ids)
-        records: Iterable[Record] = self._scanned(frozenset(wanted))
+    def _units(self, wanted: frozenset[str], damaged: Damaged) -> Iterator[Unit]:
+        records: Iterable[Record] = self._scanned(wanted, damaged)
         if len(wanted) <= _PAGE:
-            records = store.get_many(MEMORIES, wanted, damaged=self._home.damage).values()
+            records = self._home.store.get_many(MEMORIES, wanted, damaged=damaged).values()
         return (unit_of(msgspec.convert(record.data, Memory)) for record in records)
 
-    def _scanned(self, wanted: frozenset[str]) -> Iterator[Record]:
+    def _scanned(self, wanted: frozenset[str], damaged: Damaged) -> Iterator[Record]:
         """Many records, page by page: a new index is filled with all of them."""
-        store, damage = self._home.store, self._home.damage
-        page = store.scan(MEMORIES, limit=_PAGE, damaged=damage)
+        store = self._home.store
+        page = store.scan(MEMORIES, limit=_PAGE, damaged=damaged)
         while page:
             yield from (record for record in page if record.id in wanted)
-            page = store.scan(MEMORIES, after=page[-1].id, limit=_PAGE, damaged=damage)
+            page = store.scan(MEMORIES, after=page[-1].id, limit=_PAGE, damaged=damaged)
 
     def rank(
         self,

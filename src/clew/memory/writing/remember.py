@@ -122,7 +122,7 @@ class Writer:
             superseded, conflicts = self._resolve(change, memory, judged, [each.id for each in replaced])
             for link in links:
                 change.link(link)
-        self._units.engine()
+        behind = self._units.follow()
         nearest = _nearest(judged, text)
         problem = transient(text)
         return Stored(
@@ -147,7 +147,7 @@ class Writer:
             ),
             embedder_count=self._embedders(),
             reversal_hash=change.hash,
-            notes=(*((problem,) if problem else ()), *notes),
+            notes=(*((problem,) if problem else ()), *notes, *behind),
         )
 
     def _nothing_new(self, id: str, redactions: tuple[Redaction, ...], *, exact: bool) -> Stored:

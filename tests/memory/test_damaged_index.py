@@ -1,0 +1,119 @@
+"""Indexes that are damaged while they are served: they are made from the memory, and cost nothing that it holds."""
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.contract.memory_client import WHY, Memory, remembering, write_project
+
+SEARCH, OF_MEMORY = ".clew/search/index.db", ".clew/memory-index.db"
+HEADER = 4096
+FULL_INDEX = """
+import resource, signal, sys
+from pathlib import Path
+from tests.contract.memory_client import WHY, remembering
+root = Path(sys.argv[1])
+with remembering(root) as memory:
+    kept = [memory.store(f"Lamp {number} burns oil of the barrel {number * 7}.") for number in range(3)]
+    memory.project.memory.home.store.compact()
+    index = memory.project.context.engine().units
+    index.compact()
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    store = memory.project.memory.home.store
+    put = index.put
+    def limited(units):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1024, resource.RLIM_INFINITY))
+        try:
+            return put(units)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    index.put = limited
+    stored = memory("store_memory", content="Wicks are cut on Mondays.", rationale=WHY)
+    index.put = put
+    assert stored["created"], stored
+    assert "found as soon as the search index can be written" in " ".join(stored["notes"]), stored
+    assert memory.ids("wicks") == [stored["node_id"]]
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return write_project(tmp_path / "harbour")
+
+
+@pytest.fixture
+def memory(root: Path) -> Iterator[Memory]:
+    with remembering(root) as client:
+        for number in range(40):
+            client.store(f"The lamp {number} burns oil of the barrel {number * 7}.")
+        yield client
+
+
+def damage(file: Path) -> None:
+    """Change every page but the first, so that the file opens and no table can be read."""
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    data = file.read_bytes()
+    file.write_bytes(data[:HEADER] + bytes(byte ^ 0x5A for byte in data[HEADER:]))
+
+
+# Verifies: REQ-d00300-E, REQ-d00301-F
+@pytest.mark.parametrize("index", [SEARCH, OF_MEMORY])
+def test_what_is_stored_while_an_index_is_damaged_is_acknowledged_and_found(
+    memory: Memory, root: Path, index: str
+) -> None:
+    damage(root / index)
+    stored = memory("store_memory", content="Wicks are cut on Mondays.", rationale=WHY)
+    assert stored["created"] is True
+    assert memory.store("Wicks are cut on Mondays.") == stored["node_id"]
+    assert memory.ids("wicks") == [stored["node_id"]]
+    assert len(memory.ids("lamp burns oil")) == 10
+
+
+# Verifies: REQ-d00300-E
+@pytest.mark.parametrize("index", [SEARCH, OF_MEMORY])
+def test_a_damaged_index_is_made_anew_by_the_question_that_meets_it(memory: Memory, root: Path, index: str) -> None:
+    damage(root / index)
+    assert len(memory.ids("lamp burns oil")) == 10
+
+
+# Verifies: REQ-d00300-E
+def test_a_damaged_index_is_made_anew_by_the_next_start(root: Path) -> None:
+    with remembering(root) as memory:
+        id = memory.store("Wicks are cut on Mondays.")
+    damage(root / OF_MEMORY)
+    with remembering(root) as memory:
+        assert memory.ids("wicks") == [id]
+
+
+# Verifies: REQ-d00301-F
+def test_what_is_stored_is_acknowledged_where_the_index_cannot_grow(root: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_INDEX, str(root)], check=False, capture_output=True, text=True, cwd=Path.cwd()
+    )
+    assert done.returncode == 0, done.stderr
+
+
+# Verifies: REQ-d00247-H
+def test_a_memory_that_was_damaged_while_the_index_was_filled_is_found_once_it_can_be_read(
+    memory: Memory, root: Path
+) -> None:
+    id = memory.store("Wicks are cut on Mondays.")
+    with closing(sqlite3.connect(root / ".clew/memory.db")) as connection:
+        change = "UPDATE entries SET data = replace(data, ?, ?) WHERE id = ?"
+        connection.execute(change, ("Mondays", "Mondaiz", id))
+        connection.commit()
+        damage(root / SEARCH)
+        for _ in range(2):
+            answer = memory("search_graph", query="wicks")
+            assert answer["results"] == []
+            assert "is damaged" in " ".join(answer["notes"])
+        connection.execute(change, ("Mondaiz", "Mondays", id))
+        connection.commit()
+    answer = memory("search_graph", query="wicks")
+    assert [hit["node_id"] for hit in answer["results"]] == [id]
+    assert answer["notes"] == []
