@@ -59,6 +59,24 @@ def test_without_vectors_one_shared_word_is_chance() -> None:
 
 
 # Verifies: REQ-d00305-F
+@pytest.mark.parametrize("query", ["Quiescence?", "What is quiescence?", "explain quiescence", "`quiescence`"])
+def test_without_vectors_a_word_that_is_asked_for_alone_and_that_one_memory_has_is_no_chance(query: str) -> None:
+    text = "Quiescence is when no crane moves."
+    assert asked(query, None, text).passed
+    assert not asked(query, None).passed
+    hits = [GateHit("one", text), GateHit("other", "Wait for quiescence before dusk.")]
+    assert not passes(query, hits, rarities, lambda ids: {}).passed
+
+
+# Verifies: REQ-d00305-F
+def test_without_vectors_another_id_of_the_same_kind_is_no_answer() -> None:
+    text = "REQ-d00012 was split because the crane is another matter."
+    assert asked("REQ-d00012", None, text).passed
+    assert asked("What became of REQ-d00012?", None, text).passed
+    assert not asked("What became of REQ-d00013?", None, text).passed
+
+
+# Verifies: REQ-d00305-F
 @pytest.mark.parametrize(
     ("query", "text"),
     [

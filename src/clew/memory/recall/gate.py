@@ -17,14 +17,15 @@ from clew.text.keywords import STOP_TERMS, keywords
 from clew.text.words import terms
 
 PASSES_FROM = 0.452
-PASSES_FROM_BY_WORDS = 0.5
-"""Where there are no vectors, the words alone have to cover half of what the prompt says."""
+PASSES_FROM_BY_WORDS = 0.42
+"""Where there are no vectors, the words alone have to cover so much of what the prompt says."""
 _COVERAGE, _COSINE = 0.35, 0.65
 _BEYOND = 0.4
 """How much of its rarest word a prompt is taken to say beyond its words."""
 _FEWEST_WORDS = 2
 """Where there are no vectors, a single word that is shared is chance, however rare: "continue" and "stop" are as rare
-in a memory as any other. An identifier is as many words as it has parts."""
+in a memory as any other. An identifier is as many words as it has parts. It is no chance where the prompt asks for that
+word and nothing else, and only one memory has it."""
 
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _BEFORE_MONTH = "in|since|last|by|until|during|early|mid|late"
@@ -33,7 +34,11 @@ _DATE = re.compile(
     rf"|{MONTH.pattern}(?:\s+{_DAY}\b|(?=,?\s+{YEAR.pattern}))|{YEAR.pattern}"
 )
 """A month is one beside a day or a year, or after a word such as "in"; elsewhere April and Jan are people."""
+_OF_PARTS = re.compile(r"_|-.*\d")
+"""An identifier, such as parse_config or REQ-d00012."""
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_ASKS = re.compile(r"\?\W*$|^\W*(?:explain|describe|define)\b|`[^`]+`|\w\(\)|[^\W\d]\d|\d[^\W\d]", re.IGNORECASE)
+"""A question, or something that is spelled as only a name is."""
 _ASKING = re.compile(
     r"\b(?:what|which) (?:kind|type|sort)s? of\b|\b(?:mention|describe|consider|happen|explain)(?:s|d|ed)?\b"
     r"|\b(?:likely|often)\b",
@@ -70,16 +75,23 @@ def passes(query: str, hits: Sequence[GateHit], rarities: Rarities, beside: Besi
     own = {hit.id: frozenset(terms(hit.text)) for hit in hits}
     # What stands beside a memory is read only where it can decide.
     near = beside([hit.id for hit in hits if _above(hit.cosine, asked.coverage(own[hit.id], asked.terms)) >= 0])
+    only = _only_one_with(asked.terms, own) if _ASKS.search(query) else None
     scores = []
     for hit in hits:
         held = own[hit.id].union(terms(near.get(hit.id, "")))
-        is_chance = hit.cosine is None and len(asked.terms & held) < _FEWEST_WORDS
+        is_chance = hit.cosine is None and hit.id != only and len(asked.terms & held) < _FEWEST_WORDS
         coverage = 0.0 if is_chance else asked.coverage(own[hit.id], held)
         scores.append((_above(hit.cosine, coverage), _score(hit.cosine, coverage)))
     above, score = max(scores)
     passed = above >= 0
     verdict = "covers" if passed else "does not cover"
     return GateDecision(passed, round(score, 3), f"the best result {verdict} the question ({score:.2f})")
+
+
+def _only_one_with(asked: frozenset[str], own: Mapping[str, frozenset[str]]) -> str | None:
+    """The only memory with the word, where just one is asked for."""
+    holding = [id for id, held in own.items() if asked <= held] if len(asked) == 1 else []
+    return holding[0] if len(holding) == 1 else None
 
 
 class _Asked:
@@ -106,7 +118,7 @@ def _telling(query: str) -> dict[str, None]:
 def _parts(word: str) -> list[str]:
     """The terms of an identifier, of which a memory may have each; of another word the first says what it is about."""
     found = terms(word)
-    return [term for term in found if term not in STOP_TERMS] if "_" in word else found[:1]
+    return [term for term in found if term not in STOP_TERMS] if _OF_PARTS.search(word) else found[:1]
 
 
 def _score(cosine: float | None, coverage: float) -> float:

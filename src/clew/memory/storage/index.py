@@ -107,7 +107,8 @@ class MemoryIndex(DerivedFile):
                 # A question may read other files on its way.
                 raise
             self._damaged = opening
-            raise StoreCorrupt(error.message, hint="Ask again: it is made anew from the memory.", data=error.data) from error
+            hint = "Ask again: it is made anew from the memory."
+            raise StoreCorrupt(error.message, hint=hint, data=error.data) from error
 
     def is_damaged(self, error: StoreCorrupt) -> bool:
         """Whether an error came from this file."""
