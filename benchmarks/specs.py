@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ def measure(space: Workspace, *, quick: bool) -> Result:
     cold: list[dict[str, Any]] = []
     warm: list[dict[str, Any]] = []
     for _ in range(3 if quick else 7):
-        (folder / ".clew" / "clew.db").unlink()
+        shutil.rmtree(folder / ".clew")
         cold.append(_read(folder))
         warm.append(_read(folder))
     if any(found["parsed"] for found in warm) or any(found["from_cache"] for found in cold):

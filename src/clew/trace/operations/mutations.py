@@ -58,7 +58,8 @@ class Mutation(Operation, toolset=Toolset.TRACE, needs=Freshness.NONE, writes=Tr
 
     def arguments(self) -> dict[str, Any]:
         """What the mutation is planned with, `if_version` and `confirm` among it."""
-        return {field.encode_name: getattr(self, field.name) for field in msgspec.structs.fields(self)}
+        named = zip(self.__struct_encode_fields__, self.__struct_fields__, strict=True)
+        return {argument: getattr(self, field) for argument, field in named}
 
     def removed(self, call: Call) -> str:
         """What would be gone, as a refusal says it."""
