@@ -146,6 +146,18 @@ def test_the_same_text_again_changes_nothing(memory: Memory) -> None:
 
 
 # Verifies: REQ-d00301-B
+def test_a_recalled_text_is_refused_as_the_block_shows_it_and_after_words_that_say_so(memory: Memory) -> None:
+    id = memory.store("Heights are rounded up because captains asked for it.", session_id="s")
+    block = memory("inject_context", query="Are heights rounded up, captains?", session_id="s")["context"]
+    (line,) = block.splitlines()[1:-1]
+    for said in (block, line, f"- {line}", "As I recalled: heights are rounded up, because captains asked for it."):
+        stored = memory("store_memory", content=said, rationale=WHY, session_id="s")
+        assert (stored["node_id"], stored["created"]) == (id, False), said
+    for said in ("Wrong: heights are rounded up because captains asked for it.", f"{line} That is no longer so."):
+        assert memory("store_memory", content=said, rationale=WHY, session_id="s")["created"], said
+
+
+# Verifies: REQ-d00301-B
 def test_what_was_just_injected_is_not_remembered_again(memory: Memory) -> None:
     id = memory.store("Lamps burn at night because ships need light in the harbour.")
     assert memory("inject_context", query="why lamps burn at night")["nodes_retrieved"] == [id]

@@ -21,6 +21,15 @@ LONGEST_TITLE = 120
 MOST_ITEMS = 50
 LONGEST_ITEM = 400
 LARGEST_METADATA = 16_384
+_FEWEST_WORDS = 4
+"""A shorter text repeats by chance."""
+_FRAME = re.compile(r"</?memories\b[^>\n]*>")
+_LEAD_IN = re.compile(
+    r"^\W*(?:as (?:(?:i|we|was|were|already) )*(?:recalled|remembered|noted|stored|known)(?: (?:before|earlier|already))?"
+    r"|(?:from|according to) (?:the |our |my )?memory|(?:the |our |my )?memory says|(?:i|we) (?:recall|remember)(?:ed)?"
+    r"|recalled|remembered|reminder|note)(?:,? that\b)?\s*[:,]?\s+",
+    re.IGNORECASE,
+)
 _TRANSIENT = re.compile(
     r"(?:ok(?:ay)?|done|thanks?(?: you)?|yes|no|sure|great|got it|running|working on it|let me (?:check|see|look).*|"
     r"i(?:'ll| will) (?:now )?(?:check|run|look|start|continue|read).*)[.!\s]*",
@@ -100,12 +109,28 @@ def transient(text: str) -> str | None:
 
 
 def just_recalled(text: str, shown: Iterable[Memory]) -> Memory | None:
-    """The memory that a text only repeats, of those that were shown in the same session."""
-    words = _words(text)
-    if len(words) < 4:
-        return None
+    """The memory that a text only repeats, of those that were shown in the same session: as it is, after words that say
+    that it was recalled, or as the lines of the block in which it was shown."""
+    known = list(shown)
+    whole = _repeated(text, known)
+    lines = [_repeated(line, known) for line in _FRAME.sub("", text).splitlines() if line.strip()]
+    return whole or (lines[0] if lines and all(lines) else None)
+
+
+def _repeated(text: str, known: Iterable[Memory]) -> Memory | None:
+    words = _words(_LEAD_IN.sub("", text))
     # One other word may be the correction: "not", or another amount.
-    return next((memory for memory in shown if _words(memory.text) == words), None)
+    same = (memory for memory in known if len(words) >= _FEWEST_WORDS and _words(memory.text) == words)
+    return next(same, None) or next((memory for memory in known if _is_line_of(memory, text)), None)
+
+
+def _is_line_of(memory: Memory, text: str) -> bool:
+    """Whether a text is the line of a block that shows the memory: its tag, marks, and behind a colon what it says."""
+    line = " ".join(text.split()).lstrip("-*> ")
+    if not line.startswith(memory.tag):
+        return False
+    said, parts = " ".join(memory.text.split()), line.split(": ")
+    return any(len(rest := ": ".join(parts[at:])) > 0 and rest in said for at in range(1, len(parts)))
 
 
 def _words(text: str) -> set[str]:
