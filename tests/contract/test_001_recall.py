@@ -306,6 +306,17 @@ def test_filters_and_perspectives_narrow_a_search(memory: Memory) -> None:
     assert memory.ids("zebras burn lamps", min_similarity=0.9) == []
 
 
+# Verifies: REQ-d00305-D
+def test_what_was_believed_at_a_time_is_shown_as_it_stood_then(memory: Memory) -> None:
+    old = memory.store("Lamps burn whale oil at night.")
+    then = memory("search_graph", query="lamps")["results"][0]["recorded_at"]
+    new = memory.store("Lamps burn gas from the pier.", link_to=[old], link_type="supersedes")
+    now = memory("search_graph", query="lamps burn")["results"]
+    assert [(hit["node_id"], hit["standing"]) for hit in now] == [(new, "current"), (old, "superseded")]
+    (hit,) = memory("search_graph", query="lamps burn", filters={"as_of": then})["results"]
+    assert (hit["node_id"], hit["standing"], hit["superseded_by"]) == (old, "current", new)
+
+
 # Verifies: REQ-d00304-C
 def test_what_is_known_of_a_place_is_found_by_its_edges(memory: Memory) -> None:
     pitfall = memory.store("Beware of the last hour.", about=["src/tides.py::tide"])

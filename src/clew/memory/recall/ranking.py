@@ -157,14 +157,15 @@ class Recall:
         return self._standings(several, self._successors(memory.id for memory in several))
 
     def _standings(
-        self, memories: Iterable[Memory], successors: Mapping[str, str]
+        self, memories: Iterable[Memory], successors: Mapping[str, str], *, then: bool = False
     ) -> list[tuple[Memory, Standing, str | None, tuple[CiteState, ...]]]:
+        """`then` is for memories that were current at the time that was asked for; what replaced them is still named."""
         places = self._places()
         found: list[tuple[Memory, Standing, str | None, tuple[CiteState, ...]]] = []
         for memory in memories:
             cites = tuple(places.state(cite) for cite in memory.cites)
             successor = successors.get(memory.id)
-            is_old = successor is not None or memory.retired_at is not None
+            is_old = not then and (successor is not None or memory.retired_at is not None)
             is_stale = any(cite.state in ("changed", "gone") for cite in cites)
             standing: Standing = "superseded" if is_old else "stale" if is_stale else "current"
             found.append((memory, standing, successor, cites))
@@ -189,7 +190,8 @@ class Recall:
             added = self._library.get_many(sorted(missing))
             best = best[: max(len(best) - len(added), 1)]
             best += [_Scored(Found(id), memory, None, 0.0) for id, memory in added.items()]
-        states = self._standings((each.memory for each in best), successors)
+        then = filters.as_of is not None
+        states = self._standings((each.memory for each in best), successors, then=then)
         ranked = [
             Ranked(memory, each.found, each.found.score, each.cosine, each.similarity, standing, successor, cites)
             for each, (memory, standing, successor, cites) in zip(best, states, strict=True)
