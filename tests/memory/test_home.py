@@ -105,6 +105,10 @@ def test_the_branch_is_recorded_and_restricts_only_on_request(repository: Path) 
         git(repository, "branch", "-q", "-D", "feature")
         assert state() == "deleted"
         assert memory.ids("lamps") == [id]
+        said = subprocess.run(
+            [sys.executable, "-m", "clew", "recall", "lamps", "-C", str(repository)], capture_output=True, text=True
+        )
+        assert "of the deleted branch feature" in said.stdout
 
 
 # Verifies: REQ-d00300-C

@@ -74,7 +74,8 @@ def test_an_edited_file_edits_the_memory_which_then_waits_to_be_accepted(memory:
     (hit,) = memory("search_graph", query="lamps", include_content=True)["results"]
     assert (hit["content"], hit["trust"]) == ("Lamps burn at dusk and at night in the harbour.", "document")
     assert [cite["node"] for cite in hit["cites"]] == ["file:src/tides.py"]
-    assert memory("inject_context", **{**asked, "session_id": "two"})["nodes_retrieved"] == []
+    refused = memory("inject_context", **{**asked, "session_id": "two"})
+    assert (refused["nodes_retrieved"], "nobody accepted it" in refused["reason"]) == ([], True)
     owner(memory).curator.accept([id], WHY)
     assert memory("inject_context", **{**asked, "session_id": "three"})["nodes_retrieved"] == [id]
     change(files(memory)[id[:8]], "at dusk", "at dawn")

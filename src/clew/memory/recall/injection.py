@@ -73,8 +73,7 @@ def inject(
     worth = [each for each in worth if about is not None or alike[each.memory.id] >= best / 2]
     items = fitting([_line(each, query, now, mode) for each in worth], max_tokens)
     if not items:
-        why = "all that fits was shown before in this session" if ranked else "there are no memories"
-        return Block("", (), 0, 0, f"Nothing was injected: {why}.", tuple(ranked), notes)
+        return Block("", (), 0, 0, f"Nothing was injected: {_absence(ranked, seen)}.", tuple(ranked), notes)
     context = framed(items)
     return Block(
         context=context,
@@ -85,6 +84,18 @@ def inject(
         ranked=tuple(ranked),
         notes=notes,
     )
+
+
+def _absence(ranked: Collection[Ranked], seen: Collection[str]) -> str:
+    """Why none of what was found is shown."""
+    if not ranked:
+        return "there are no memories"
+    unseen = [each.memory for each in ranked if not _was_shown(each, seen)]
+    if any(not memory.is_accepted for memory in unseen):
+        return "what fits came from a file, and nobody accepted it yet (`clew memory accept`)"
+    if any(memory.flags for memory in unseen):
+        return "what fits looks like instructions"
+    return "all that fits was shown before in this session"
 
 
 def _was_shown(ranked: Ranked, seen: Collection[str]) -> bool:
