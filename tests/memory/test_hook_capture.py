@@ -103,6 +103,7 @@ def session(client: Memory) -> Session:
         ("Actually, the tide tables are in UTC.", "the tide tables are in UTC."),
         ("Fix the test. We decided to keep heights in metres because pilots read metres.", None),
         ("let's use msgspec for all records", "let's use msgspec for all records"),
+        ("Let's store money as cents because rounding lost some.", None),
         ("From now on every table has a test.", "From now on every table has a test."),
         ("Never write to the archive folder directly.", "Never write to the archive folder directly."),
         ("Remember that the pilots read metres.", "the pilots read metres."),
@@ -125,6 +126,7 @@ def test_corrections_and_decisions_are_recognised_by_their_form(prompt: str, kep
         "Actually, can you run the tests again?",
         "let's see what happens",
         "Let's fix the failing test first.",
+        "Let's write a test because this one fails.",
         "Should we use tabs instead of spaces?",
         "Did we decide to use tabs?",
         "I wonder whether we use metres, not feet.",
@@ -177,6 +179,19 @@ def test_a_test_that_failed_and_passes_after_an_edit_is_remembered_about_the_edi
     assert kept["kind"] == "pitfall"
     assert "failed with exit code 2 and passed again after an edit of src/tides.py" in kept["raw_content"]
     assert [cite["node"] for cite in kept["cites"]] == ["file:src/tides.py"]
+
+
+# Verifies: REQ-d00311-C
+def test_a_run_that_ended_otherwise_is_another_one_although_the_host_does_not_number_its_calls(session: Session) -> None:
+    ran: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "pytest tests/test_tides.py"}}
+    for _ in range(2):
+        session.send("PostToolUseFailure", error="Exit code 1", **ran)
+    session.edit("src/tides.py")
+    for _ in range(2):
+        session.send("PostToolUse", tool_response={}, **ran)
+    (kept,) = session.kept()
+    assert "failed with exit code 1 and passed again after an edit of src/tides.py" in kept["raw_content"]
+    assert len(session.episodes("pytest")) == 2
 
 
 # Verifies: REQ-d00311-C

@@ -67,8 +67,10 @@ class Episodes:
             known = self._home.store.events(collection=MEMORIES, id=id, limit=1)
             if not known:
                 return id
-            happened = (known[0].after or {}).get("metadata", {}).get("at", 0.0)
-            if not turn and abs(event.at - happened) < _SAME_TURN_SECONDS:
+            before = (known[0].after or {}).get("metadata", {})
+            # A command that ended otherwise ran again.
+            is_other = None not in (ends := (event.exit, before.get("exit"))) and len(set(ends)) > 1
+            if not turn and not is_other and abs(event.at - before.get("at", 0.0)) < _SAME_TURN_SECONDS:
                 return None
         return None
 

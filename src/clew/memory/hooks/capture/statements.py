@@ -51,6 +51,7 @@ _DECISIONS = (
         r"standardi[sz]e on|drop support)\b",
         re.I,
     ),
+    re.compile(r"let'?s (?:store|name|prefer|treat|represent)\b.*\bbecause\b", re.I),
     re.compile(r"remember(?:\s*[,:]|\s+that\b)", re.I),
     re.compile(r"(?:from now on|going forward)\b", re.I),
     re.compile(r"(?:we|always|never|use|don'?t|do not|keep)\b.*\bbecause\b", re.I),
