@@ -182,7 +182,7 @@ def test_a_test_that_failed_and_passes_after_an_edit_is_remembered_about_the_edi
 
 
 # Verifies: REQ-d00311-C
-def test_a_run_that_ended_otherwise_is_another_one_although_the_host_does_not_number_its_calls(session: Session) -> None:
+def test_a_run_that_ended_otherwise_is_another_one_where_a_host_does_not_number_its_calls(session: Session) -> None:
     ran: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "pytest tests/test_tides.py"}}
     for _ in range(2):
         session.send("PostToolUseFailure", error="Exit code 1", **ran)

@@ -159,7 +159,7 @@ class Recall:
     def _standings(
         self, memories: Iterable[Memory], successors: Mapping[str, str], *, then: bool = False
     ) -> list[tuple[Memory, Standing, str | None, tuple[CiteState, ...]]]:
-        """`then` is for memories that were current at the time that was asked for; what replaced them is still named."""
+        """`then` is for memories that were current at the time that is asked for; what replaced them is named."""
         places = self._places()
         found: list[tuple[Memory, Standing, str | None, tuple[CiteState, ...]]] = []
         for memory in memories:

@@ -25,7 +25,7 @@ _FEWEST_WORDS = 4
 """A shorter text repeats by chance."""
 _FRAME = re.compile(r"</?memories\b[^>\n]*>")
 _LEAD_IN = re.compile(
-    r"^\W*(?:as (?:(?:i|we|was|were|already) )*(?:recalled|remembered|noted|stored|known)(?: (?:before|earlier|already))?"
+    r"^\W*(?:as (?:(?:i|we|was|were|already) )*(?:recalled|remembered|noted|stored|known)(?: (?:before|earlier))?"
     r"|(?:from|according to) (?:the |our |my )?memory|(?:the |our |my )?memory says|(?:i|we) (?:recall|remember)(?:ed)?"
     r"|recalled|remembered|reminder|note)(?:,? that\b)?\s*[:,]?\s+",
     re.IGNORECASE,
