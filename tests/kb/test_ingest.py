@@ -20,6 +20,7 @@ from clew.kb.ingest.corpus import IndexReport
 from clew.kb.ingest.prepare import prepare
 from clew.kb.ingest.reconcile import DifferenceKind
 from clew.project import Project
+from clew.text.hashing import short_hash
 from clew.workspace.files import entry_of
 
 Make = Callable[..., Project]
@@ -27,6 +28,18 @@ Snapshot = Callable[[Project], Any]
 
 ONE = "# One\n\nAbout `--alpha` and [two](two.md#deep).\n\n## Part\n\nText of the part with `--beta`.\n"
 TWO = "# Two\n\nAbout `--alpha`.\n\n## Deep\n\nMore on `GAMMA_HOME`.\n"
+
+
+def test_two_headings_that_share_their_short_hash_are_two_sections(make: Make) -> None:
+    project = make({"docs/one.md": "# One\n\n## Plumless\n\nSays `--plumless`.\n\n## Buckeroo\n\nSays `--buckeroo`.\n"})
+    project.kb.index()
+    ids = ("doc:docs/one.md#plumless", "doc:docs/one.md#buckeroo")
+    assert len({short_hash(id) for id in ids}) == 1
+    with project.kb.library.reading() as reading:
+        assert [(section.title, reading.mentioned_in(id)) for id in ids if (section := reading.section(id))] == [
+            ("Plumless", [("entity:flag:--plumless", 1)]),
+            ("Buckeroo", [("entity:flag:--buckeroo", 1)]),
+        ]
 
 
 def counts(report: IndexReport) -> tuple[int, int, int, int, int]:

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,8 @@ def spoil(project: Project, statement: str) -> None:
         "UPDATE blocks SET packed = x'00'",
         "UPDATE sections SET block = 7",
         "UPDATE sections SET parent = -1",
+        "UPDATE sections SET hash = hash + 1",
+        "UPDATE entities SET hash = hash + 1",
         "UPDATE documents SET data = replace(data, 'Ann', 'Bo')",
         "UPDATE documents SET data = 'no JSON'",
         "UPDATE documents SET tag = 'other'",
@@ -86,10 +89,14 @@ def test_a_lost_row_never_takes_good_units_out_of_the_index(make: Make) -> None:
 
 
 def _noise(place: Path) -> None:
-    """Fill all but the first pages with what is no part of a database."""
-    content = place.read_bytes()
-    assert len(content) > 4 * 4096
-    place.write_bytes(content[: 2 * 4096] + os.urandom(len(content) - 2 * 4096))
+    """Begin every table with what is no part of a database; only their names are left."""
+    with closing(sqlite3.connect(place)) as connection:
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+        first = [page for (page,) in connection.execute("SELECT rootpage FROM sqlite_master WHERE rootpage > 1")]
+    content = bytearray(place.read_bytes())
+    for page in first:
+        content[(page - 1) * size : page * size] = os.urandom(size)
+    place.write_bytes(content)
 
 
 def _cut(place: Path) -> None:

@@ -19,6 +19,7 @@ from clew.memory.purge.service import Purged, plan, purge
 from clew.memory.scope import Asker
 from clew.memory.service import MemoryView
 from clew.project import Project
+from clew.search.units import Unit
 from clew.workspace.find import files_below
 
 SECRET = "kestrel4711"
@@ -208,6 +209,22 @@ def test_vectors_and_words_are_taken_out(root: Path, opened: Callable[[Path], Pr
         assert (before, after, words) == (2, 1, 0)
         assert memory.ids("ropes coiled") == [other]
     assert holding(root, "kestrel") == []
+
+
+# Verifies: REQ-d00320-A
+def test_what_others_are_packed_by_holds_no_memory(root: Path) -> None:
+    with remembering(root) as memory:
+        engine = memory.project.memory.units.engine()
+        assert engine is not None
+        for quoted in (False, True):
+            engine.units.put(
+                Unit(id=f"{quoted}{number}", part="rule", title="", body=f"{TEXT} {number}", quoted=quoted)
+                for number in range(300)
+            )
+            with engine.units.reading() as connection:
+                made = connection.execute("SELECT count(*) FROM unit_dictionary").fetchone()
+            # Only of what stands in a file.
+            assert made == (quoted,)
 
 
 # Verifies: REQ-d00320-C

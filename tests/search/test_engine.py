@@ -12,6 +12,7 @@ from clew.search.engine import SearchEngine
 from clew.search.question import Question
 from clew.search.rank.recipes import BUILT_IN, Diversity, Recipe, Recipes, Signal
 from clew.search.units import Filters, Scope, Unit
+from clew.text.hashing import short_hash
 
 LIBRARY = Scope(parts=("rule",))
 
@@ -27,6 +28,15 @@ def ids(engine: SearchEngine, text: str, scope: Scope = LIBRARY, **more: object)
     found = [result.id for result in engine.search(question).results]
     assert sorted(found) == sorted(unit.id for unit in engine.rank(question).units[: question.limit])
     return found
+
+
+# Verifies: REQ-o00010-A
+def test_two_ids_that_share_their_short_hash_are_two_units(engine: SearchEngine) -> None:
+    assert short_hash("plumless") == short_hash("buckeroo")
+    engine.units.put(Unit(id=id, part="rule", title=id, body="A loan.") for id in ("plumless", "buckeroo"))
+    assert sorted(ids(engine, "loan")) == ["buckeroo", "plumless"]
+    engine.units.delete(["plumless"])
+    assert ids(engine, "loan") == ["buckeroo"]
 
 
 # Verifies: REQ-o00010-A, REQ-d00490-B

@@ -347,8 +347,8 @@ def test_a_damaged_index_file_is_replaced_and_filled_again(engines: Engines) -> 
 
 LAYOUT_5 = """
     DROP VIEW unit_tags;
-    DROP TABLE tag_names;
-    DROP TABLE tagged;
+    DROP TABLE tag_lists;
+    DROP TABLE listed_tags;
     ALTER TABLE units DROP COLUMN rest;
     DROP TABLE unit_texts;
     CREATE TABLE unit_bodies (number INTEGER PRIMARY KEY, body TEXT NOT NULL, data BLOB NOT NULL);
@@ -356,10 +356,20 @@ LAYOUT_5 = """
     CREATE TABLE lexical_streams (unit INTEGER PRIMARY KEY, title TEXT, body TEXT, compounds TEXT);
     PRAGMA user_version = 501;
 """
+LAYOUT_6 = """
+    DROP VIEW unit_tags;
+    DROP TABLE tag_lists;
+    DROP TABLE listed_tags;
+    DROP TABLE unit_dictionary;
+    CREATE TABLE tag_names (tag INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+    CREATE TABLE tagged (number INTEGER NOT NULL, tag INTEGER NOT NULL, PRIMARY KEY (number, tag)) WITHOUT ROWID;
+    CREATE VIEW unit_tags AS SELECT tagged.number, tag_names.name AS tag FROM tagged CROSS JOIN tag_names USING (tag);
+    PRAGMA user_version = 602;
+"""
 
 
 # Verifies: REQ-o00010-C, REQ-d00035-A
-@pytest.mark.parametrize("earlier", [LAYOUT_5, "PRAGMA user_version = 601"])
+@pytest.mark.parametrize("earlier", [LAYOUT_5, LAYOUT_6, "PRAGMA user_version = 701"])
 def test_an_index_of_an_earlier_layout_keeps_its_embeddings(
     engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch, earlier: str
 ) -> None:

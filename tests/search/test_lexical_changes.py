@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from clew.search.embedded import LexicalIndex
 from clew.search.lexical.query import parse_query
-from clew.search.lexical.tables import SCHEMA
+from clew.search.lexical.tables import SCHEMA, put, texts
 
 WORDS = st.sampled_from(
     ["store", "stores", "journal", "getUserById", "REQ-d1-A", "the", "caf\u00e9", "\u691c\u7d22", "x"]
@@ -58,6 +58,23 @@ def test_of_one_number_twice_in_a_batch_the_last_counts() -> None:
     index = LexicalIndex(opened())
     index.put([(1, "", "first"), (1, "", "second")])
     assert (found(index, "first"), found(index, "second"), index.count()) == ([], [1], 1)
+
+
+def test_units_that_share_a_dictionary_say_what_they_said() -> None:
+    connection = opened()
+    index = LexicalIndex(connection)
+    units = [
+        (number, f"Title {number}", f"The ferry {number} leaves\nfrom pier {number % 7}.") for number in range(1, 401)
+    ]
+    index.put(units[:100])
+    put(connection, units[100:], frozenset(range(200, 400)))
+    index.put([(7, "Again", "another text"), (307, "Again", "another text")])
+    said = {number: (title, body) for number, title, body in units} | dict.fromkeys((7, 307), ("Again", "another text"))
+    assert connection.execute("SELECT count(*) FROM unit_dictionary").fetchone() == (1,)
+    assert texts(connection, said) == said
+    assert found(index, "ferry 303")[0] == 303
+    index.remove(said)
+    assert (index.count(), counted_terms(connection), units_per_term(connection)) == (0, {}, {})
 
 
 def test_a_removed_unit_leaves_no_word_behind() -> None:

@@ -46,7 +46,7 @@ def neighbours(units: UnitIndex, title: str, scope: Scope = SECTIONS) -> dict[st
     """The ids that the unit of this title leads to."""
     with units.reading() as connection:
         ids = dict(connection.execute("SELECT number, id FROM units").fetchall())
-        bodies = lexical_tables.bodies(connection, ids)
+        bodies = EmbeddedReading(connection).bodies(list(ids))
         graph = MentionGraph(
             VisibleTitles(EmbeddedReading(connection), compile_condition(scope, Filters())),
             bodies.get,

@@ -38,6 +38,8 @@ class Schema(NamedTuple):
     """What makes the tables of an empty file."""
     remedy: str
     """What becomes of one that was replaced, as the end of a sentence."""
+    page_size: int = 4096
+    """Bytes. Small pages leave less room unused behind values of a few kilobytes; large ones are fewer to look at."""
     upgrade: Callable[[Connection], bool] = lambda connection: False
     """Brings the tables of an earlier version up to this one; False where that is not worth it."""
 
@@ -188,6 +190,8 @@ class DerivedFile:
                     raise fault(connection.refusal, self.path)
                 (journal,) = connection.execute("PRAGMA journal_mode").fetchone()
                 if journal != "wal":
+                    # Only before the first table, and before the log.
+                    connection.execute(f"PRAGMA page_size = {self._schema.page_size:d}")
                     connection.execute("PRAGMA journal_mode = WAL")
                 is_empty = not _tables(connection)
             if is_empty:

@@ -18,10 +18,11 @@ from clew.kb import ids
 from clew.kb.boundary import EVERYTHING, Boundary
 from clew.kb.entities.model import EntityKind
 from clew.kb.ingest.blocks import Block, block_in
-from clew.kb.ingest.records import DocumentRecord, EntityRecord, SectionRecord
+from clew.kb.ingest.records import DocumentRecord, DocumentRest, EntityRecord, SectionRecord
 from clew.store.sqlite.connections import Connection
+from clew.text.hashing import short_hash
 
-_DOCUMENT = msgspec.json.Decoder(DocumentRecord).decode
+_REST = msgspec.json.Decoder(DocumentRest).decode
 _JSON = msgspec.json.Encoder().encode
 _ENDINGS = (".md", ".rst", ".html", ".ipynb", ".txt", ".markdown", ".mdx", ".htm")
 _INDEXES = ("index", "README", "readme")
@@ -35,6 +36,7 @@ _ENTITY = """
 """
 
 
+_DOCUMENT = "SELECT path, tag, environment, repository, content_hash, data FROM documents"
 _SECTION = """
     SELECT sections.id, documents.path, place, sections.parent, sections.document, block
     FROM documents JOIN sections ON sections.document = documents.number
@@ -104,11 +106,11 @@ class Reading:
         return [path for (path,) in self.rows("SELECT path FROM documents WHERE NOT indexed ORDER BY path")]
 
     def documents(self) -> Iterator[DocumentRecord]:
-        return (_DOCUMENT(data) for (data,) in self.rows("SELECT data FROM documents ORDER BY path"))
+        return (_document(*row) for row in self.rows(f"{_DOCUMENT} ORDER BY path"))
 
     def document(self, path: str) -> DocumentRecord | None:
-        row = self._row("SELECT data FROM documents WHERE path = ?", path)
-        return None if row is None else _DOCUMENT(row[0])
+        row = self._row(f"{_DOCUMENT} WHERE path = ?", path)
+        return None if row is None else _document(*row)
 
     def is_hidden(self, path: str) -> bool:
         """Whether there is such a document, but outside of the boundary."""
@@ -119,11 +121,11 @@ class Reading:
         return self._row(sql, path) is not None
 
     def document_by_id(self, id: str) -> DocumentRecord | None:
-        row = self._row("SELECT data FROM documents WHERE id = ?", id)
-        return None if row is None else _DOCUMENT(row[0])
+        row = self._row(f"{_DOCUMENT} WHERE id = ?", id)
+        return None if row is None else _document(*row)
 
     def section(self, id: str) -> SectionRecord | None:
-        row = self._row(f"{_SECTION} WHERE sections.id = ?", id)
+        row = self._row(f"{_SECTION} WHERE sections.hash = ? AND sections.id = ?", short_hash(id), id)
         return None if row is None else self._record(*row)
 
     def sections_of(self, path: str) -> list[SectionRecord]:
@@ -137,7 +139,8 @@ class Reading:
         """Those of some sections that are there, each with the tag of its document."""
         sql = """
             SELECT documents.tag, sections.id, documents.path, place, sections.parent, sections.document, block
-            FROM json_each(?) AS wanted CROSS JOIN sections ON sections.id = wanted.value
+            FROM json_each(?) AS wanted CROSS JOIN sections
+            ON sections.hash = hash_of_id(wanted.value) AND sections.id = wanted.value
             CROSS JOIN documents ON documents.number = sections.document
         """
         return [(self._record(*row), tag) for tag, *row in self.rows(sql, in_json(wanted))]
@@ -170,7 +173,7 @@ class Reading:
         return [id for (id,) in self.rows("SELECT id FROM sections ORDER BY document, place")]
 
     def text(self, id: str) -> str | None:
-        row = self._row("SELECT document, block, place FROM sections WHERE id = ?", id)
+        row = self._row("SELECT document, block, place FROM sections WHERE hash = ? AND id = ?", short_hash(id), id)
         return None if row is None else self._block(row[0], row[1]).text(row[2])
 
     def current_id(self, id: str) -> str | None:
@@ -186,13 +189,13 @@ class Reading:
         return dict(self.rows(sql, in_json(old)))
 
     def _is_there(self, id: str) -> bool:
-        sql = "SELECT 1 FROM sections WHERE id = ? UNION ALL SELECT 1 FROM documents WHERE id = ?"
-        return self._row(sql, id, id) is not None
+        sql = "SELECT 1 FROM sections WHERE hash = ? AND id = ? UNION ALL SELECT 1 FROM documents WHERE id = ?"
+        return self._row(sql, short_hash(id), id, id) is not None
 
     # Entities
 
     def entity(self, id: str) -> EntityRecord | None:
-        row = self._row(f"{_ENTITY} WHERE entities.id = ?", id)
+        row = self._row(f"{_ENTITY} WHERE entities.hash = ? AND entities.id = ?", short_hash(id), id)
         return None if row is None else EntityRecord(row[0], row[1], row[3], row[2], row[4])
 
     def entities(self) -> list[EntityRecord]:
@@ -201,32 +204,37 @@ class Reading:
     def entities_named(self, normal: str, kind: str | None = None) -> list[str]:
         kinds = [kind] if kind is not None else [each.value for each in EntityKind]
         wanted = in_json([ids.entity_id(each, normal) for each in kinds])
-        sql = "SELECT entities.id FROM json_each(?) AS wanted CROSS JOIN entities ON entities.id = wanted.value"
+        sql = """
+            SELECT entities.id FROM json_each(?) AS wanted CROSS JOIN entities
+            ON entities.hash = hash_of_id(wanted.value) AND entities.id = wanted.value
+        """
         return sorted(id for (id,) in self.rows(sql, wanted))
 
     def mentioned_in(self, section: str) -> list[MentionOf]:
         sql = """
             SELECT entities.id, mentions.count FROM mentions JOIN entities ON entities.number = mentions.entity
-            WHERE mentions.section = (SELECT number FROM sections WHERE id = ?)
+            WHERE mentions.section = (SELECT number FROM sections WHERE hash = ? AND id = ?)
             ORDER BY mentions.count DESC, entities.id
         """
-        return [MentionOf(*row) for row in self.rows(sql, section)]
+        return [MentionOf(*row) for row in self.rows(sql, short_hash(section), section)]
 
     def mentioning(self, entity: str) -> list[MentionOf]:
         sql = """
             SELECT sections.id, mentions.count FROM mentions JOIN sections ON sections.number = mentions.section
-            WHERE mentions.entity = (SELECT number FROM entities WHERE id = ?) ORDER BY mentions.count DESC, sections.id
+            WHERE mentions.entity = (SELECT number FROM entities WHERE hash = ? AND id = ?)
+            ORDER BY mentions.count DESC, sections.id
         """
-        return [MentionOf(*row) for row in self.rows(sql, entity)]
+        return [MentionOf(*row) for row in self.rows(sql, short_hash(entity), entity)]
 
     # What leads out of a section
 
     def cites_of(self, section: str) -> list[CitedBy]:
         sql = """
             SELECT target, labels, rank, written FROM cites
-            WHERE section = (SELECT number FROM sections WHERE id = ?) ORDER BY written, rank, target
+            WHERE section = (SELECT number FROM sections WHERE hash = ? AND id = ?) ORDER BY written, rank, target
         """
-        return [CitedBy(section, target, labels_in(joined), *rest) for target, joined, *rest in self.rows(sql, section)]
+        rows = self.rows(sql, short_hash(section), section)
+        return [CitedBy(section, target, labels_in(joined), *rest) for target, joined, *rest in rows]
 
     def citing(self, target: str, most: int = -1) -> list[CitedBy]:
         """Who cites a target, at most so many."""
@@ -292,6 +300,10 @@ class Reading:
             for other in paths
             if other != path
         ]
+
+
+def _document(path: str, tag: str, environment: str, repository: str, content_hash: str, data: bytes) -> DocumentRecord:
+    return _REST(data).with_columns(path, tag, environment, repository, content_hash)
 
 
 def in_json(values: Sequence[Any]) -> str:

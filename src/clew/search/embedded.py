@@ -50,6 +50,13 @@ _BEGUN = """
 """
 
 
+_SAME = {
+    "session": "units.session = own.session",
+    # The document of a unit is not indexed where its path is.
+    "document": "(units.path = own.path OR units.whole_document = own.document) AND units.document = own.document",
+}
+
+
 class EmbeddedReading:
     streams_at_once = 50
 
@@ -139,7 +146,7 @@ class EmbeddedReading:
         # Everything in the statement is Clew's own text; every value is a parameter.
         nearest = f"""
             SELECT units.number FROM units
-            WHERE units.{within} = own.{within} AND units.place {sign} own.place{condition}
+            WHERE {_SAME[within]} AND units.place {sign} own.place{condition}
             ORDER BY units.place {order} LIMIT 1 OFFSET
         """  # noqa: S608
         columns = ", ".join(f"({nearest} {offset})" for offset in range(count))
@@ -155,7 +162,7 @@ class EmbeddedReading:
         return {number: Fact(*fact) for number, *fact in rows}
 
     def bodies(self, numbers: Sequence[int]) -> dict[int, str]:
-        return lexical_tables.bodies(self.connection, numbers)
+        return {number: text.body for number, text in lexical_tables.texts(self.connection, numbers).items()}
 
     def sample(self, condition: Condition, count: int) -> list[int]:
         # The condition is Clew's own text; every value is a parameter.

@@ -7,7 +7,7 @@ Everything in the file can be made again from what the units were made of, so a 
 one. Of one that an older Clew cut into words in another way the embeddings stay, which take long to make.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -19,10 +19,11 @@ from clew.derived.file import PATIENCE_SECONDS, DerivedFile
 from clew.errors import InvalidArgument, StoreCorrupt
 from clew.search.index_tables import SCHEMA
 from clew.search.lexical import tables as lexical_tables
-from clew.search.lexical.packing import unpacked_text
+from clew.search.lexical.packing import Text
 from clew.search.rank.mentions import title_key
 from clew.search.units import MAX_ID_CHARACTERS, Condition, Unit, moment
 from clew.store.sqlite.connections import Connection
+from clew.text.hashing import short_hash
 from clew.text.shortening import shortened
 from clew.text.words import storable
 
@@ -198,9 +199,8 @@ def units_of(connection: Connection, numbers: Iterable[int]) -> dict[int, Unit]:
     wanted = tuple(dict.fromkeys(numbers))
     # One query each, because texts are long: a caller that wants many asks for some at a time.
     rows = [row for number in wanted if (row := connection.execute(_UNIT, (number,)).fetchone()) is not None]
-    rests = {row[0]: _REST.decode(row[1]) for row in rows}
-    names = _tag_names(connection, {tag for rest in rests.values() for tag in rest.tags})
-    return {number: _unit(rests[number], names, *row) for number, _, *row in rows}
+    said = lexical_tables.texts(connection, [row[0] for row in rows])
+    return {number: _unit(said[number], *row) for number, *row in rows if number in said}
 
 
 def ids_of(connection: Connection, numbers: Iterable[int]) -> dict[int, str]:
@@ -228,8 +228,6 @@ def numbers_of(connection: Connection, ids: Iterable[str]) -> dict[str, int]:
 class _Rest(msgspec.Struct, frozen=True, array_like=True):
     """What the columns do not say of a unit."""
 
-    tags: tuple[int, ...]
-    """In their order."""
     links: tuple[str, ...]
     """Empty for its own id."""
     time: str | None
@@ -237,31 +235,28 @@ class _Rest(msgspec.Struct, frozen=True, array_like=True):
 
 
 _REST = msgspec.msgpack.Decoder(_Rest)
+_TAGS = msgspec.json.Decoder(tuple[str, ...])
 _UNIT = """
-    SELECT number, rest, terms, packed, id, part, title, time, document, path, status, session, agent, place, speaker,
-        role, quoted FROM units JOIN unit_texts ON unit = number WHERE number = ?
+    SELECT number, rest, list, id, part, time, quoted, document, path, status, session, agent, place, speaker, role
+    FROM units JOIN tag_lists USING (tags) WHERE number = ?
     """
 _PLAIN = ("document", "path", "status", "session", "agent", "place", "speaker", "role")
 
 
-def _unit(rest: _Rest, names: Mapping[int, str], terms: int, packed: bytes, *columns: Any) -> Unit:
-    id, part, title, time, *plain, quoted = columns
+def _unit(said: Text, packed: bytes, tags: str, *columns: Any) -> Unit:
+    rest = _REST.decode(packed)
+    id, part, time, quoted, *plain = columns
     return Unit(
         id=id,
         part=part,
-        title=title,
-        body=unpacked_text(terms, packed),
-        tags=tuple(names[tag] for tag in rest.tags),
+        title=said.title,
+        body=said.body,
+        tags=_TAGS.decode(tags),
         time=rest.time or time,
         links=tuple(link or id for link in rest.links),
         quoted=bool(quoted),
         **dict(zip(_PLAIN, plain, strict=True)),
     )
-
-
-def _tag_names(connection: Connection, tags: Iterable[int]) -> dict[int, str]:
-    wanted = msgspec.json.encode(sorted(tags)).decode()
-    return dict(connection.execute("SELECT tag, name FROM json_each(?) CROSS JOIN tag_names ON tag = value", (wanted,)))
 
 
 class _New(NamedTuple):
@@ -287,7 +282,9 @@ def _put(connection: Connection, units: Iterable[Unit]) -> Written:
     for new in moved:
         _update(connection, known[new.unit.id].number, new)
     touched = [*replaced, *(number for number, _ in numbers), *(known[new.unit.id].number for new in moved)]
-    lexical_tables.put(connection, ((number, unit.title, unit.body) for number, unit in numbers))
+    # What is quoted stands in a file of the project; what somebody asked to remember may have to go without a trace.
+    lasting = frozenset(number for number, unit in numbers if unit.quoted)
+    lexical_tables.put(connection, ((number, unit.title, unit.body) for number, unit in numbers), lasting)
     added = sum(new.unit.id not in known for new in fresh)
     changed = len(fresh) - added + len(moved)
     written = Written(added=added, changed=changed, unchanged=len(coming) - added - changed)
@@ -297,22 +294,18 @@ def _put(connection: Connection, units: Iterable[Unit]) -> Written:
 def _insert(connection: Connection, new: _New) -> int:
     unit = new.unit
     columns = (
-        *(unit.id, unit.part, unit.title, unit.document, unit.path, unit.status, unit.session, unit.agent),
-        *(moment(unit.time), new.content_hash, new.text_hash, len(unit.title) + len(unit.body)),
-        *(unit.place, unit.speaker, unit.role, unit.quoted, _rest(connection, unit)),
+        *(short_hash(unit.id), bytes.fromhex(new.text_hash), len(unit.title) + len(unit.body), unit.quoted),
+        *_changeable(connection, new),
     )
     inserted = connection.execute(
-        """
-        INSERT INTO units (
-            id, part, title, document, path, status, session, agent, time, content_hash, text_hash, characters,
-            place, speaker, role, quoted, rest
-        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """,
+        f"""
+        INSERT INTO units (hash, text, characters, quoted, {", ".join(_CHANGEABLE)})
+        VALUES (?, ?, ?, ?, {", ".join("?" * len(_CHANGEABLE))})
+        """,  # noqa: S608 - names of columns
         columns,
     )
     number = inserted.lastrowid
     assert number is not None  # noqa: S101
-    _tag(connection, number, unit)
     if key := title_key(unit.title):
         connection.execute("INSERT OR IGNORE INTO unit_titles VALUES (?, ?)", (key, number))
     return number
@@ -320,57 +313,69 @@ def _insert(connection: Connection, new: _New) -> int:
 
 def _update(connection: Connection, number: int, new: _New) -> None:
     """Other fields of a unit whose text stayed: its number, its words and its vector stay too."""
+    columns = ", ".join(f"{column} = ?" for column in _CHANGEABLE)
+    values = (*_changeable(connection, new), number)
+    connection.execute(f"UPDATE units SET {columns} WHERE number = ?", values)  # noqa: S608 - names of columns
+
+
+_CHANGEABLE = (
+    *("whole_id", "end_of_id", "whole_document", "before_path", "path", "part", "status", "session", "agent", "time"),
+    *("place", "speaker", "role", "tags", "rest", "content"),
+)
+"""The columns that may change while the text of a unit stays."""
+
+
+def _changeable(connection: Connection, new: _New) -> tuple[object, ...]:
     unit = new.unit
-    connection.execute(
-        """
-        UPDATE units SET part = ?, document = ?, path = ?, status = ?, session = ?, agent = ?, time = ?,
-            place = ?, speaker = ?, role = ?, rest = ?, content_hash = ? WHERE number = ?
-        """,
-        (
-            *(unit.part, unit.document, unit.path, unit.status, unit.session, unit.agent, moment(unit.time)),
-            *(unit.place, unit.speaker, unit.role, _rest(connection, unit), new.content_hash, number),
-        ),
+    id = (None, unit.id.removeprefix(unit.document)) if unit.document and unit.id.startswith(unit.document) else None
+    document = None
+    if unit.document is not None and unit.path and unit.document.endswith(unit.path):
+        document = None, unit.document.removesuffix(unit.path)
+    return (
+        *(id or (unit.id, None)),
+        *(document or (unit.document, None)),
+        *(unit.path, unit.part, unit.status, unit.session, unit.agent, moment(unit.time)),
+        *(unit.place, unit.speaker, unit.role, _tags(connection, unit.tags), _rest(unit)),
+        bytes.fromhex(new.content_hash),
     )
-    connection.execute("DELETE FROM tagged WHERE number = ?", (number,))
-    _tag(connection, number, unit)
 
 
-def _rest(connection: Connection, unit: Unit) -> bytes:
-    rows = [(tag,) for tag in unit.tags]
-    connection.executemany("INSERT OR IGNORE INTO tag_names (name) VALUES (?)", rows)
-    find = "SELECT tag FROM tag_names WHERE name = ?"
-    tags = tuple(connection.execute(find, row).fetchone()[0] for row in rows)
+def _rest(unit: Unit) -> bytes:
     links = tuple("" if link == unit.id else link for link in unit.links)
     time = None if unit.time == moment(unit.time) else unit.time
-    return msgspec.msgpack.encode(_Rest(tags, links, time))
+    return msgspec.msgpack.encode(_Rest(links, time))
 
 
-def _tag(connection: Connection, number: int, unit: Unit) -> None:
-    connection.executemany(
-        "INSERT OR IGNORE INTO tagged SELECT ?, tag FROM tag_names WHERE name = ?", [(number, tag) for tag in unit.tags]
-    )
+def _tags(connection: Connection, tags: tuple[str, ...]) -> int:
+    """The number of a list of tags."""
+    listed = (msgspec.json.encode(tags).decode(),)
+    find = "SELECT tags FROM tag_lists WHERE list = ?"
+    known = connection.execute(find, listed).fetchone()
+    if known is None:
+        number = connection.execute("INSERT INTO tag_lists (list) VALUES (?)", listed).lastrowid
+        connection.executemany("INSERT OR IGNORE INTO listed_tags VALUES (?, ?)", [(number, tag) for tag in tags])
+        known = (number,)
+    return int(known[0])
 
 
 def _remove(connection: Connection, numbers: list[int]) -> None:
-    lexical_tables.remove(connection, numbers)
-    titles = (
-        (connection.execute("SELECT title FROM units WHERE number = ?", (each,)).fetchone(), each) for each in numbers
-    )
-    keys = [(title_key(row[0]), number) for row, number in titles if row is not None]
+    said = lexical_tables.texts(connection, numbers)
+    keys = [(title_key(text.title), number) for number, text in said.items()]
     connection.executemany("DELETE FROM unit_titles WHERE key = ? AND number = ?", keys)
-    for table in ("units", "tagged"):
-        connection.executemany(f"DELETE FROM {table} WHERE number = ?", [(number,) for number in numbers])  # noqa: S608
+    lexical_tables.remove(connection, numbers)
+    connection.executemany("DELETE FROM units WHERE number = ?", [(number,) for number in numbers])
 
 
 def sweep(connection: Connection) -> None:
     """Take out what was kept for units that are gone."""
     lexical_tables.sweep(connection)
-    connection.execute("DELETE FROM tag_names WHERE tag NOT IN (SELECT tag FROM tagged)")
+    for table in ("listed_tags", "tag_lists"):
+        connection.execute(f"DELETE FROM {table} WHERE tags NOT IN (SELECT tags FROM units)")  # noqa: S608
 
 
 def _known(connection: Connection, ids: Iterable[str]) -> dict[str, Known]:
-    find = "SELECT number, content_hash, text_hash FROM units WHERE id = ?"
-    rows = ((id, connection.execute(find, (id,)).fetchone()) for id in ids)
+    find = "SELECT number, content_hash, text_hash FROM units WHERE hash = ? AND id = ?"
+    rows = ((id, connection.execute(find, (short_hash(id), id)).fetchone()) for id in ids)
     return {id: Known(*row) for id, row in rows if row}
 
 

@@ -6,12 +6,13 @@ from clew.derived.file import Schema
 from clew.search.lexical import tables as lexical_tables
 from clew.store.sqlite.connections import Connection
 
-LAYOUT = 6
+LAYOUT = 7
 """Changes when a table does."""
 
 _IN_ORDER = (
     "CREATE INDEX units_by_session ON units (session, place) WHERE session IS NOT NULL",
-    "CREATE INDEX units_by_document ON units (document, place) WHERE document IS NOT NULL",
+    # What is a piece of a file is found by that, in `units_by_path`.
+    "CREATE INDEX units_by_document ON units (whole_document, place) WHERE whole_document IS NOT NULL",
 )
 _FIGURES = (
     # What changed lately, and how many there are: counting a hundred thousand units after each write takes too long.
@@ -42,36 +43,49 @@ _UNITS = (
     "INSERT INTO index_state VALUES (0, lower(hex(randomblob(8))))",
     # A number stands for one text for ever: a unit whose text changes gets a new one, and none is used again. So a
     # vector, which is kept under the number, is either that of the text or of no unit at all. `rest` has what no column
-    # says of a unit; its text is in `unit_texts`.
+    # says of a unit; its title and text are in `unit_texts`.
+    #
+    # There are many, so that nothing is kept twice. The id of a section begins with its document and that ends with the
+    # path: only what differs is written, and the generated columns put it together again. Ids are found by a short hash
+    # of theirs, which takes a sixth of an index of texts, and two may share.
     """
     CREATE TABLE units (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
-        id TEXT NOT NULL UNIQUE,
+        hash INTEGER NOT NULL,
+        whole_id TEXT,
+        end_of_id TEXT,
         part TEXT NOT NULL,
-        title TEXT NOT NULL,
-        document TEXT,
+        whole_document TEXT,
+        before_path TEXT,
         path TEXT,
         status TEXT,
         session TEXT,
         agent TEXT,
         time TEXT,
-        content_hash TEXT NOT NULL,
-        text_hash TEXT NOT NULL,
+        content BLOB NOT NULL,
+        text BLOB NOT NULL,
         characters INTEGER NOT NULL,
         place INTEGER,
         speaker TEXT,
         role TEXT,
         quoted INTEGER NOT NULL,
-        rest BLOB
+        tags INTEGER NOT NULL,
+        rest BLOB,
+        document TEXT GENERATED ALWAYS AS (coalesce(whole_document, before_path || path)) VIRTUAL,
+        id TEXT GENERATED ALWAYS AS (coalesce(whole_id, coalesce(whole_document, before_path || path) || end_of_id))
+            VIRTUAL,
+        content_hash TEXT GENERATED ALWAYS AS (lower(hex(content))) VIRTUAL,
+        text_hash TEXT GENERATED ALWAYS AS (lower(hex(text))) VIRTUAL
     )
     """,
+    "CREATE INDEX units_by_hash ON units (hash)",
     "CREATE INDEX units_by_part ON units (part)",
-    "CREATE INDEX units_by_path ON units (path) WHERE path IS NOT NULL",
+    "CREATE INDEX units_by_path ON units (path, place) WHERE path IS NOT NULL",
     *_IN_ORDER,
-    # Many units have the same few tags.
-    "CREATE TABLE tag_names (tag INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
-    "CREATE TABLE tagged (number INTEGER NOT NULL, tag INTEGER NOT NULL, PRIMARY KEY (number, tag)) WITHOUT ROWID",
-    "CREATE VIEW unit_tags AS SELECT tagged.number, tag_names.name AS tag FROM tagged CROSS JOIN tag_names USING (tag)",
+    # Many units have the same tags: lists of them are kept once, in JSON, and one by one.
+    "CREATE TABLE tag_lists (tags INTEGER PRIMARY KEY, list TEXT NOT NULL UNIQUE)",
+    "CREATE TABLE listed_tags (tags INTEGER NOT NULL, tag TEXT NOT NULL, PRIMARY KEY (tags, tag)) WITHOUT ROWID",
+    "CREATE VIEW unit_tags AS SELECT units.number, listed_tags.tag FROM units CROSS JOIN listed_tags USING (tags)",
     "CREATE TABLE unit_titles (key TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (key, number)) WITHOUT ROWID",
 )
 _EMBEDDINGS = (
@@ -132,11 +146,11 @@ def is_refilled(connection: Connection) -> bool:
 
 
 _REFILLED_SECONDS = 24 * 3600.0
-_WITH_WINDOWS = (5, LAYOUT)
+_WITH_WINDOWS = (5, 6, LAYOUT)
 _BEFORE = (
     *("index_state", "units", "unit_bodies", "unit_tags", "unit_titles", "unit_changes", "unit_parts"),
     *("lexical", "lexical_streams", "lexical_terms", "lexical_words", "lexical_totals"),
-    *("unit_texts", "tagged", "tag_names", "refilled"),
+    *("unit_texts", "tagged", "tag_names", "tag_lists", "listed_tags", "unit_dictionary", "refilled"),
 )
 """The layouts whose embeddings can be used, and their tables without those of embeddings."""
 

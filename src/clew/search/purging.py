@@ -8,7 +8,7 @@ import msgspec
 from clew.derived.file import throw_away
 from clew.search.engine import INDEX_FILE
 from clew.search.index import UnitIndex, sweep
-from clew.search.lexical.packing import unpacked_text
+from clew.search.lexical.tables import texts
 from clew.workspace.find import paths_named
 
 
@@ -21,15 +21,14 @@ def purge_units(folder: Path, parts: Collection[str], ids: Collection[str], hold
     try:
         with index.reading() as connection:
             rows = connection.execute(
-                "SELECT id, title, terms, packed FROM units JOIN unit_texts ON unit = number"
-                " WHERE part IN (SELECT value FROM json_each(?))",
+                "SELECT number, id FROM units WHERE part IN (SELECT value FROM json_each(?))",
                 (msgspec.json.encode(sorted(parts)).decode(),),
-            )
+            ).fetchall()
             wanted = frozenset(ids)
             found = [
                 id
-                for id, title, terms, packed in rows
-                if id in wanted or holds(f"{title}\n{unpacked_text(terms, packed)}")
+                for number, id in rows
+                if id in wanted or any(holds("\n".join(said)) for said in texts(connection, [number]).values())
             ]
         removed = index.delete(found).removed
         with index.writing(durable=True) as connection:

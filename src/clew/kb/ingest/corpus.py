@@ -97,7 +97,7 @@ JOB = "kb_index"
 LOCK = "writer.lock"
 OTHERS_READ = "Another process is reading the documents."
 
-_AT_ONCE = 200
+_AT_ONCE = 500
 """Sections that go into the search index together."""
 _NOTHING = content_hash(b"")
 _READ_LARGE = "clew.kb.ingest.corpus:read_large"

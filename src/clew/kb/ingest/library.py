@@ -21,10 +21,11 @@ from clew.kb import ids
 from clew.kb.boundary import EVERYTHING, Boundary
 from clew.kb.ingest.blocks import Block, blocks_of
 from clew.kb.ingest.library_file import SCHEMA, Rows, remove_strays, rows_of, strays
-from clew.kb.ingest.records import DocumentRecord, Prepared
+from clew.kb.ingest.records import DocumentRecord, DocumentRest, Prepared
 from clew.kb.queries import Blocks, Reading
 from clew.store.sqlite.connections import Connection
 from clew.store.sqlite.faults import damaged
+from clew.text.hashing import short_hash
 from clew.text.keywords import keywords
 from clew.workspace.follow import FileState
 
@@ -317,15 +318,15 @@ def insert_document(connection: Connection, prepared: Prepared, reader: str) -> 
         "INSERT INTO documents"
         " (id, path, tag, environment, repository, content_hash, size, mtime_ns, reader, data, indexed)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
-        (*_columns(document), reader, _ENCODE(document)),
+        (*_columns(document), reader, _ENCODE(DocumentRest.of(document))),
     ).lastrowid
     numbers = []
     for block, (places, packed) in enumerate(blocks_of(prepared.sections, prepared.texts)):
         connection.execute("INSERT INTO blocks VALUES (?, ?, ?)", (number, block, packed))
         for section in prepared.sections[places.start : places.stop]:
             inserted = connection.execute(
-                "INSERT INTO sections (id, document, place, parent, block) VALUES (?, ?, ?, ?, ?)",
-                (section.id, number, section.place, section.parent, block),
+                "INSERT INTO sections (hash, id, document, place, parent, block) VALUES (?, ?, ?, ?, ?, ?)",
+                (short_hash(section.id), section.id, number, section.place, section.parent, block),
             )
             numbers.append(inserted.lastrowid)
     connection.executemany(
@@ -354,10 +355,14 @@ def _insert_entities(connection: Connection, prepared: Prepared, numbers: list[i
         row.entity: (row.kind, row.normal, ids.shortened_entity(row.kind, row.normal)) for row in prepared.mentions
     }
     connection.executemany(
-        "INSERT OR IGNORE INTO entities (kind, normal, shortened) VALUES (?, ?, ?)", list(known.values())
+        """
+        INSERT INTO entities (hash, kind, normal, shortened) SELECT ?1, ?3, ?4, ?5
+        WHERE NOT EXISTS (SELECT 1 FROM entities WHERE hash = ?1 AND id = ?2)
+        """,
+        [(short_hash(id), id, *row) for id, row in known.items()],
     )
-    find = "SELECT number FROM entities WHERE id = ?"
-    entities = {id: connection.execute(find, (id,)).fetchone()[0] for id in known}
+    find = "SELECT number FROM entities WHERE hash = ? AND id = ?"
+    entities = {id: connection.execute(find, (short_hash(id), id)).fetchone()[0] for id in known}
     connection.executemany(
         "INSERT INTO mentions VALUES (?, ?, ?, ?)",
         [

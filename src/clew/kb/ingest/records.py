@@ -1,7 +1,7 @@
 """Documents as they are kept."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
@@ -60,6 +60,32 @@ class DocumentRecord(msgspec.Struct, frozen=True):
     updated_at: str
     """When the content was last seen to change: the file's time. UTC, ISO 8601."""
     problems: tuple[Diagnostic, ...]
+
+
+class DocumentRest(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is kept of a document beside the columns of its row."""
+
+    title: str
+    format: str
+    size: int
+    mtime_ns: int
+    updated_at: str
+    front_matter: Mapping[str, Any] = {}
+    problems: tuple[Diagnostic, ...] = ()
+
+    @classmethod
+    def of(cls, document: DocumentRecord) -> Self:
+        return cls(**{name: getattr(document, name) for name in cls.__struct_fields__})
+
+    def with_columns(self, path: str, tag: str, environment: str, repository: str, content_hash: str) -> DocumentRecord:
+        return DocumentRecord(
+            path=path,
+            tag=tag,
+            environment=environment,
+            repository=repository,
+            content_hash=content_hash,
+            **{name: getattr(self, name) for name in self.__struct_fields__},
+        )
 
 
 class Origin(msgspec.Struct, frozen=True):

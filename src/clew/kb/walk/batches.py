@@ -53,7 +53,8 @@ def places(reading: Reading, ids: Sequence[str]) -> list[Place]:
     """Those of the ids that are sections."""
     sql = """
         SELECT sections.id, sections.number, documents.path, sections.place
-        FROM json_each(?) AS wanted CROSS JOIN sections ON sections.id = wanted.value
+        FROM json_each(?) AS wanted CROSS JOIN sections
+            ON sections.hash = hash_of_id(wanted.value) AND sections.id = wanted.value
         CROSS JOIN documents ON documents.number = sections.document
     """
     return [Place(*row) for row in reading.rows(sql, in_json(ids))]
@@ -70,7 +71,10 @@ def document_paths(reading: Reading, ids: Sequence[str]) -> dict[str, str]:
 
 def visible_entities(reading: Reading, ids: Sequence[str]) -> set[str]:
     """Those of the ids that are entities."""
-    sql = "SELECT entities.id FROM json_each(?) AS wanted CROSS JOIN entities ON entities.id = wanted.value"
+    sql = """
+            SELECT entities.id FROM json_each(?) AS wanted CROSS JOIN entities
+            ON entities.hash = hash_of_id(wanted.value) AND entities.id = wanted.value
+        """
     return {id for (id,) in reading.rows(sql, in_json(ids))}
 
 
@@ -78,7 +82,8 @@ def entity_numbers(reading: Reading, ids: Sequence[str]) -> dict[str, int]:
     """The numbers of entities, to ask for their mentions; they say nothing about whether there are any to be seen."""
     sql = """
         SELECT entities.id, entities.number
-        FROM json_each(?) AS wanted CROSS JOIN main.entities AS entities ON entities.id = wanted.value
+        FROM json_each(?) AS wanted CROSS JOIN main.entities AS entities
+            ON entities.hash = hash_of_id(wanted.value) AND entities.id = wanted.value
     """
     return dict(reading.rows(sql, in_json(ids)))
 
@@ -175,7 +180,8 @@ def cites_of(reading: Reading, numbers: Sequence[int]) -> list[CitedBy]:
 def all_mentioning(reading: Reading, entities: Sequence[str]) -> list[Pair]:
     """Every section that mentions one of the entities, those first that do so most."""
     sql = """
-        SELECT own.id, sections.id FROM json_each(?) AS wanted CROSS JOIN entities AS own ON own.id = wanted.value
+        SELECT own.id, sections.id FROM json_each(?) AS wanted CROSS JOIN entities AS own
+            ON own.hash = hash_of_id(wanted.value) AND own.id = wanted.value
         CROSS JOIN mentions ON mentions.entity = own.number CROSS JOIN sections ON sections.number = mentions.section
         ORDER BY wanted.key, mentions.count DESC, sections.id
     """
@@ -185,7 +191,8 @@ def all_mentioning(reading: Reading, entities: Sequence[str]) -> list[Pair]:
 def all_steps(reading: Reading, procedures: Sequence[str]) -> list[Pair]:
     """The steps of procedures, in order."""
     sql = """
-        SELECT own.id, entities.id FROM json_each(?) AS wanted CROSS JOIN entities AS own ON own.id = wanted.value
+        SELECT own.id, entities.id FROM json_each(?) AS wanted CROSS JOIN entities AS own
+            ON own.hash = hash_of_id(wanted.value) AND own.id = wanted.value
         CROSS JOIN steps ON steps.procedure = own.number CROSS JOIN entities ON entities.number = steps.step
         ORDER BY wanted.key, steps.place
     """

@@ -161,6 +161,7 @@ def _entities(reading: Reading, wanted: Sequence[str]) -> list[tuple[str, str, s
                 SELECT section, name, count FROM main.mentions WHERE entity = entities.number ORDER BY section LIMIT 50
             ) AS first CROSS JOIN sections ON sections.number = first.section ORDER BY first.count DESC, written LIMIT 1
         ), entities.normal)
-        FROM json_each(?) AS wanted CROSS JOIN main.entities AS entities ON entities.id = wanted.value
+        FROM json_each(?) AS wanted CROSS JOIN main.entities AS entities
+            ON entities.hash = hash_of_id(wanted.value) AND entities.id = wanted.value
     """
     return reading.rows(sql, in_json(wanted))

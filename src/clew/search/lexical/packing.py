@@ -1,10 +1,13 @@
-"""What a unit says, packed into one value: its terms as the ranking counts them, then its text.
+"""What a unit says, packed into one value: its terms as the ranking counts them, then its title and its text.
 
 Terms and text share most of their letters, so packed together they take little more than the text alone. The terms come
-first: a ranking unpacks no more than those.
+first: a ranking unpacks no more than those. Units are short, and share words with others: what some of them say is kept
+once, as a dictionary for the others.
 """
 
 import zlib
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from clew.errors import StoreCorrupt
@@ -13,6 +16,8 @@ _RAW = -zlib.MAX_WBITS
 _LEVEL = 6
 _END = "\n"
 """After each stream. No term holds it."""
+_DICTIONARY = 32_000
+"""Bytes; deflate looks back no further than 32 KB."""
 
 
 class Row(NamedTuple):
@@ -24,31 +29,66 @@ class Row(NamedTuple):
     compounds: str
 
 
+class Text(NamedTuple):
+    """What a unit says, as it was written."""
+
+    title: str
+    body: str
+
+
 class Packed(NamedTuple):
     terms: int
     """How many bytes the terms have when they are unpacked."""
+    title: int
+    """How many characters the title has."""
     data: bytes
 
 
-def packed(row: Row, text: str) -> Packed:
-    terms = f"{row.title}{_END}{row.body}{_END}{row.compounds}{_END}".encode()
-    press = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW)
-    return Packed(len(terms), press.compress(terms) + press.compress(text.encode()) + press.flush())
+def packed(row: Row, text: Text, dictionary: bytes) -> Packed:
+    terms = _terms(row)
+    press = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW, zdict=dictionary)
+    data = press.compress(terms) + press.compress(f"{text.title}{text.body}".encode()) + press.flush()
+    return Packed(len(terms), len(text.title), data)
 
 
-def unpacked_terms(unit: int, terms: int, data: bytes) -> Row:
+def unpacked_terms(unit: int, terms: int, data: bytes, dictionary: bytes) -> Row:
     try:
-        title, body, compounds, _ = zlib.decompressobj(_RAW).decompress(data, terms).decode().split(_END)
+        press = zlib.decompressobj(_RAW, zdict=dictionary)
+        title, body, compounds, _ = press.decompress(data, terms).decode().split(_END)
     except (zlib.error, ValueError) as error:
         raise _damaged(error) from error
     return Row(unit, title, body, compounds)
 
 
-def unpacked_text(terms: int, data: bytes) -> str:
+def unpacked_text(terms: int, title: int, data: bytes, dictionary: bytes) -> Text:
     try:
-        return zlib.decompress(data, _RAW)[terms:].decode()
+        said = zlib.decompressobj(_RAW, zdict=dictionary).decompress(data)[terms:].decode()
     except (zlib.error, ValueError) as error:
         raise _damaged(error) from error
+    return Text(said[:title], said[title:])
+
+
+def dictionary_of(units: Sequence[tuple[Row, Text]]) -> bytes:
+    """What the beginnings of some units say, for the packing of others."""
+    beginnings = [(_terms(row), f"{text.title}{text.body}".encode()) for row, text in units]
+    each = _DICTIONARY // max(1, len(beginnings)) // 2
+    return b"".join(part[:each] for said in beginnings for part in said)
+
+
+def packed_dictionary(dictionary: bytes) -> bytes:
+    return zlib.compress(dictionary)
+
+
+@lru_cache(maxsize=4)
+def unpacked_dictionary(packed: bytes) -> bytes:
+    try:
+        return zlib.decompress(packed)
+    except zlib.error as error:
+        raise _damaged(error) from error
+
+
+def _terms(row: Row) -> bytes:
+    return f"{row.title}{_END}{row.body}{_END}{row.compounds}{_END}".encode()
 
 
 def _damaged(error: Exception) -> StoreCorrupt:

@@ -9,11 +9,10 @@ hundreds of units share their rarest terms; there the likeliest are compared.
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import starmap
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
-from clew.search.lexical.packing import unpacked_terms
+from clew.search.lexical.tables import all_streams
 from clew.text.stem import stem
 from clew.text.words import split
 
@@ -41,7 +40,7 @@ class Alike(NamedTuple):
 
 def terms_of(connection: "sqlite3.Connection", ignored: frozenset[str] = frozenset()) -> dict[int, frozenset[str]]:
     """What every unit of the index says, without the terms that are to be ignored."""
-    rows = starmap(unpacked_terms, connection.execute("SELECT unit, terms, packed FROM unit_texts"))
+    rows = all_streams(connection)
     return {row.unit: _said(f"{row.title} {row.body}".split(), row.compounds.split(), ignored) for row in rows}
 
 

@@ -9,11 +9,20 @@ spellings lead to a term. All functions work in the transaction of their caller.
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
-from clew.search.lexical.packing import Row, packed, unpacked_terms, unpacked_text
+from clew.search.lexical.packing import (
+    Row,
+    Text,
+    dictionary_of,
+    packed,
+    packed_dictionary,
+    unpacked_dictionary,
+    unpacked_terms,
+    unpacked_text,
+)
 from clew.search.units import Condition
 from clew.text.stem import stem
 from clew.text.words import split
@@ -23,8 +32,14 @@ ANALYSIS = 2
 anew."""
 
 SCHEMA = (
-    # The only place that has the text of a unit; see `packing`.
-    "CREATE TABLE unit_texts (unit INTEGER PRIMARY KEY, terms INTEGER NOT NULL, packed BLOB NOT NULL)",
+    # The only place that has title and text of a unit; see `packing`.
+    """
+    CREATE TABLE unit_texts (
+        unit INTEGER PRIMARY KEY, terms INTEGER NOT NULL, title INTEGER NOT NULL, packed BLOB NOT NULL
+    )
+    """,
+    # Units from the number `since` on are packed by it. There is at most one.
+    "CREATE TABLE unit_dictionary (since INTEGER NOT NULL, packed BLOB NOT NULL)",
     # Terms hold ASCII letters and digits, these four signs, and anything beyond ASCII, which this tokenizer never cuts.
     # Without a table of lengths, FTS5 ranks matches four times faster; lengths count when candidates are ranked.
     # FTS5 notes the column with each match, except for the first: that is the one with the most.
@@ -34,7 +49,13 @@ SCHEMA = (
     )
     """,
     "CREATE TABLE lexical_terms (term TEXT PRIMARY KEY, units INTEGER NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE lexical_words (word TEXT PRIMARY KEY, term TEXT NOT NULL) WITHOUT ROWID",
+    # Nearly all terms are a beginning of the word, of so many letters.
+    """
+    CREATE TABLE lexical_words (
+        word TEXT PRIMARY KEY, letters INTEGER, other TEXT,
+        term TEXT NOT NULL GENERATED ALWAYS AS (coalesce(other, substr(word, 1, letters))) VIRTUAL
+    ) WITHOUT ROWID
+    """,
     "CREATE TABLE lexical_totals (units INTEGER NOT NULL, words INTEGER NOT NULL)",
     "INSERT INTO lexical_totals VALUES (0, 0)",
 )
@@ -42,6 +63,8 @@ SCHEMA = (
 Item = TypeVar("Item")
 
 _BATCH = 500
+_WORTH_A_DICTIONARY, _SAMPLED = 128, 64
+"""From how many units on a dictionary is made, and of how many of them."""
 _LONGEST_ENDING, _COMMON_LETTERS = 3, 5
 _SAME_LETTERS = 2
 _DELETE = "INSERT INTO lexical (lexical, rowid, title, body, compounds) VALUES ('delete', ?, ?, ?, ?)"
@@ -52,22 +75,29 @@ class Totals(NamedTuple):
     words: int
 
 
-def put(connection: sqlite3.Connection, units: Iterable[tuple[int, str, str]]) -> None:
-    """Add the units (number, title, body), or replace those whose number is there already."""
+def put(
+    connection: sqlite3.Connection, units: Iterable[tuple[int, str, str]], lasting: Collection[int] = frozenset()
+) -> None:
+    """Add the units (number, title, body), or replace those whose number is there already. What those that are
+    `lasting` say may stay in the file when they are gone."""
     for batch in _batches(units):
         latest = {unit: (title, body) for unit, title, body in batch}
         remove(connection, latest)
         spellings: dict[str, str] = {}
         rows = [row_of(unit, title, body, spellings) for unit, (title, body) in latest.items()]
-        connection.executemany(
-            "INSERT INTO unit_texts VALUES (?, ?, ?)", [(row.unit, *packed(row, latest[row.unit][1])) for row in rows]
-        )
+        _pack(connection, [(row, Text(*latest[row.unit])) for row in rows], lasting)
         connection.executemany("INSERT INTO lexical (rowid, title, body, compounds) VALUES (?, ?, ?, ?)", rows)
         connection.executemany(
             "INSERT INTO lexical_terms VALUES (?, ?) ON CONFLICT DO UPDATE SET units = units + excluded.units",
             units_per_term(rows).items(),
         )
-        connection.executemany("INSERT OR IGNORE INTO lexical_words VALUES (?, ?)", spellings.items())
+        connection.executemany(
+            "INSERT OR IGNORE INTO lexical_words (word, letters, other) VALUES (?, ?, ?)",
+            [
+                (word, len(term), None) if word.startswith(term) else (word, None, term)
+                for word, term in spellings.items()
+            ],
+        )
         _count(connection, rows, 1)
 
 
@@ -109,14 +139,49 @@ def streams(connection: sqlite3.Connection, units: Iterable[int]) -> list[Row]:
     # One statement for all of them: asking for each takes several times as long.
     find = "SELECT unit, terms, packed FROM json_each(?) AS asked CROSS JOIN unit_texts ON unit = asked.value"
     rows = connection.execute(find, (json.dumps(list(dict.fromkeys(units))),))
-    return [unpacked_terms(*row) for row in rows]
+    dictionary = _dictionary(connection)
+    return [unpacked_terms(unit, terms, data, dictionary.of(unit)) for unit, terms, data in rows]
 
 
-def bodies(connection: sqlite3.Connection, units: Iterable[int]) -> dict[int, str]:
-    """The texts of these units, for those that are there."""
-    find = "SELECT unit, terms, packed FROM json_each(?) AS asked CROSS JOIN unit_texts ON unit = asked.value"
+def all_streams(connection: sqlite3.Connection) -> Iterator[Row]:
+    """The terms of every unit."""
+    dictionary = _dictionary(connection)
+    for unit, terms, data in connection.execute("SELECT unit, terms, packed FROM unit_texts"):
+        yield unpacked_terms(unit, terms, data, dictionary.of(unit))
+
+
+def texts(connection: sqlite3.Connection, units: Iterable[int]) -> dict[int, Text]:
+    """What these units say, for those that are there."""
+    find = "SELECT unit, terms, title, packed FROM json_each(?) AS asked CROSS JOIN unit_texts ON unit = asked.value"
     rows = connection.execute(find, (json.dumps(list(dict.fromkeys(units))),))
-    return {unit: unpacked_text(terms, data) for unit, terms, data in rows}
+    dictionary = _dictionary(connection)
+    return {unit: unpacked_text(terms, title, data, dictionary.of(unit)) for unit, terms, title, data in rows}
+
+
+class Dictionary(NamedTuple):
+    since: int
+    data: bytes
+
+    def of(self, unit: int) -> bytes:
+        return self.data if unit >= self.since else b""
+
+
+def _dictionary(connection: sqlite3.Connection) -> Dictionary:
+    found = connection.execute("SELECT since, packed FROM unit_dictionary").fetchone()
+    return Dictionary(found[0], unpacked_dictionary(found[1])) if found is not None else Dictionary(0, b"")
+
+
+def _pack(connection: sqlite3.Connection, said: Sequence[tuple[Row, Text]], lasting: Collection[int]) -> None:
+    dictionary = _dictionary(connection)
+    known = [each for each in said if each[0].unit in lasting]
+    if not dictionary.data and len(known) >= _WORTH_A_DICTIONARY:
+        (last,) = connection.execute("SELECT coalesce(max(unit), 0) FROM unit_texts").fetchone()
+        dictionary = Dictionary(last + 1, dictionary_of(known[:: max(1, len(known) // _SAMPLED)]))
+        connection.execute("INSERT INTO unit_dictionary VALUES (?, ?)", (last + 1, packed_dictionary(dictionary.data)))
+    connection.executemany(
+        "INSERT INTO unit_texts VALUES (?, ?, ?, ?)",
+        [(row.unit, *packed(row, text, dictionary.of(row.unit))) for row, text in said],
+    )
 
 
 def totals(connection: sqlite3.Connection) -> Totals:

@@ -39,6 +39,7 @@ MAX_TITLE_WORDS = 12
 MAX_CHARACTERS = 20_000
 """How much of a body is read for mentions."""
 
+_TRAIL = " > "
 _MIN_CHARACTERS = 3
 _ARTICLES = frozenset(("a", "an", "the"))
 _REMARK = re.compile(r"\s*\([^()]*\)\s*\Z")
@@ -68,7 +69,9 @@ class Mention(NamedTuple):
 
 
 def title_key(title: str) -> str | None:
-    """What a title is compared by, or None for one that cannot be recognised in a text."""
+    """What a title is compared by, or None for one that cannot be recognised in a text, such as a trail of headings."""
+    if _TRAIL in title:
+        return None
     shortened = _REMARK.sub("", title)
     found = [word.lower() for word in _words(shortened if shortened.strip() else title)]
     while found and found[0] in _ARTICLES:

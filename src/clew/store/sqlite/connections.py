@@ -12,6 +12,7 @@ from clew.errors import StoreCorrupt, StoreError
 from clew.store.clock import now
 from clew.store.sqlite.faults import damaged, fault, is_out_of_space, is_refused_access, protected, translated
 from clew.store.sqlite.glance import AS_WRITTEN, VALUE, log_of, size_of
+from clew.text.hashing import short_hash
 
 _MOST_IDLE = 32
 """As many threads as a busy server has. Opening a connection anew takes longer than most questions."""
@@ -239,6 +240,7 @@ def _connect(path: Path, access: str, busy_timeout: float) -> Connection:
     _remember(connection)
     # SQLite opens a write-protected file for reading without a word.
     connection.writable = access == "write" and os.access(path, os.W_OK)
+    connection.create_function("hash_of_id", 1, short_hash, deterministic=True)
     try:
         for setting in _SETTINGS:
             connection.execute(setting)
