@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.text.instruction_like import INSTRUCTION_LIKE, flags_of, may_be_flagged
+from clew.text.instruction_like import INSTRUCTION_LIKE, are_any_flagged, flags_of
 
 ROOT = Path(__file__).parents[2]
 PROMPTS = ROOT.parent / "shared" / "data" / "injection" / "piguard_valid.json"
@@ -50,8 +50,8 @@ MOST_FALSE = 0.021
 def test_instructions_to_a_model_are_flagged(text: str) -> None:
     assert flags_of(text) == (INSTRUCTION_LIKE,)
     # Nor are they missed between other texts, whatever these end and begin with.
-    assert may_be_flagged(["The system shall", text, "and"])
-    assert not may_be_flagged(["Ignore all", "previous instructions"])
+    assert are_any_flagged(["The system shall", text, "and"])
+    assert not are_any_flagged(["Ignore all", "previous instructions"])
 
 
 # Verifies: REQ-d00179-A

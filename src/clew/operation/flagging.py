@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from clew.text.instruction_like import INSTRUCTION_LIKE, flags_of, may_be_flagged
+from clew.text.instruction_like import INSTRUCTION_LIKE, are_any_flagged, flags_of
 
 MOST_PLACES: Final = 8
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,39}")
@@ -14,7 +14,7 @@ NOTE: Final = "Texts of the project read like instructions to a language model; 
 
 def flagged_places(data: Any) -> tuple[str, ...]:
     """Where in the data of an answer texts read like instructions, such as `assertions[0].text`; at most a few."""
-    if not may_be_flagged(_all_texts(data)):
+    if not are_any_flagged(_all_texts(data)):
         return ()
     places = dict.fromkeys(place for place, text in _texts(data, "") if flags_of(text))
     return tuple(islice(places, MOST_PLACES))

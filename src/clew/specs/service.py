@@ -258,19 +258,18 @@ class SpecsService:
         seen, notes = self._first_seen(known)
         said = rebased(self._context.shared)
         found: dict[str, Sequence[Baseline]] = {}
-        for id, entry in known.changes.items():
-            base = self._git_base(known, entry)
+        for id, base in self._git_bases(known, known.changes).items():
             found[id] = joined(said.get(id, ()), base.baselines, seen.get(id, ()))
             if (base.unknown or base.squashed) and id not in said:
                 notes = (*notes, f"The base of '{id}' is unknown: {_unknown(base)}.")
         return found, notes
 
-    def _git_base(self, known: Library, entry: ChangeEntry) -> GitBase:
-        def path(spec_id: str) -> str:
+    def _git_bases(self, known: Library, changes: Mapping[str, ChangeEntry]) -> dict[str, GitBase]:
+        def path(entry: ChangeEntry, spec_id: str) -> str:
             there = known.specs.get(spec_id)
             return there.path if there is not None else spec_path(entry.root, spec_id)
 
-        return self._git.of(entry, path)
+        return self._git.of(changes, path)
 
     def change_status(self, change_id: str) -> results.ChangeStatus:
         """Progress, validity and conflicts of one change."""
@@ -401,7 +400,7 @@ class SpecsService:
             known = self.library
             entry = known.change(request.change_id)
             found, _ = self._found_conflicts(known)
-            base = self._git_base(known, entry)
+            (base,) = self._git_bases(known, {request.change_id: entry}).values()
             is_said = request.change_id in rebased(context.shared)
         own = [each for each in found if request.change_id in each.changes]
         archiver = ChangeArchiver(context.root, self._roots, context.config.max_file_bytes, context.store)

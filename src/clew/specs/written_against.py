@@ -18,6 +18,8 @@ from clew.workspace.git import api as git
 
 _MOST_REMEMBERED = 10_000
 
+SpecPath = Callable[[ChangeEntry, str], str]
+
 
 class GitBase(msgspec.Struct, frozen=True):
     """What a change touches, as it was when the change was written."""
@@ -36,12 +38,15 @@ class GitBases:
         self._first: Cache[tuple[str, str], str] = Cache(_MOST_REMEMBERED)
         """The commit that first added a file, by the commit that was looked back from, and the path; empty for none."""
 
-    def of(self, entry: ChangeEntry, spec_path: Callable[[str], str]) -> GitBase:
-        """The base of a change; empty where git does not know its files. `spec_path` leads to the file of a spec."""
-        head = git.head(self._root)
+    def of(self, changes: Mapping[str, ChangeEntry], spec_path: SpecPath) -> dict[str, GitBase]:
+        """The base of each change; empty where git does not know its files. `spec_path` leads to the file of a spec."""
+        head = git.head(self._root) if changes else None
         if head is None:
-            return GitBase()
+            return dict.fromkeys(changes, GitBase())
         is_shallow = (git.answer(self._root, "rev-parse", "--is-shallow-repository") or b"").strip() == b"true"
+        return {id: self._base(entry, spec_path, head, is_shallow=is_shallow) for id, entry in changes.items()}
+
+    def _base(self, entry: ChangeEntry, spec_path: SpecPath, head: str, *, is_shallow: bool) -> GitBase:
         baselines: list[Baseline] = []
         unknown: list[str] = []
         squashed: list[str] = []
@@ -54,7 +59,8 @@ class GitBases:
                 unknown.append(path)
                 continue
             alone = msgspec.structs.replace(entry.change, deltas=(delta,))
-            there, before = (self._specs(at, delta.spec_id, spec_path) for at in (commit, f"{commit}^"))
+            path_of_spec = spec_path(entry, delta.spec_id)
+            there, before = (self._specs(at, delta.spec_id, path_of_spec) for at in (commit, f"{commit}^"))
             touched = record(alone, there, NO_PROMISES)
             if touched != record(alone, before, NO_PROMISES):
                 squashed.append(path)
@@ -75,6 +81,6 @@ class GitBases:
         listed = git.answer(self._root, "rev-list", "--parents", "--max-count=1", commit) or b""
         return len(listed.split()) > 1
 
-    def _specs(self, commit: str, spec_id: str, spec_path: Callable[[str], str]) -> Mapping[str, Spec]:
-        data = git.content_at(self._root, commit, spec_path(spec_id))
+    def _specs(self, commit: str, spec_id: str, path: str) -> Mapping[str, Spec]:
+        data = git.content_at(self._root, commit, path)
         return {spec_id: read_spec(data, spec_id)} if data is not None else {}

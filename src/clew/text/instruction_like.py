@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
+from clew.cache import Cache
+
 INSTRUCTION_LIKE: Final = "instruction_like"
 
 _MODEL = (
@@ -163,8 +165,8 @@ RULES: Final = (
         r"|\bwithout\s+(?:telling|informing|asking|notifying)\s+the\s+(?:user|human)\b",
     ),
     # Marks that divide a conversation, and letters that only a machine sees.
-    _rule(
-        "<|",
+    Rule(
+        ("<|",),
         r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id)\|>",
     ),
     _rule(
@@ -193,14 +195,37 @@ _flags_of_short = lru_cache(maxsize=4_096)(_flags_of)
 
 def _rules_for(text: str) -> Iterator[Rule]:
     """The rules that can find anything in a text: none for most texts, at next to no cost."""
-    folded = text.lower().replace("\n", " ")
+    folded = _folded(text)
     return (rule for rule in RULES if any(word in folded for word in rule.words))
 
 
-def may_be_flagged(texts: Iterable[str]) -> bool:
-    """Whether any of many texts may be flagged: one look at all of them, and never False where `flags_of` finds one."""
-    # What is put between two texts ends a sentence and a line: no pattern sees less of a text than it does alone.
-    return bool(_flags_of(".\n".join(texts)))
+def _folded(text: str) -> str:
+    return text.lower().replace("\n", " ")
+
+
+_WORTH_KEEPING = 40
+_harmless: Cache[str, bool] = Cache(8_192)
+"""Texts of some length that were looked at and say nothing to a model: lists show the same ones again and again."""
+
+
+def are_any_flagged(texts: Iterable[str]) -> bool:
+    """Whether `flags_of` finds anything in one of many texts. One look at all that are new tells which words there are,
+    and only the texts that have them are looked at more closely."""
+    texts = list(texts)
+    longer = [text for text in texts if _WORTH_KEEPING <= len(text) <= _SHORT]
+    if known := _harmless.get_many(longer):
+        texts = [text for text in texts if text not in known]
+    everything = _folded("\n".join(texts))
+    folded: list[str] = []
+    for rule in RULES:
+        if words := [word for word in rule.words if word in everything]:
+            folded = folded or [_folded(text) for text in texts]
+            suspects = (text for text, low in zip(texts, folded, strict=True) if any(word in low for word in words))
+            if any(rule.pattern.search(text) for text in suspects):
+                return True
+    if len(longer) > len(known):
+        _harmless.put_many({text: True for text in longer if text not in known})
+    return False
 
 
 def matches(text: str) -> list[tuple[int, int]]:

@@ -158,11 +158,17 @@ class _Walk:
         self._walked: set[str] = set()
         self._found: dict[str, FileEntry] = {}
         self._marks: dict[str, int] = {}
+        self._without_rules: set[str] = set()
+        """Folders that hold no ignore file."""
         self._unreadable: set[str] = set()
         self._missing: set[str] = set()
         self._outside: set[str] = set()
 
     def tree(self) -> Tree:
+        for folder in self._without_rules:
+            # A new file changes the time of its folder, so a folder that was looked into says that it has a new one.
+            if not self._marks.get(display(folder)):
+                self._marks[display(f"{folder}/.gitignore" if folder else ".gitignore")] = 0
         return Tree(
             files=tuple(self._found[path] for path in sorted(self._found)),
             marks=self._marks,
@@ -316,12 +322,14 @@ class _Walk:
 
     def _own_rules(self, folder: str) -> "IgnoreRules | None":
         path = f"{folder}/.gitignore" if folder else ".gitignore"
-        self._mark(path)
         try:
             # Like git, no link is followed here: it may lead out of the project.
-            if not stat.S_ISREG(os.lstat(self._place(path)).st_mode):
-                return None
+            status = os.lstat(self._place(path))
         except OSError:
+            self._without_rules.add(folder)
+            return None
+        self._mark(path)
+        if not stat.S_ISREG(status.st_mode):
             return None
         from clew.workspace.ignore import read_rules
 
