@@ -23,10 +23,10 @@ from clew.project import Project
 EXAMPLES = 5
 
 
-def taken_in(folder: Path, exchange: Exchange, into: str) -> ImportReport:
+def taken_in(folder: Path, exchange: Exchange, into: str, name: str = "jsonl") -> ImportReport:
     with closing(Project.open(folder, drafts=False)) as project:
         service = ExchangeService(Call(project, (), surface="cli"))
-        return service.take_in(exchange, ImportWishes(format="jsonl", name="source.jsonl", into=into))
+        return service.take_in(exchange, ImportWishes(format=name, name="source.jsonl", into=into))
 
 
 def given_out(folder: Path) -> dict[str, Item]:

@@ -161,7 +161,8 @@ def _plain(text: str) -> str:
 
 
 def _written(criterion: Criterion) -> str:
-    title = f"[{criterion.title}] " if criterion.title else ""
+    # A text that begins like a title gets an empty one, so that it is read back as it is.
+    title = f"[{criterion.title}] " if criterion.title or criterion.text.startswith("[") else ""
     return f"{criterion.label}. {title}{criterion.text}".replace("\n", f"\n{_INDENT}")
 
 

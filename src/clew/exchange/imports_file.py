@@ -78,11 +78,11 @@ def render_records(records: Iterable[ImportRecord]) -> bytes:
 
 def left_over(item: Item, wanted: Item, placed: Item) -> Kept:
     """What of an item is not to be read where it was placed. `wanted` is the item in the ids of the project."""
-    found = {key.casefold(): value for key, value in placed.attributes.items()}
+    found = {key.casefold(): _bare(value) for key, value in placed.attributes.items()}
     return Kept(
         kind=item.kind if item.kind != placed.kind else "",
         title=item.title if _bare(item.title) != placed.title else "",
-        text=item.text if _bare(item.text) != placed.text else "",
+        text=item.text if _bare(item.text) != _bare(placed.text) else "",
         criteria=wanted.criteria if wanted.criteria != placed.criteria else (),
         attributes={key: value for key, value in item.attributes.items() if found.get(key.casefold()) != _bare(value)},
         relations=tuple(

@@ -92,7 +92,9 @@ def version_of(item: Item) -> str:
 
 
 def attribute(item: Item, name: str) -> str:
-    """The attribute of a name in any case; empty where there is none."""
+    """The attribute of a name, or else of that name in another case; empty where there is none."""
+    if name in item.attributes:
+        return item.attributes[name]
     return next((value for key, value in item.attributes.items() if key.casefold() == name.casefold()), "")
 
 

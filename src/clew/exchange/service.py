@@ -1,6 +1,7 @@
 """Imports and exports of a project."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -63,6 +64,7 @@ class ExchangeService:
     ) -> results.ImportReport:
         context, before = self._context, read_if_there(self._context.root / NAME)
         self._project.ensure_graph(self._call.progress)
+        exchange = self._unspelled(exchange, wishes.format)
         records = read_records(before)
         with context.lock.reading():
             places = choose_places(self._call, wishes.into, exchange.items, name=wishes.name, level=wishes.level)
@@ -73,6 +75,21 @@ class ExchangeService:
         if not wishes.dry_run:
             files = self._write(plans, FileEdit(NAME, before, after if after or before is not None else None))
         return _reported(report, plans, files, exchange)
+
+    def _unspelled(self, exchange: Exchange, name: str) -> Exchange:
+        """The items of an export as they were before the format spelled them."""
+        from clew.exchange.echo import unspelled
+        from clew.exchange.formats import WRITTEN
+        from clew.exchange.sources import Source
+
+        form = WRITTEN.get(name)
+        if form is None or form.has_everything or not any(item.version for item in exchange.items):
+            return exchange
+
+        def spelled(items: Exchange) -> Exchange:
+            return form.read(Source(Path(NAME), form.write(items, self._project.config.name)))
+
+        return unspelled(exchange, {item.id: item for item in self.give_out().items}, spelled)
 
     def _write(self, plans: Sequence[tuple[Place, Plan]], record: FileEdit) -> tuple[str, ...]:
         """One transaction over all files, and just after it what is kept otherwise."""

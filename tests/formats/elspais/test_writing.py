@@ -217,7 +217,7 @@ def test_texts_and_labels_are_exchanged_in_place() -> None:
     data = written("**Level**: DEV", ENTRIES.format("  A.  One\n      goes on.\nB. Two.\n"))
     first, second = record(data).assertions
     assert with_assertion_text(data, GRAMMAR, first, "New.") == written(
-        "**Level**: DEV", ENTRIES.format("  A. New.\nB. Two.\n")
+        "**Level**: DEV", ENTRIES.format("  A.  New.\nB. Two.\n")
     )
     assert with_assertion_text(data, GRAMMAR, second, "New,\nlonger,\nstill.") == written(
         "**Level**: DEV", ENTRIES.format("  A.  One\n      goes on.\nB. New,\nlonger,\nstill.\n")

@@ -131,9 +131,9 @@ def _criteria(parts: Any) -> tuple[Criterion, ...]:
 
 
 def _same_parts(parsed: Item, need: dict[str, Any]) -> bool:
-    return bool(parsed.criteria) and tuple((each.label, each.text) for each in parsed.criteria) == tuple(
-        (each.label, each.text) for each in _criteria(need.get("parts"))
-    )
+    said = {each.label: each.text for each in parsed.criteria}
+    # Parts have no label twice.
+    return bool(said) and said == {each.label: each.text for each in _criteria(need.get("parts"))}
 
 
 def write(exchange: Exchange, project: str) -> bytes:

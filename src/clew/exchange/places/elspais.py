@@ -1,10 +1,7 @@
-"""Markdown specs of elspais: items become requirements with assertions, and other attributes become sections.
-
-An attribute of one line stands in the section `Attributes`, one of several lines is a section of its own. Journeys stay
-journeys.
-"""
+"""Markdown specs of elspais: items become requirements with assertions, and journeys stay journeys."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -14,15 +11,16 @@ from clew.context import Context
 from clew.edit.edits import FileEdit
 from clew.edit.targets import read_if_there
 from clew.errors import InvalidArgument, Rejected
-from clew.exchange.model import JOURNEY, REQUIREMENT, Criterion, Item, Relation, attribute, without_attributes
+from clew.exchange.model import JOURNEY, REQUIREMENT, Item, Relation, attribute
 from clew.exchange.places.journey_edits import edited_journey
 from clew.exchange.places.journeys import fresh_journey_id, journey_item, journey_labels, journey_lines
-from clew.exchange.places.place import Placing, free_name, grouped, some, title_of
+from clew.exchange.places.place import FreeIds, Placing, grouped, some, title_of
+from clew.exchange.places.requirement_edits import Fields, edited_requirement
+from clew.exchange.places.requirements import ATTRIBUTES, attribute_texts, listed_line, requirement_item
 from clew.exchange.places.spec_text import entry, plain
 from clew.formats.elspais.fields import REFERENCE_FIELDS
-from clew.formats.elspais.hashes import NOT_APPLICABLE, hash_state, without_changelog
+from clew.formats.elspais.hashes import NOT_APPLICABLE, HashRule, hash_state, hash_to_write, rule_of_file
 from clew.formats.elspais.ids.grammar import IdGrammar, label_at
-from clew.formats.elspais.lines import plain_heading
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Journey, Requirement
 from clew.formats.elspais.write.blocks import with_block, with_hash
@@ -32,15 +30,6 @@ from clew.text.shortening import shortened
 from clew.workspace.find import selects
 from clew.workspace.paths import is_glob, raw
 
-ATTRIBUTES = "Attributes"
-"""The section of attributes that are one line each."""
-_RESERVED = frozenset({"assertions", "changelog", "attributes"})
-_LINE = re.compile(r"- ([^:\n]+): (.*)")
-_NAME = re.compile(r"[^\s:#*_][^:\n*]{0,79}")
-_HEADING = re.compile(r"#{1,6}\s")
-_PROSE = frozenset({"rationale", "comment", "comments", "note", "notes", "description"})
-"""Attributes that are sections, however short."""
-_LONGEST_LISTED = 100
 _PER_FILE = 500
 """Requirements that an import writes into one file; more go into further ones."""
 _DEFAULT_STATUS = "Draft"
@@ -60,6 +49,7 @@ class ElspaisPlace:
         """The last number that was given on each level."""
         self._highest_journey: dict[str, int] = {}
         """The last number that was given to journeys of each name."""
+        self._free_ids = FreeIds()
 
     # What the project has
 
@@ -131,10 +121,9 @@ class ElspaisPlace:
             "kebab-case": "-".join(words).lower(),
         }.get(style, capitals)
         spelled = spelled if spelled[:1].isalpha() else f"r{spelled}"
-        for number in range(1, 10_000):
-            id = self._grammar.composed(level, spelled if number == 1 else f"{spelled}{number}")
-            if id is not None and id not in taken:
-                return id
+        id = self._free_ids.take(spelled, lambda word: self._grammar.composed(level, word), taken)
+        if id is not None:
+            return id
         raise InvalidArgument(
             f"No id of this project can be made for '{shortened(item.id)}': ids are {self._settings.id_template} with "
             f"components of the style {style}.",
@@ -145,7 +134,11 @@ class ElspaisPlace:
         if item.kind == JOURNEY:
             return journey_labels(item)
         given = tuple(each.label for each in item.criteria)
-        if len(set(given)) == len(given) and all(self._grammar.is_label(label) for label in given):
+        # Labels that the project has already stay, whatever they are.
+        _, here = self._records.get(item.id, ("", None)) if item.version else ("", None)
+        known = Counter(each.label for each in here.assertions) if isinstance(here, Requirement) else Counter[str]()
+        new = list((Counter(given) - known).elements())
+        if len({*new, *known}) == len(new) + len(known) and all(map(self._grammar.is_label, new)):
             return given
         made = tuple(label_at(number, self._settings) for number in range(len(given)))
         return tuple(label or "" for label in made)
@@ -154,7 +147,7 @@ class ElspaisPlace:
 
     def placed(self, placing: Placing) -> Item:
         _, old = self._records.get(placing.item.id, ("", None))
-        block = self._block(placing.item, old if isinstance(old, Journey) else None)
+        block = self._block(placing.item, old)
         found = [each for each in read(block, self._grammar).blocks if isinstance(each, Requirement | Journey)]
         wanted = placing.item
         read_back = item_of(found[0], "") if len(found) == 1 else None
@@ -171,58 +164,62 @@ class ElspaisPlace:
         return msgspec.structs.replace(read_back, path=wanted.path if self._reads(wanted.path) else "")
 
     def _block(self, item: Item, old: Requirement | Journey | None = None, former: bytes | None = None) -> bytes:
-        """The text of a requirement or journey, in the style of the one that it takes the place of. `former` is the
-        text of that one, byte for byte."""
+        """The text of a requirement or journey; where there is one already, with what differs. `former` is the text of
+        that one, byte for byte."""
+        if isinstance(old, Journey):
+            return edited_journey(former or old.raw.encode(), self._grammar, item, self._reference)
         if item.kind == JOURNEY:
-            if isinstance(old, Journey):
-                return edited_journey(former or old.raw.encode(), self._grammar, item, self._reference)
             cited = [(kind, list(map(self._reference, each))) for kind, each in grouped(item.relations).items()]
             return "\n".join(journey_lines(item, cited, self._prefixes)).encode()
-        old = old if isinstance(old, Requirement) else None
+        self._check_criteria(item, len(old.assertions) if old is not None else 0)
+        if old is not None:
+            return self._edited(item, old, former or old.raw.encode())
+        data = "\n".join(self._lines(item)).encode()
+        record = next((each for each in read(data, self._grammar).blocks if isinstance(each, Requirement)), None)
+        value = hash_state(record, self._settings).value if record is not None else NOT_APPLICABLE
+        return with_hash(data, self._grammar, value)
+
+    def _check_criteria(self, item: Item, there: int) -> None:
         most = self._settings.label_max_count
-        if len(item.criteria) > most or "" in (each.label for each in item.criteria):
+        if len(item.criteria) > max(most, there) or "" in (each.label for each in item.criteria):
             raise Rejected(
                 f"'{shortened(item.id)}' has {len(item.criteria)} criteria; a requirement has at most {most}.",
                 hint="Split it in the source, or raise max_count in .elspais.toml.",
             )
-        data = "\n".join(self._lines(item, _Style.of(old))).encode()
-        record = next((each for each in read(data, self._grammar).blocks if isinstance(each, Requirement)), None)
-        rule = hash_state(old, self._settings).rule if old is not None else None
-        value = hash_state(record, self._settings, rule or "sorted").value if record is not None else NOT_APPLICABLE
-        return with_hash(data, self._grammar, value)
 
-    def _lines(self, item: Item, style: "_Style") -> Iterator[str]:
+    def _edited(self, item: Item, old: Requirement, former: bytes) -> bytes:
+        fields = Fields(self._level_of(item, item.id), self._status_of(item), self._reference)
+        data = edited_requirement(former, self._grammar, item, fields)
+        found = [each for each in read(data, self._grammar).blocks if isinstance(each, Requirement)]
+        rule = hash_state(old, self._settings).rule or self._rule_beside(old)
+        value = hash_to_write(old, found[0], self._settings, rule) if len(found) == 1 else None
+        return with_hash(data, self._grammar, value) if value is not None else data
+
+    def _rule_beside(self, old: Requirement) -> HashRule:
+        path, _ = self._records[old.id]
+        beside = (each for place, each in self._records.values() if place == path and isinstance(each, Requirement))
+        return rule_of_file(beside, self._settings)
+
+    def _lines(self, item: Item) -> Iterator[str]:
+        """The text of a new requirement."""
         title = title_of(item)
         fields = [("Level", self._level_of(item, item.id).upper()), ("Status", self._status_of(item))]
         fields += [(kind.capitalize(), ", ".join(map(self._reference, each))) for kind, each in self._cited(item)]
         flags = " | **Template**" if attribute(item, "template") == "true" else ""
-        header = f"{'#' * style.depth} {item.id}: {title}".lstrip()
-        yield from (header, "", " | ".join(f"**{n}**: {v}" for n, v in fields) + flags, "")
+        yield from (f"## {item.id}: {title}", "", " | ".join(f"**{n}**: {v}" for n, v in fields) + flags, "")
         if text := plain(item.text, self._prefixes):
             yield from (*text.split("\n"), "")
         if item.criteria:
-            yield from (f"{style.marks} Assertions", "")
+            yield from ("### Assertions", "")
             for each in item.criteria:
-                yield from (*f"{each.label}. {entry(each, self._prefixes)}".split("\n"), *([""] * style.spaced))
-            yield from [""] * (not style.spaced)
-        yield from self._sections(item, style)
-        yield from (*style.changelog.split("\n"), "") if style.changelog else ()
+                yield from f"{each.label}. {entry(each, self._prefixes)}".split("\n")
+            yield ""
+        sections, listed = attribute_texts(item, self._prefixes)
+        for name, text in sections.items():
+            yield from (f"### {name}", "", *text.split("\n"), "")
+        if listed:
+            yield from (f"### {ATTRIBUTES}", "", *(listed_line(*each) for each in listed.items()), "")
         yield from (f"*End* *{title}* | **Hash**: {NOT_APPLICABLE}", "")
-
-    def _sections(self, item: Item, style: "_Style") -> Iterator[str]:
-        """The attributes that have no field of their own."""
-        lines: list[str] = []
-        for name, value in without_attributes(item, "level", "status", "template").items():
-            text = plain(value, self._prefixes)
-            if not text or not _NAME.fullmatch(name) or plain_heading(name) in _RESERVED:
-                continue
-            is_prose = "\n" in text or len(text) > _LONGEST_LISTED or name.casefold() in _PROSE
-            if is_prose or name in style.sections:
-                yield from (f"{style.marks} {name.strip()}", "", *text.split("\n"), "")
-            elif text == value:
-                lines.append(f"- {name.strip()}: {text}")
-        if lines:
-            yield from (f"{style.marks} {ATTRIBUTES}", "", *lines, "")
 
     def _cited(self, item: Item) -> list[tuple[str, list[Relation]]]:
         return [(kind, each) for kind, each in grouped(item.relations).items() if kind in REFERENCE_FIELDS]
@@ -340,60 +337,6 @@ class _Files:
         return b"\n".join((first, *blocks[1:]))
 
 
-class _Style(msgspec.Struct, frozen=True):
-    """How a requirement is written."""
-
-    depth: int = 2
-    """Of its header."""
-    marks: str = "###"
-    """Of the headings in it."""
-    spaced: bool = False
-    """Whether blank lines part its assertions."""
-    sections: tuple[str, ...] = ()
-    """What is a section, however short."""
-    changelog: str = ""
-    """Belongs to it, whatever else changes."""
-
-    @classmethod
-    def of(cls, old: Requirement | None) -> "_Style":
-        if old is None:
-            return cls()
-        headings = [line for line in old.body.split("\n") if _HEADING.match(line)]
-        pairs = zip(old.assertions, old.assertions[1:], strict=False)
-        return cls(
-            depth=old.heading_depth,
-            marks=headings[0].split()[0] if headings else "#" * min(old.heading_depth + 1, 6),
-            spaced=any(after.span.line > before.span.end_line + 1 for before, after in pairs),
-            sections=tuple(each.heading for each in old.sections),
-            changelog=old.body[len(without_changelog(old.body)) :].strip(),
-        )
-
-
 def item_of(record: Requirement | Journey, path: str) -> Item:
     """A requirement or journey in the neutral form."""
-    if isinstance(record, Journey):
-        return journey_item(record, path)
-    attributes = {"level": record.level, "status": record.status}
-    if record.template:
-        attributes["template"] = "true"
-    for section in record.sections:
-        if plain_heading(section.heading) == "attributes" and (listed := _listed(section.text)) is not None:
-            attributes.update(listed)
-        else:
-            attributes[free_name(section.heading, attributes)] = section.text
-    return Item(
-        id=record.id,
-        title=record.title,
-        text=record.preamble,
-        criteria=tuple(Criterion(each.label, each.text) for each in record.assertions),
-        attributes=attributes,
-        relations=tuple(dict.fromkeys(Relation(each.kind, each.target, each.labels) for each in record.references)),
-        path=path,
-        line=record.span.line,
-    )
-
-
-def _listed(text: str) -> dict[str, str] | None:
-    """The attributes of a list; None where a line is something else."""
-    found = [_LINE.fullmatch(line) for line in text.split("\n")]
-    return {each[1]: each[2] for each in found if each} if all(found) else None
+    return journey_item(record, path) if isinstance(record, Journey) else requirement_item(record, path)

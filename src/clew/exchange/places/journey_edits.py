@@ -20,12 +20,12 @@ from clew.exchange.places.journeys import (
     step_lines,
 )
 from clew.exchange.places.place import free_name, title_of
+from clew.exchange.places.reference_edits import with_references
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.journey import LIST_FIELDS, TEXT_FIELDS
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Journey, SectionRecord
 from clew.formats.elspais.write.blocks import with_title
-from clew.formats.elspais.write.references import with_added, with_removed
 from clew.formats.elspais.write.sections import (
     with_first_section,
     with_journey_field,
@@ -50,7 +50,7 @@ def edited_journey(data: bytes, grammar: IdGrammar, item: Item, written: Callabl
     text = preamble_text(item, grammar.header_prefixes)
     if text != preamble_text(before, grammar.header_prefixes):
         data = with_journey_preamble(data, grammar, text)
-    data = _with_references(data, grammar, before, item, written)
+    data = with_references(data, grammar, LIST_FIELDS, (before, item), written)
     for name, value in field_texts(others).items():
         if value != " ".join(getattr(record, name).split()):
             data = with_journey_field(data, grammar, name, value)
@@ -73,7 +73,7 @@ def _with_sections(data: bytes, grammar: IdGrammar, record: Journey, item: Item)
         # The second of a name keeps its name where the first is gone.
         heading = section.heading if free_name(section.heading, taken) == name else name or ""
         changes.append((section, heading, section.text if text == section_text(section.text, prefixes) else text))
-        taken |= {name or ""} if text else set()
+        taken |= {(name or "").casefold()} if text else set()
     # From the last on, so that the lines of those before stay right.
     for section, heading, text in reversed(changes):
         if not text:
@@ -82,18 +82,3 @@ def _with_sections(data: bytes, grammar: IdGrammar, record: Journey, item: Item)
             renamed = heading if heading != section.heading else None
             data = with_section_content(data, grammar, section, heading=renamed, text=text)
     return with_first_section(data, grammar, STEPS, steps) if steps and not of_steps else data
-
-
-def _with_references(
-    data: bytes, grammar: IdGrammar, before: Item, item: Item, written: Callable[[Relation], str]
-) -> bytes:
-    for kind in LIST_FIELDS:
-        former = [each for each in before.relations if each.kind == kind]
-        wanted = [each for each in item.relations if each.kind == kind]
-        gone = {each.target for each in former if each not in wanted}
-        for target in sorted(gone):
-            data = with_removed(data, grammar, kind, target)
-        for each in wanted:
-            if each not in former or each.target in gone:
-                data = with_added(data, grammar, kind, written(each))
-    return data

@@ -44,7 +44,7 @@ def named_sections(record: Journey) -> list[tuple[str | None, SectionRecord]]:
     found: list[tuple[str | None, SectionRecord]] = []
     for section in record.sections:
         name = None if are_steps and section is written[0] else free_name(section.heading, taken)
-        taken |= {name} if name is not None else set()
+        taken |= {name.casefold()} if name is not None else set()
         found.append((name, section))
     return found
 

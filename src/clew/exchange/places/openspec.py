@@ -15,7 +15,7 @@ from clew.edit.edits import FileEdit
 from clew.edit.targets import read_if_there
 from clew.errors import InvalidArgument, Rejected
 from clew.exchange.model import REQUIREMENT, Criterion, Item, Relation
-from clew.exchange.places.place import Placing, free_name, grouped, title_of, writable
+from clew.exchange.places.place import FreeIds, Placing, free_name, grouped, title_of, writable
 from clew.formats.code.prose_citations import cited_in_prose
 from clew.formats.openspec.layout import checked_id, openspec_root, root_for, spec_path
 from clew.formats.openspec.lines import CODE, FENCE, Lines
@@ -44,6 +44,7 @@ class OpenSpecPlace:
         """`spec` takes the items whose ids name none."""
         self._context = context
         self._spec = slug(spec, "imported")
+        self._free_ids = FreeIds()
         self._roots = spec_roots(context.config) or (openspec_root(),)
 
     @cached_property
@@ -107,7 +108,7 @@ class OpenSpecPlace:
 
     def fresh(self, item: Item, taken: set[str]) -> str:
         own = slug(item.id, "") or slug(item.title, "requirement")
-        return free_name(requirement_id(self._spec, own), taken)
+        return self._free_ids.take(own, lambda name: requirement_id(self._spec, name), taken, "-")
 
     def labels(self, item: Item) -> tuple[str, ...]:
         slugs = Slugs("scenario")

@@ -1,8 +1,8 @@
 """What a requirement format of the project offers an import and an export."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -12,6 +12,7 @@ from clew.text.counting import counted
 
 _UNWRITABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 LONGEST_TITLE = 500
+Id = TypeVar("Id", bound=str | None)
 
 
 class Placing(msgspec.Struct, frozen=True):
@@ -82,14 +83,31 @@ def title_of(item: Item, longest: int = LONGEST_TITLE) -> str:
     return "Untitled"
 
 
-def free_name(wanted: str, taken: Iterable[str]) -> str:
-    """The name, or the name with a number, that nobody has."""
-    known = set(taken)
+def free_name(wanted: str, taken: Container[str]) -> str:
+    """The name, or the name with a number, that nobody has. Case does not count: those taken are in small letters."""
     name, number = wanted, 1
-    while name in known:
+    while name.casefold() in taken:
         number += 1
         name = f"{wanted}-{number}"
     return name
+
+
+class FreeIds:
+    """Ids that nobody has, made of a word, and of a number where the word alone is taken. It remembers how far it came:
+    many items may have one title."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, int] = {}
+
+    def take(self, word: str, made: Callable[[str], Id], taken: Container[str], joint: str = "") -> Id:
+        """An id that is `made` of a word; None where that makes none of it."""
+        number = self._last.get(word, 0)
+        while True:
+            number += 1
+            id = made(word if number == 1 else f"{word}{joint}{number}")
+            if id is None or id not in taken:
+                self._last[word] = number
+                return id
 
 
 def grouped(relations: Iterable[Relation]) -> dict[str, list[Relation]]:

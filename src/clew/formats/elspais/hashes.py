@@ -58,6 +58,15 @@ def hash_state(requirement: Requirement, settings: ElspaisSettings, rule: HashRu
     return HashState("stale" if _is_digest(stored) else "missing", None, wanted)
 
 
+def hash_to_write(before: Requirement, after: Requirement, settings: ElspaisSettings, rule: HashRule) -> str | None:
+    """The hash that a requirement gets when its text changed; None where the one it has stays. One that was stale tells
+    of a change that nobody has reviewed, and stays where the change is no matter of it."""
+    if hash_state(after, settings).state in ("current", "none"):
+        return None
+    value = hash_state(after, settings, rule).value
+    return value if value != hash_state(before, settings, rule).value else None
+
+
 def _is_digest(stored: str | None) -> bool:
     """Whether something that was once a hash is stored, not a word such as TODO in its place."""
     return stored is not None and _DIGEST.fullmatch(stored) is not None

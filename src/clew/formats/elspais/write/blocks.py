@@ -20,7 +20,7 @@ from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.lines import BOM, HEADING, plain_heading
 from clew.formats.elspais.records import AssertionRecord, Requirement
 from clew.formats.elspais.write.fields import add_field, requirement_fields
-from clew.formats.elspais.write.lines import BlockLines, encoded
+from clew.formats.elspais.write.lines import BlockLines, as_read, encoded
 from clew.text.spans import Span
 
 _HEADER = re.compile(r"(#*\s*)([^:]*?)(\s*:\s*)(.*?)(\s*)")
@@ -64,13 +64,22 @@ def _retitle_end(lines: BlockLines, end: re.Match[str], title: str) -> None:
 
 def with_status(data: bytes, grammar: IdGrammar, status: str) -> bytes:
     """The requirement with another status; where it states none, beside the fields it has."""
+    return _with_word(data, grammar, "status", status)
+
+
+def with_level(data: bytes, grammar: IdGrammar, level: str) -> bytes:
+    """The requirement with another level, likewise, in capitals where its own is."""
+    return _with_word(data, grammar, "level", level.upper() if style_of(data, grammar).upper_case_levels else level)
+
+
+def _with_word(data: bytes, grammar: IdGrammar, name: str, word: str) -> bytes:
     lines = BlockLines(data, grammar)
     fields = list(requirement_fields(lines, grammar))
     for index, field in fields:
-        if field.name == "status":
-            lines.replace(index, field.start, field.start + len(field.value), status)
+        if field.name == name:
+            lines.replace(index, field.start, field.start + len(field.value), word)
             return lines.data()
-    add_field(lines, fields, "status", status)
+    add_field(lines, fields, name, word)
     return lines.data()
 
 
@@ -199,15 +208,26 @@ def section_depth(file: bytes) -> int | None:
 
 
 def with_assertion(
-    data: bytes, grammar: IdGrammar, record: Requirement, label: str, text: str, *, depth: int | None = None
+    data: bytes,
+    grammar: IdGrammar,
+    record: Requirement,
+    label: str,
+    text: str,
+    *,
+    depth: int | None = None,
+    at: int | None = None,
 ) -> bytes:
-    """The requirement with one more assertion, as its last. `depth` is that of the heading, should one be needed."""
+    """The requirement with one more assertion: the one of this number, counted from 0, or its last. `depth` is that of
+    the heading, should one be needed."""
     lines = BlockLines(data, grammar)
     entry = f"{label}. {text}".split("\n")
-    last = record.assertions[-1] if record.assertions else None
+    before = record.assertions[:at]
+    space = [""] if _are_spaced(record) else []
     heading = _assertions_heading(lines)
-    if last is not None:
-        lines.insert(last.span.end_line, *([""] if _are_spaced(record) else []), *entry)
+    if before:
+        lines.insert(before[-1].span.end_line, *space, *entry)
+    elif record.assertions:
+        lines.insert(record.assertions[0].span.line - 1, *entry, *space)
     elif heading is not None:
         limit = lines.read.next_heading(heading + 1, lines.content_stop)
         first, stop = lines.read.trimmed(heading + 1, limit)
@@ -219,26 +239,23 @@ def with_assertion(
     return lines.data()
 
 
-def with_assertion_text(data: bytes, grammar: IdGrammar, assertion: AssertionRecord, text: str) -> bytes:
-    """The requirement with another text behind one of its labels."""
+def with_assertion_text(
+    data: bytes, grammar: IdGrammar, assertion: AssertionRecord, text: str, *, label: str | None = None
+) -> bytes:
+    """The requirement with another text behind one of its labels; with another label where one is given."""
     lines = BlockLines(data, grammar)
     first, stop = assertion.span.line - 1, assertion.span.end_line
     entry = ENTRY.match(lines.text[first])
-    label = lines.text[first][: entry.end()] if entry is not None else f"{assertion.label}. "
-    texts = f"{label.rstrip()} {text}".split("\n")
-    lines.text[first] = texts[0]
-    _exchange_rest(lines, first + 1, stop, texts[1:])
-    return lines.data()
-
-
-def _exchange_rest(lines: BlockLines, first: int, stop: int, texts: list[str]) -> None:
-    """Put other lines in the place of those that continue an entry."""
-    common = min(stop - first, len(texts))
-    lines.text[first : first + common] = texts[:common]
-    if common < len(texts):
-        lines.insert(first + common, *texts[common:])
+    said, *rest = text.split("\n")
+    if entry is None:
+        lines.text[first] = f"{label or assertion.label}. {said}"
     else:
-        lines.remove(first + common, stop)
+        if as_read(lines.text[first][entry.end() :]) != said:
+            before = lines.text[first][: entry.end()]
+            lines.text[first] = f"{before if before[-1].isspace() else f'{before} '}{said}".rstrip()
+        lines.replace(first, entry.start(2), entry.end(2), label if label is not None else entry[2])
+    lines.exchange(first + 1, stop, rest)
+    return lines.data()
 
 
 def without_assertion(data: bytes, grammar: IdGrammar, assertion: AssertionRecord) -> bytes:

@@ -3,6 +3,8 @@
 Whatever is not changed comes out as it went in: line ends of every kind, and bytes that are not UTF-8.
 """
 
+from collections.abc import Container, Sequence
+
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.lines import END, HEADING, Lines
 
@@ -58,6 +60,25 @@ class BlockLines:
         del self.text[first:stop]
         del self._ends[first:stop]
 
+    def exchange(self, first: int, stop: int, texts: Sequence[str], besides: Container[int] = ()) -> None:
+        """Put lines in the place of others, those `besides` left out. One that reads as before keeps its bytes, its end
+        and its place."""
+        from difflib import SequenceMatcher  # only for what is edited
+
+        places = [line for line in range(first, stop) if line not in besides]
+        former = [as_read(self.text[line]) for line in places]
+        for kind, start, end, begin, until in reversed(SequenceMatcher(None, former, texts).get_opcodes()):
+            if kind == "equal":
+                continue
+            common = min(end - start, until - begin)
+            for line, text in zip(places[start:end], texts[begin:until], strict=False):
+                self.text[line] = text
+            if begin + common < until:
+                behind = places[start + common - 1] + 1 if start + common else first
+                self.insert(behind, *texts[begin + common : until])
+            for line in reversed(places[start + common : end]):
+                self.remove(line, line + 1)
+
     def is_blank(self, line: int) -> bool:
         return not self.text[line].strip()
 
@@ -67,3 +88,8 @@ class BlockLines:
 
 def encoded(text: str) -> bytes:
     return text.encode("utf-8", _LOSSLESS)
+
+
+def as_read(line: str) -> str:
+    """A line as records have it: a byte that is not UTF-8 is U+FFFD there."""
+    return encoded(line).decode("utf-8", "replace")

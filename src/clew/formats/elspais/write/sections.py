@@ -51,8 +51,9 @@ def with_section_content(
         begin = first + 1
         while begin < stop and lines.is_blank(begin):
             begin += 1
-        lines.remove(begin, stop)
-        lines.insert(begin, *text.split("\n"))
+        while not text and stop < lines.content_stop and lines.is_blank(stop):
+            stop += 1
+        lines.exchange(begin, stop, text.split("\n") if text else [])
     if heading is not None:
         found = _HEADING_MARKS.fullmatch(lines.text[first])
         marks = found[1] if found is not None else None
@@ -72,22 +73,23 @@ def without_section(data: bytes, grammar: IdGrammar, section: SectionRecord) -> 
 
 
 def with_preamble(data: bytes, grammar: IdGrammar, text: str) -> bytes:
-    """The requirement with another text between its fields and its first heading; empty takes it out."""
+    """The requirement with another text between its header and its first heading, around its fields; empty takes it
+    out."""
     lines = BlockLines(data, grammar)
     fields = {index for index, _ in requirement_fields(lines, grammar)}
-    first = max(fields, default=0) + 1
-    stop = lines.first_heading
-    while first < stop and lines.is_blank(first):
-        first += 1
-    while stop > first and lines.is_blank(stop - 1):
-        stop -= 1
-    if first < stop:
-        lines.remove(first, stop)
-        if not text:
-            while first < len(lines.text) and lines.is_blank(first):
-                lines.remove(first, first + 1)
-    if text:
-        apart = [""] if first == stop and first < len(lines.text) and not lines.is_blank(first) else []
+    said = [index for index in range(1, lines.first_heading) if index not in fields and not lines.is_blank(index)]
+    if said and text:
+        lines.exchange(said[0], said[-1] + 1, text.split("\n"), besides=fields)
+    elif said:
+        stop = said[-1] + 1
+        while stop < len(lines.text) and lines.is_blank(stop):
+            stop += 1
+        lines.exchange(said[0], stop, [], besides=fields)
+    elif text:
+        first = max(fields, default=0) + 1
+        while first < lines.first_heading and lines.is_blank(first):
+            first += 1
+        apart = [""] if first < len(lines.text) else []
         before = [] if lines.is_blank(first - 1) else [""]
         lines.insert(first, *before, *text.split("\n"), *apart)
     return lines.data()

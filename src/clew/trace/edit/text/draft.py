@@ -13,7 +13,7 @@ from uuid import uuid4
 import msgspec
 
 from clew.errors import InvalidArgument, NotFound, Refused, WrongKind
-from clew.formats.elspais.hashes import HashRule, HashState, hash_state, rule_of_file
+from clew.formats.elspais.hashes import HashRule, HashState, hash_state, hash_to_write, rule_of_file
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import FileRecords, Remainder, Requirement
@@ -236,10 +236,8 @@ class Draft:
     def _signed(self, block: Block, record: Requirement, data: bytes) -> tuple[Requirement, bytes]:
         """The text with its right hash, and its record."""
         settings, rule = self.drafting.grammar.settings, self.drafting.rule(block)
-        if hash_state(record, settings).state in ("current", "none"):
-            return record, data
-        value = hash_state(record, settings, rule).value
-        if value == hash_state(block.requirement, settings, rule).value:
+        value = hash_to_write(block.requirement, record, settings, rule)
+        if value is None:
             return record, data
         signed = with_hash(data, self.drafting.grammar, value)
         return (record if signed == data else msgspec.structs.replace(record, stored_hash=value)), signed

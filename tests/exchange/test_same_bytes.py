@@ -1,0 +1,309 @@
+"""An import of a changed export changes no more of a requirement than differs, however the requirement is written."""
+
+import re
+import tempfile
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from tests.exchange.conftest import Clew, files_of
+from tests.exchange.test_same_graph import given_out, started, taken_in
+
+from clew.exchange.formats import FORMATS, WRITTEN
+from clew.exchange.model import Exchange
+from clew.exchange.sources import Source
+
+EXAMPLES = 12
+HEADINGS = st.sampled_from(
+    [
+        *(
+            "Notes",
+            "Notes",
+            "notes",
+            "Notes-2",
+            "Notes: *first*",
+            "Rationale",
+            "*Rationale*",
+            "Detail",
+            "Steps",
+            "# odd",
+        ),
+        *("Status", "level", "Template", "Title", "id", "kept", "text:", "Implements", "Depends on", "version", "URL"),
+        *("Assertions", "**Assertions**:", "Attributes", "Attributes", "Changelog", "A very long heading " * 8),
+    ]
+)
+ODD = st.sampled_from(
+    [
+        *(
+            "{}",
+            "{}",
+            "b  \n{}",
+            "    {}",
+            "\t{}",
+            "Status: b\n{}",
+            "Implements: b\n{}",
+            "- {}: b",
+            "- name: {}",
+            "---{}",
+        ),
+        *("*{}", "\\# {}", "| {} | b |", "[{}](b)", "[Removed] {}", "<RETIRED> {}", "> {}", "**{}** b", "1. {}"),
+        *(
+            "```\n# {}\nA. code\n```",
+            "```\n\n{}\n```",
+            "é {}",
+            "b \u2028 b\n{}",
+            "a: {}",
+            "{} | **Level**: DEV",
+            "  - {}",
+        ),
+        "\x01 b\n{}",
+    ]
+)
+"""Lines that mean something somewhere, or that a format cannot spell; what is changed in them is a word."""
+BETWEEN = st.sampled_from(["\n", "\n", "\n\n", "\n\n\n"])
+
+
+class _Words:
+    """Words that are told from one another."""
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    def fill(self, pattern: str) -> str:
+        self.number += 1
+        return pattern.replace("{}", f"w{self.number}w")
+
+
+def _text(draw: st.DrawFn, words: _Words, *, least: int = 0) -> str:
+    lines = [words.fill(each) for each in draw(st.lists(ODD, min_size=least, max_size=4))]
+    return "".join(line + draw(BETWEEN) for line in lines)
+
+
+def _assertions(draw: st.DrawFn, words: _Words) -> str:
+    parts: list[str] = []
+    for label in draw(st.permutations("ABCD"))[: draw(st.integers(0, 4))]:
+        parts.append(draw(st.sampled_from(["", "", "", "*Group*\n", "*Group*\n\nSaid of it.\n\n", "\n"])))
+        parts.append(draw(st.sampled_from(["{}. ", "{}.  ", "{}. ", "{}.\t"])).replace("{}", label))
+        text = _text(draw, words, least=1).lstrip()
+        parts.append(text if not text.startswith("```") else f"b\n{text}")
+    return "".join(parts)
+
+
+@st.composite
+def requirements(draw: st.DrawFn) -> str:
+    words = _Words()
+    depth = draw(st.sampled_from([1, 2, 3]))
+    title = words.fill("About {}")
+    parts = [f"{'#' * depth} REQ-p00001: {title}\n"]
+    field = "**Level**: PRD | **Status**: Draft | **Owner**: Ann\n"
+    further = "Refines: REQ-p00002,\n  REQ-p00003\n"
+    parts.append(draw(st.sampled_from(["", "\n"])))
+    parts += draw(st.permutations([field, further, f"\n{_text(draw, words)}\n"]))
+    for heading in draw(st.lists(HEADINGS, max_size=6)):
+        parts.append(f"\n{'#' * draw(st.integers(depth, 6))} {heading}\n" + draw(st.sampled_from(["", "\n"])))
+        if "assertions" in heading.casefold():
+            parts.append(_assertions(draw, words))
+        elif heading == "Attributes" and draw(st.booleans()):
+            listed = draw(st.lists(st.sampled_from(["a", "Ä b", "Notes", "status"]), min_size=1, max_size=3))
+            parts += [words.fill(f"- {name}: {{}}\n") for name in listed]
+        else:
+            parts.append(_text(draw, words))
+    parts.append(
+        draw(st.sampled_from(["", f"\n*End* *{title}*\n", f"\n*End* *{title}* | **Hash**: 12345678\n\n---\n"]))
+    )
+    return "# Specs\n\n" + "".join(parts).replace("\n", draw(st.sampled_from(["\n", "\n", "\r\n"])))
+
+
+OTHERS = "".join(
+    f"## REQ-p0000{n}: Other\n\n**Level**: PRD | **Status**: Draft\n\n*End* *Other*\n\n" for n in (2, 3, 4)
+)
+
+
+def project(clew: Clew, folder: Path, text: str) -> Path:
+    started(clew, folder, "elspais")
+    (folder / "spec").mkdir()
+    (folder / "spec" / "others.md").write_text(OTHERS)
+    (folder / "spec" / "one.md").write_bytes(text.encode())
+    return folder
+
+
+def exported(folder: Path, name: str) -> bytes:
+    return WRITTEN[name].write(Exchange(items=tuple(given_out(folder).values())), "project")
+
+
+def imported(folder: Path, name: str, data: bytes) -> None:
+    report = taken_in(folder, FORMATS[name].read(Source(Path("file"), data)), "elspais", name)
+    assert (report.added, report.conflicts, report.rejected) == ((), (), ())
+
+
+# Verifies: REQ-d00600-C
+@pytest.mark.parametrize("name", sorted(WRITTEN))
+def test_an_export_that_comes_back_changes_no_byte(clew: Clew, name: str) -> None:
+    @settings(max_examples=EXAMPLES, phases=(Phase.explicit, Phase.generate))
+    @given(requirements())
+    def holds(text: str) -> None:
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = project(clew, Path(scratch) / "first", text)
+            before = files_of(folder)
+            imported(folder, name, exported(folder, name))
+            assert files_of(folder) == before
+
+    holds()
+
+
+# Verifies: REQ-d00601-J
+def test_one_word_that_changes_changes_its_line_and_no_other(clew: Clew) -> None:
+    @settings(max_examples=4 * EXAMPLES, phases=(Phase.explicit, Phase.generate))
+    @given(requirements())
+    def holds(text: str) -> None:
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = project(clew, Path(scratch) / "first", text)
+            data = exported(folder, "jsonl")
+            words = re.findall(rb"w\d+w", data)
+            word = words[crc32(text.encode()) % len(words)]
+            imported(folder, "jsonl", data.replace(word, b"other"))
+            after = (folder / "spec" / "one.md").read_bytes().decode()
+            assert _unsigned(after) == _unsigned(text.replace(word.decode(), "other"))
+
+    holds()
+
+
+MANNERED = """# Specs
+
+### REQ-p00001: Books
+
+Before the fields.
+
+**Level**: PRD | *Status*: Draft
+Refines: REQ-p00002,
+  REQ-p00003
+
+Behind the fields.{spaces}
+
+## Notes: *first*
+
+One.
+
+#### Detail of {long}
+
+Two.
+
+## Attributes
+
+- owner:  Ann
+- risk: low
+
+## Assertions
+
+Read them all.
+
+A.  A book SHALL open.
+    At once.
+
+*Later*
+
+C. A book SHALL close.
+
+## Notes
+
+Three.
+
+## Empty
+
+## Notes
+
+Four.
+
+## Changelog
+
+- 2026-01-02 | 12345678 | - | Ann (<ann@example.org>) | First
+
+*End* *Books*
+"""
+
+
+# Verifies: REQ-d00601-J
+@pytest.mark.parametrize(
+    ("given", "wanted", "there", "then"),
+    [
+        ('"text":"A book SHALL close."', '"text":"A book MUST close."', "SHALL close", "MUST close"),
+        ('open.\\n    At once."', 'open.\\n    Soon."', "At once.", "Soon."),
+        ("SHALL open.\\n", "SHALL fall.\\n", "SHALL open.", "SHALL fall."),
+        (
+            '{"label":"C"',
+            '{"label":"B","text":"New."},{"label":"C"',
+            "    At once.\n",
+            "    At once.\n\nB. New.\n",
+        ),
+        ('close."}]', 'close."},{"label":"D","text":"New."}]', "close.\n", "close.\n\nD. New.\n"),
+        (',{"label":"C","text":"A book SHALL close."}', "", "C. A book SHALL close.\n\n", ""),
+        ('"label":"C"', '"label":"D"', "C. A", "D. A"),
+        ('"Notes: *first*":"One."', '"Notes: *first*":"1."', "One.", "1."),
+        ('"Notes: *first*":"One.",', "", "## Notes: *first*\n\nOne.\n\n", ""),
+        ('"Two."', '"2."', "Two.", "2."),
+        ('"Notes-2":"Four."', '"Notes-2":"4."', "Four.", "4."),
+        (',"Notes-2":"Four."', "", "## Notes\n\nFour.\n\n", ""),
+        ('"Notes":"Three.",', "", "## Notes\n\nThree.\n\n## Empty\n\n## Notes\n", "## Empty\n\n## Notes-2\n"),
+        ('"Assertions":"Read them all.",', "", "Read them all.\n\n", ""),
+        ('"owner":"Ann"', '"owner":"Bo"', "- owner:  Ann", "- owner: Bo"),
+        ('"owner":"Ann",', "", "- owner:  Ann\n", ""),
+        ('"risk":"low"', '"risk":"low","cost":"high"', "risk: low\n", "risk: low\n- cost: high\n"),
+        (
+            '"risk":"low"',
+            '"risk":"low","Rationale":"Why not?"',
+            "Four.\n",
+            "Four.\n\n## Rationale\n\nWhy not?\n",
+        ),
+        ('"owner":"Ann","risk":"low",', "", "## Attributes\n\n- owner:  Ann\n- risk: low\n\n", ""),
+        ('"text":"Before the', '"text":"In front of the', "Before the", "In front of the"),
+        ("Behind the fields.", "Behind them.", "Behind the fields.  ", "Behind them."),
+        ('"title":"Books"', '"title":"Volumes"', "Books", "Volumes"),
+        ('"status":"Draft"', '"status":"Active"', "*Status*: Draft", "*Status*: Active"),
+        ('"level":"prd"', '"level":"prd","template":"true"', "Draft\n", "Draft | **Template**\n"),
+        (',{"kind":"refines","target":"REQ-p00003"}', "", "REQ-p00002,\n  REQ-p00003", "REQ-p00002"),
+        ('"target":"REQ-p00003"', '"target":"REQ-p00004"', "REQ-p00002,\n  REQ-p00003", "REQ-p00002, REQ-p00004"),
+    ],
+)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_an_import_changes_no_more_of_a_requirement_than_differs(
+    clew: Clew, tmp_path: Path, line_end: str, given: str, wanted: str, there: str, then: str
+) -> None:
+    text = MANNERED.format(long="a heading of very many words " * 5, spaces="  ")
+    assert text.count(there) == (2 if there == "Books" else 1)
+    folder = project(clew, tmp_path / "first", text.replace("\n", line_end))
+    data = exported(folder, "jsonl").decode()
+    assert given in data
+    imported(folder, "jsonl", data.replace(given, wanted, 1).encode())
+    after = (folder / "spec" / "one.md").read_bytes().decode().replace(line_end, "\n")
+    assert _unsigned(after) == text.replace(there, then)
+    assert '"kept":{}' in (folder / "clew.imports.jsonl").read_text()
+
+
+# Verifies: REQ-d00601-J
+def test_a_hash_follows_the_assertions_and_nothing_else(clew: Clew, tmp_path: Path) -> None:
+    signed = "*End* *Books* | **Hash**: 12345678"
+    folder = project(clew, tmp_path / "first", MANNERED.replace("*End* *Books*", signed))
+    data = exported(folder, "jsonl")
+    imported(folder, "jsonl", data.replace(b'"One."', b'"1."'))
+    assert signed in (folder / "spec" / "one.md").read_text()
+    imported(folder, "jsonl", exported(folder, "jsonl").replace(b"SHALL close", b"MUST close"))
+    assert signed not in (folder / "spec" / "one.md").read_text()
+
+
+# Verifies: REQ-d00600-C
+def test_labels_that_the_project_has_stay(clew: Clew, tmp_path: Path) -> None:
+    text = "## REQ-p00001: Books\n\n## Assertions\n\nA. One.\nA. Two.\n  AB. Three.\n\n*End* *Books*\n"
+    folder = project(clew, tmp_path / "first", text)
+    data = exported(folder, "jsonl")
+    before = files_of(folder)
+    imported(folder, "jsonl", data)
+    assert files_of(folder) == before
+    imported(folder, "jsonl", data.replace(b'"Two."', b'"2."'))
+    assert _unsigned((folder / "spec" / "one.md").read_text()) == text.replace("Two.", "2.")
+
+
+def _unsigned(text: str) -> str:
+    """Without hashes, which follow the assertions."""
+    return re.sub(r" \| \*\*Hash\*\*: \S+", "", text)
