@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from clew.cache import Cache
 from clew.errors import ClewError
-from clew.search.database.connecting import NEAREST_LOOKED_AT, Database
+from clew.search.database.connecting import GO_ON, NEAREST_LOOKED_AT, Database
 from clew.search.database.embeddings import SharedEmbeddings, as_text
 from clew.search.database.reading import DatabaseReading
 from clew.search.database.tables import SHARED
@@ -126,6 +126,8 @@ class DatabaseMeanings:
         restrict: Condition | None,
     ) -> list[tuple[int, int, float]]:
         """So many of the nearest vectors of each space, as space, unit and score, in one question."""
+        if restrict is not None or max(wanted.values()) > NEAREST_LOOKED_AT:
+            reading.connection.execute(GO_ON)
         sql, values = ("true", ()) if restrict is None else reading.compiled(restrict)
         join = "" if restrict is None else "JOIN units ON units.number = vectors.number"
         kind = f"halfvec({dimensions:d})"

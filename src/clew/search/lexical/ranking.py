@@ -10,7 +10,6 @@ texts, and text by text that takes most of its time. Phrases and beginnings are 
 The streams are kept for the next ranking, since many searches meet the same units.
 """
 
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from operator import attrgetter
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from clew.search.reading import Reading
 
     Hashes: TypeAlias = NDArray[np.int64]
+    Counts: TypeAlias = NDArray[np.float64]
 
 MOST_CHARACTERS = 8_000_000
 _LAST_BITS = 0xFFFF
@@ -46,9 +46,10 @@ class Stream(NamedTuple):
     words: int
     """How many there are."""
     characters: int
-    title: "Hashes"
-    rest: "Hashes"
-    """Of the terms beside those of the title."""
+    in_title: int
+    """How many of the words stand in the title."""
+    hashes: "Hashes"
+    """Of the terms: those of the title, of the body and of the compounds."""
 
 
 class Streams:
@@ -72,23 +73,18 @@ class Streams:
 
 
 def _stream(row: Row) -> Stream:
-    characters = len(row.title) + len(row.body) + len(row.compounds)
-    return Stream(row, length(row), characters, _hashes(row.title), _hashes(row.body + row.compounds))
-
-
-def _hashes(text: str) -> "Hashes":
     import numpy as np
 
-    terms = text.split()
-    return np.fromiter(map(hash, terms), np.int64, len(terms))
+    characters = len(row.title) + len(row.body) + len(row.compounds)
+    terms = f"{row.title}{row.body}{row.compounds}".split()
+    hashes = np.fromiter(map(hash, terms), np.int64, len(terms))
+    return Stream(row, length(row), characters, max(row.title.count(" ") - 1, 0), hashes)
 
 
 _MIN_LEARNT_CHARACTERS = 3
 _MIN_LEARNT_UNITS = 2
 _MIN_HOLDERS = 2
 
-
-_SCORE, _UNIT = attrgetter("score"), attrgetter("stream.row.unit")
 
 UnitsWith = Callable[[Iterable[str]], Mapping[str, int]]
 """In how many units each of some terms occurs."""
@@ -131,124 +127,139 @@ class Bm25Settings(msgspec.Struct, frozen=True, kw_only=True):
             )
 
 
-class ScoredUnit(msgspec.Struct, frozen=True, gc=False):
-    """A unit with its score; `norm` is what its length makes of the counts of terms."""
-
-    stream: Stream
-    norm: float
-    score: float
-    matched: tuple[str, ...]
-    """The labels of the query's items that the unit holds."""
-
-    @property
-    def row(self) -> Row:
-        return self.stream.row
-
-
 class Scorer:
-    """Scores units of one collection."""
+    """Scores some units of one collection, in arrays with a place for each of them."""
 
-    def __init__(self, ranking: Bm25Settings, totals: Totals) -> None:
-        self._ranking = ranking
-        self._all_units = totals.units
-        self._average_length = max(totals.words / max(totals.units, 1), 1.0)
-
-    def rank(self, streams: Sequence[Stream], items: Sequence[Item]) -> list[ScoredUnit]:
-        """The units of the streams, the best first."""
-        share, saturation = self._ranking.length_share, self._ranking.saturation
-        norms = [saturation * (1 - share + share * stream.words / self._average_length) for stream in streams]
-        held: list[list[str]] = [[] for _ in streams]
-        scores = self._scored(streams, norms, [0.0] * len(norms), items, held)
-        return _best_first(map(ScoredUnit, streams, norms, scores, map(tuple, held)))
-
-    def learn(self, ranked: Sequence[ScoredUnit], items: Sequence[Item], units_with: UnitsWith) -> list[Item]:
-        """Terms that set the best of the ranked rows apart, with weights for use beside the items of the query."""
-        learnt = self._telling_terms(ranked[: self._ranking.feedback_units], units_with)
-        if not learnt:
-            return []
-        share = self._ranking.feedback_share
-        strength = sum(item.weight for item in items) * share / (1 - share) / sum(item.weight for item in learnt)
-        return [item._replace(weight=item.weight * strength) for item in learnt]
-
-    def rank_again(self, ranked: Sequence[ScoredUnit], learnt: Sequence[Item]) -> list[ScoredUnit]:
-        """The units with what the learnt items add to their scores, the best first."""
-        streams, norms, before, matched = zip(*map(msgspec.structs.astuple, ranked), strict=True)
-        return _best_first(map(ScoredUnit, streams, norms, self._scored(streams, norms, before, learnt), matched))
-
-    def _scored(
-        self,
-        streams: Sequence[Stream],
-        norms: Sequence[float],
-        before: Sequence[float],
-        items: Sequence[Item],
-        held: list[list[str]] | None = None,
-    ) -> list[float]:
-        """The scores with what the items add to them. `held` gets, for each text, the labels of the items in it."""
+    def __init__(self, ranking: Bm25Settings, totals: Totals, streams: Sequence[Stream]) -> None:
         import numpy as np
 
-        if not streams:
-            return []
-        counting = _Counting(streams, self._ranking.title_weight, [needle for item in items for needle in item.needles])
-        scores, of_length = np.array(before), np.array(norms)
-        for item in items:
-            times = counting.times(item.needles)
-            weight = item.weight * item.rarity * (self._ranking.saturation + 1)
-            scores += weight * times / (times + of_length)
-            if held is not None:
-                for at in np.flatnonzero(times).tolist():
-                    held[at].append(item.label)
-        found: list[float] = scores.tolist()
-        return found
+        self._ranking = ranking
+        self._all_units = totals.units
+        self._streams = streams
+        self._terms = _Terms(streams, ranking.title_weight)
+        words = np.fromiter([stream.words for stream in streams], np.float64, len(streams))
+        share, average = ranking.length_share, max(totals.words / max(totals.units, 1), 1.0)
+        self._norms = ranking.saturation * (1 - share + share * words / average)
+        """What the length of a unit makes of the counts of terms."""
+        self._units = np.fromiter([stream.row.unit for stream in streams], np.int64, len(streams))
+        self._scores = np.zeros(len(streams))
+        self._held: list[list[str]] = [[] for _ in streams]
 
-    def _telling_terms(self, best: Sequence[ScoredUnit], units_with: UnitsWith) -> list[Item]:
+    def score(self, items: Sequence[Item]) -> bool:
+        """Score by the items of the query; whether a unit holds one. An index that keeps no places of words lets
+        through what holds those of a phrase apart from each other."""
+        import numpy as np
+
+        for item, times in zip(items, self._add(items), strict=True):
+            for place in np.flatnonzero(times).tolist():
+                self._held[place].append(item.label)
+        return any(self._held)
+
+    def ranked(self) -> list[tuple[Row, float, tuple[str, ...]]]:
+        """The units, the best first, with their scores and the labels of the query's items that they hold."""
+        order = self._order()
+        scores = self._scores[order].tolist()
+        return [
+            (self._streams[place].row, score, tuple(self._held[place]))
+            for place, score in zip(order, scores, strict=True)
+        ]
+
+    def learn(self, items: Sequence[Item], units_with: UnitsWith) -> list[Item]:
+        """Add what terms that set the best units apart are worth, beside the items of the query; those terms."""
+        learnt = self._telling_terms(self._order()[: self._ranking.feedback_units], units_with)
+        if learnt:
+            share = self._ranking.feedback_share
+            strength = sum(item.weight for item in items) * share / (1 - share) / sum(item.weight for item in learnt)
+            self._add([item._replace(weight=item.weight * strength) for item in learnt])
+        return learnt
+
+    def _order(self) -> list[int]:
+        """The places of the units that hold something of the query, the best first."""
+        import numpy as np
+
+        order: list[int] = np.lexsort((self._units, -self._scores)).tolist()
+        return [place for place in order if self._held[place]]
+
+    def _add(self, items: Sequence[Item]) -> "Counts":
+        """Add what the items are worth to the scores; how often each item, in the order given, is in each unit."""
+        import numpy as np
+
+        if not items:
+            return np.empty((0, len(self._streams)))
+        times = self._terms.times(items)
+        weights = np.array([item.weight * item.rarity * (self._ranking.saturation + 1) for item in items])
+        # Item by item: equal texts get equal scores, wherever they stand.
+        self._scores += (weights[:, None] * times / (times + self._norms)).sum(axis=0)
+        return times
+
+    def _telling_terms(self, best: Sequence[int], units_with: UnitsWith) -> list[Item]:
         """The terms that the best units share and others lack, weighted."""
-        presence: defaultdict[str, float] = defaultdict(float)
-        holders: Counter[str] = Counter()
-        for ranked in best:
-            trust = ranked.score / best[0].score
-            counts = Counter((ranked.row.title + ranked.row.body).split())
-            holders.update(counts.keys())
-            for term, times in counts.items():
-                presence[term] += trust * times / (times + ranked.norm)
-        units = units_with(term for term, holding in holders.items() if holding >= _MIN_HOLDERS and _is_telling(term))
-        learnt = []
-        for term, holding in units.items():
-            if holding >= _MIN_LEARNT_UNITS:
-                weight = rarity(holding, self._all_units)
-                learnt.append(Item(term, Phrase((term,)), (f" {term} ",), presence[term] * weight, holding, weight))
-        learnt.sort(key=lambda item: (-item.weight, item.label))
-        return learnt[: self._ranking.feedback_terms]
+        import numpy as np
+
+        streams = [self._streams[place] for place in best]
+        hashes = np.concatenate([stream.hashes[: stream.words] for stream in streams])
+        _, first, of = np.unique(hashes, return_index=True, return_inverse=True)
+        owners = np.repeat(np.arange(len(best)), [stream.words for stream in streams])
+        times = np.bincount(of * len(best) + owners, minlength=len(first) * len(best)).reshape(-1, len(best))
+        trust = self._scores[best] / self._scores[best[0]]
+        presence = (trust * times / (times + self._norms[best])).sum(axis=1)
+        shared = np.flatnonzero(np.count_nonzero(times, axis=1) >= _MIN_HOLDERS)
+        terms = " ".join(f"{stream.row.title}{stream.row.body}" for stream in streams).split()
+        present = dict(zip([terms[at] for at in first[shared].tolist()], presence[shared].tolist(), strict=True))
+        rarities = {
+            term: (held, rarity(held, self._all_units))
+            for term, held in units_with(term for term in present if _is_telling(term)).items()
+            if held >= _MIN_LEARNT_UNITS
+        }
+        weights = {term: present[term] * weight for term, (_, weight) in rarities.items()}
+        chosen = sorted(weights, key=lambda term: (-weights[term], term))[: self._ranking.feedback_terms]
+        return [Item(term, Phrase((term,)), (f" {term} ",), weights[term], *rarities[term]) for term in chosen]
 
 
-class _Counting:
-    """Counts needles, which are whole terms for the most part, in some streams."""
+class _Terms:
+    """The terms of some streams, of which items that are whole terms for the most part are counted."""
 
-    def __init__(self, streams: Sequence[Stream], title_weight: int, needles: Iterable[str]) -> None:
+    def __init__(self, streams: Sequence[Stream], title_weight: int) -> None:
         import numpy as np
 
         self._rows = [stream.row for stream in streams]
         self._title_weight = title_weight
-        self._terms = {needle: hash(needle[1:-1]) for needle in needles if _is_term(needle)}
-        hashes = np.concatenate([part for each in streams for part in (*[each.title] * title_weight, each.rest)])
-        lengths = [title_weight * len(stream.title) + len(stream.rest) for stream in streams]
-        # Nearly all terms are none of those that are counted, as their last bits tell already.
-        wanted = np.zeros(_LAST_BITS + 1, np.bool_)
-        wanted[np.fromiter(self._terms.values(), np.int64) & _LAST_BITS] = True
-        places = np.flatnonzero(wanted[hashes & _LAST_BITS])
-        self._hashes = hashes[places]
-        self._owners = np.repeat(np.arange(len(streams)), lengths)[places]
+        self._hashes = np.concatenate([np.empty(0, np.int64), *(stream.hashes for stream in streams)])
+        lengths = [len(stream.hashes) for stream in streams]
+        self._owners = np.repeat(np.arange(len(streams)), lengths)
+        self._title_ends = np.cumsum([0, *lengths])[:-1] + [stream.in_title for stream in streams]
 
-    def times(self, needles: Sequence[str]) -> "Hashes":
-        """How often each stream holds one of the needles."""
+    def times(self, items: Sequence[Item]) -> "Counts":
+        """How often each item is in each stream."""
         import numpy as np
 
-        counts: Hashes = np.zeros(len(self._rows), np.int64)
+        needles = list(dict.fromkeys(needle for item in items for needle in item.needles))
+        terms = [needle for needle in needles if _is_term(needle)]
+        counted = dict(zip(terms, self._counted(terms), strict=True))
         for needle in needles:
-            if needle in self._terms:
-                counts += np.bincount(self._owners[self._hashes == self._terms[needle]], minlength=len(counts))
-            else:
-                counts += np.fromiter(map(str.count, self._texts(), repeat(needle)), np.int64, len(counts))
-        return counts
+            if needle not in counted:
+                found = map(str.count, self._texts(), repeat(needle))
+                counted[needle] = np.fromiter(found, np.float64, len(self._rows))
+        return np.array([np.sum([counted[needle] for needle in item.needles], axis=0) for item in items])
+
+    def _counted(self, needles: Sequence[str]) -> "Counts":
+        import numpy as np
+
+        hashes = np.fromiter((hash(needle[1:-1]) for needle in needles), np.int64, len(needles))
+        order = np.argsort(hashes)
+        # Nearly all terms are none of those that are counted, as their last bits tell already.
+        wanted = np.zeros(_LAST_BITS + 1, np.bool_)
+        wanted[hashes & _LAST_BITS] = True
+        places = np.flatnonzero(wanted[self._hashes & _LAST_BITS])
+        found = self._hashes[places]
+        which = order[np.searchsorted(hashes, found, sorter=order).clip(max=len(order) - 1)]
+        same = hashes[which] == found
+        places, which = places[same], which[same]
+        owners = self._owners[places]
+        weights = np.where(places < self._title_ends[owners], self._title_weight, 1)
+        shape = (len(needles), len(self._rows))
+        counts = np.bincount(which * len(self._rows) + owners, weights, shape[0] * shape[1])
+        return np.asarray(counts, np.float64).reshape(shape)
 
     def _texts(self) -> list[str]:
         return [row.title * self._title_weight + row.body + row.compounds for row in self._rows]
@@ -256,12 +267,6 @@ class _Counting:
 
 def _is_term(needle: str) -> bool:
     return needle.endswith(" ") and needle.count(" ") == 2
-
-
-def _best_first(ranked: Iterable[ScoredUnit]) -> list[ScoredUnit]:
-    found = sorted(ranked, key=_UNIT)
-    found.sort(key=_SCORE, reverse=True)
-    return found
 
 
 def _is_telling(term: str) -> bool:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.errors import InvalidArgument
+from clew.search.lexical.packing import Row
 from clew.search.lexical.plan import Correction, Plan, Planning
 from clew.search.lexical.query import LexicalQuery, Sign
-from clew.search.lexical.ranking import Bm25Settings, ScoredUnit, Scorer, Stream, Streams
+from clew.search.lexical.ranking import Bm25Settings, Scorer, Stream, Streams
 from clew.search.units import Condition
 
 if TYPE_CHECKING:
@@ -82,11 +83,8 @@ class LexicalSearch:
         totals = self._reading.totals()
         plan = Planning(self._reading, totals.units, restrict).plan(query)
         notes = _notes(query, plan)
-        scorer = Scorer(self._ranking, totals)
-        candidates = scorer.rank(self._candidates(plan, restrict, limit), plan.items)
-        # An index that keeps no places of words lets through what holds those of a phrase apart from each other.
-        ranked = [each for each in candidates if each.matched]
-        if not ranked:
+        scorer = Scorer(self._ranking, totals, self._candidates(plan, restrict, limit))
+        if not scorer.score(plan.items):
             return LexicalResult(reason=NOTHING_FOUND, notes=notes)
         settings = self._ranking
         learns = (
@@ -94,11 +92,11 @@ class LexicalSearch:
             and plan.plain_words >= settings.feedback_from_words
             and query.named_share <= settings.feedback_named_share
         )
-        learnt = scorer.learn(ranked, plan.items, self._reading.units_with) if learns else []
-        ranked = scorer.rank_again(ranked, learnt) if learnt else ranked
+        learnt = scorer.learn(plan.items, self._reading.units_with) if learns else []
+        ranked = scorer.ranked()
         return LexicalResult(
-            hits=tuple(LexicalHit(each.row.unit, round(each.score, 6), each.matched) for each in ranked[:limit]),
-            corrections=_corrections(plan, ranked),
+            hits=tuple([LexicalHit(row.unit, round(score, 6), matched) for row, score, matched in ranked[:limit]]),
+            corrections=_corrections(plan, [row for row, _, _ in ranked]),
             learnt=tuple(item.label for item in learnt),
             notes=notes,
         )
@@ -144,9 +142,9 @@ def _notes(query: LexicalQuery, plan: Plan) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _corrections(plan: Plan, ranked: Sequence[ScoredUnit]) -> tuple[Correction, ...]:
+def _corrections(plan: Plan, rows: Sequence[Row]) -> tuple[Correction, ...]:
     """The replacements that lead to a unit the caller may see: others would tell of words the caller may not know."""
-    texts = [each.row.title + each.row.body + each.row.compounds for each in ranked] if plan.corrections else []
+    texts = [row.title + row.body + row.compounds for row in rows] if plan.corrections else []
     shown = []
     for word, found in plan.corrections.items():
         seen = [each.word for each in found if any(f" {each.term} " in text for text in texts)]

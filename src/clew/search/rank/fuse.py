@@ -11,7 +11,8 @@ given (`spread` apart, whose purpose is another one) and keep or drop whole item
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from operator import attrgetter, itemgetter
+from itertools import compress, count, repeat
+from operator import attrgetter, eq, itemgetter
 from statistics import fmean
 from typing import Generic, TypeVar
 
@@ -63,9 +64,11 @@ def fuse(rankings: Mapping[str, Ranking[Id]], recipe: Recipe) -> tuple[Fused[Id]
     found: dict[Id, list[Contribution]] = {}
     for name, signal in by_name.items():
         ranking = _checked(name, rankings.get(name, ())[: signal.depth])
-        values = _values([score for _, score in ranking], signal, recipe, longest)
-        for rank, ((item, score), value) in enumerate(zip(ranking, values, strict=True), start=1):
-            found.setdefault(item, []).append(Contribution(name, rank, score, value))
+        scores = [score for _, score in ranking]
+        # A call in Python for each result would take most of the time.
+        parts = map(Contribution, repeat(name), count(1), scores, _values(scores, signal, recipe, longest))
+        for (item, _), part in zip(ranking, parts, strict=True):
+            found.setdefault(item, []).append(part)
     return in_order([Fused(item, _sum(parts), tuple(parts)) for item, parts in found.items()])
 
 
@@ -97,7 +100,8 @@ def in_order(results: Iterable[Fused[Id]]) -> tuple[Fused[Id], ...]:
         return -result.score, parts[0].rank if len(parts) == 1 else min(part.rank for part in parts), result.id
 
     found = sorted(results, key=_SCORE, reverse=True)
-    equal = {score for score, results in Counter(map(_SCORE, found)).items() if results > 1}
+    scores = list(map(_SCORE, found))
+    equal = set(compress(scores, map(eq, scores, scores[1:])))
     if not equal:
         return tuple(found)
     # A call for each result takes longer than the rest; few are equal.

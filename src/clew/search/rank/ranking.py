@@ -107,7 +107,7 @@ def rank(
     rankings: dict[str, tuple[tuple[int, float], ...]] = {}
     notes = list(words.notes)
     if by_words is not None:
-        rankings["lexical"] = tuple((hit.unit, hit.score) for hit in words.hits)
+        rankings["lexical"] = tuple([(hit.unit, hit.score) for hit in words.hits])
     if by_meaning is not None:
         said = meaning(query, question.text) if question.words is None else question.text[:MAX_DENSE_CHARACTERS]
         found = dense.rank(reading, said, condition, by_meaning.depth)
@@ -220,27 +220,26 @@ def agree(fused: Sequence[Fused[int]], vectors: "Mapping[int, Vector]", agreemen
     if count == 0 or agreement.share == 0:
         return tuple(fused)
     means = _means_of_nearest([vectors[result.id] for result in head], [result.score for result in head], count)
-    order = sorted(range(len(head)), key=lambda place: (-means[place], head[place].id))
+    order = sorted(zip([-mean for mean in means], [result.id for result in head], head, strict=True))
+    share, rest = agreement.share, 1 - agreement.share
     changed = {
-        head[place].id: _joined(head[place], rank, means[place], agreement.share)
-        for rank, place in enumerate(order, start=1)
+        id: Fused(
+            id,
+            rest * result.score - share * less,
+            (
+                *[Contribution(part.signal, part.rank, part.score, rest * part.value) for part in result.contributions],
+                Contribution(AGREEMENT, rank, -less, -share * less),
+            ),
+        )
+        for rank, (less, id, result) in enumerate(order, start=1)
     }
-    return in_order(changed.get(result.id, result) for result in fused)
-
-
-def _joined(result: Fused[int], rank: int, mean: float, share: float) -> Fused[int]:
-    own = [Contribution(part.signal, part.rank, part.score, (1 - share) * part.value) for part in result.contributions]
-    return Fused(
-        result.id,
-        (1 - share) * result.score + share * mean,
-        (*own, Contribution(AGREEMENT, rank, mean, share * mean)),
-    )
+    return in_order([changed.get(result.id, result) for result in fused])
 
 
 def _means_of_nearest(vectors: "Sequence[Vector]", scores: Sequence[float], count: int) -> list[float]:
     import numpy as np
 
-    rows = np.stack(vectors)
+    rows = np.concatenate(vectors).reshape(len(vectors), -1)
     block = max(1, _BLOCK // rows.size)
     likeness = np.zeros((len(rows), len(rows)), np.float32)
     for start in range(0, len(rows), block):
