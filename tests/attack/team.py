@@ -1,7 +1,7 @@
 """Eight processes write to one PostgreSQL, and they and PostgreSQL itself are killed at random moments.
 
-Afterwards every write that was acknowledged is there, none is there by half, and the numbers of the events rise without
-two of them meaning the same.
+Afterwards every write that was acknowledged is there, none is there by half, the numbers of the events rise without
+two of them meaning the same, and every event that was told just before PostgreSQL was killed is there.
 """
 
 import os
@@ -51,6 +51,7 @@ class Attack:
         self.counts: Counter[str] = Counter()
         self._chance = random.Random(22)
         self._alive: dict[str, int] = {}
+        self._told: dict[int, str] = {}
 
     def until(self, wanted: int) -> None:
         open_store(self.url).close()
@@ -96,6 +97,8 @@ class Attack:
         os.kill(self._alive.pop(name), signal.SIGKILL)
         self.counts["killed writers"] += 1
         if self.counts["killed writers"] % _KILLS_PER_CRASH == 0:
+            with closing(open_store(self.url)) as store:
+                self._told |= {event.seq: event.id for event in store.events(after=max(self._told, default=0))}
             self.server.kill()
             self.server.start()
             self.counts["killed databases"] += 1
@@ -107,6 +110,11 @@ class Attack:
             found = Counter(str(record.data) for record in records)
             wrong = [f"{name} was acknowledged and is not there" for name in self.acknowledged - found.keys()]
             wrong += [f"{name} is there by half" for name, parts in found.items() if parts != PARTS]
+            there = {event.seq: event.id for event in events}
+            wrong += [
+                f"the event {seq} was told and is not there" for seq in self._told if there.get(seq) != self._told[seq]
+            ]
+            self.counts["events told before a kill"] = len(self._told)
             if len(events) != len(records) or len({event.seq for event in events}) != len(events):
                 wrong.append(f"there are {len(events)} events for {len(records)} records")
             return tuple(wrong + store.check())

@@ -240,3 +240,33 @@ def test_a_failed_statement_that_the_block_swallows_takes_the_transaction_back_w
         with pytest.raises(StoreError, match="was taken back"):
             swallow(store)
         assert store.found_setting("kept") is None
+
+
+# Verifies: REQ-d00483-G
+def test_a_write_is_acknowledged_when_it_is_on_the_disk(team: Team) -> None:
+    with closing(team.open("red", "writer")) as store, psycopg.connect(team.address.url, autocommit=True) as database:
+        for number in range(20):
+            with store.transaction(actor="tests") as transaction:
+                transaction.put("notes", "one", number)
+                (place,) = database.execute("SELECT pg_current_wal_insert_lsn()").fetchone() or ("",)
+            assert _is_on_disk(database, place)
+
+
+# Verifies: REQ-d00483-G
+def test_events_are_told_when_they_are_on_the_disk(team: Team) -> None:
+    write = f"""
+        INSERT INTO {team.schema("red")}.events (at, actor, operation, reason, collection, id, version, after)
+        VALUES ('', 'tests', 'put', '', 'notes', 'one', %s, '1')
+    """  # noqa: S608
+    with closing(team.open("red", "reader")) as store, psycopg.connect(team.address.url, autocommit=True) as database:
+        database.execute("SET synchronous_commit = off")
+        for version in range(1, 21):
+            database.execute(write.encode(), (version,))
+            (place,) = database.execute("SELECT pg_current_wal_insert_lsn()").fetchone() or ("",)
+            assert store.events(latest_first=True, limit=1)[0].version == version
+            assert _is_on_disk(database, place)
+
+
+def _is_on_disk(database: Any, place: str) -> bool:
+    (found,) = database.execute("SELECT pg_current_wal_flush_lsn() >= %s::pg_lsn", (place,)).fetchone()
+    return bool(found)

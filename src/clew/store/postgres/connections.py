@@ -2,6 +2,11 @@
 
 Writers of one schema take turns behind an advisory lock, so that the numbers of events rise in the order of commits.
 The lock belongs to a transaction: it ends with it, however that ends.
+
+A writer lets the next one go before its own write is on the disk, and is told that it has written only after: so one
+wait for the disk serves all who write at that time. The log of the database is written in order; what follows is never
+there without what came before. Others may see a write a moment before it is on the disk. Who copies it to another
+place waits for that moment (`demand_on_disk`).
 """
 
 import logging
@@ -30,6 +35,12 @@ MOST_CONNECTIONS = 16
 """Of one process; more threads than that wait for each other."""
 _AGAIN_SECONDS = 1.0
 """For so long after a failed attempt, others fail at once with the same error."""
+
+_TO_DISK = "SELECT pg_logical_emit_message(true, 'clew', '')"
+"""A note in the database's log that says nothing: it is acknowledged when it is on the disk with all that came
+before."""
+_LOOKS_SECONDS = (0.0, 0.001, 0.002, 0.004, 0.008)
+"""Who writes takes a write to the disk at once; a reader that waits for it asks so often before doing so itself."""
 
 NOW = """to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
 """The time by the database's clock, in the one spelling of the store."""
@@ -141,11 +152,11 @@ class Connections:
     def writing(self, *, durable: bool = True) -> Iterator[Connection]:
         """The lock of the schema's writers and a transaction around the block."""
         self._demand_writable()
-        lent, at = self._begun(durable)
+        lent, at = self._begun()
         self._thread.writes = True
         try:
             yield Connection(self, lent, at=at)
-            self._commit(lent)
+            self._commit(lent, durable=durable)
         finally:
             self._thread.writes = False
             self._roll_back(lent)
@@ -159,9 +170,9 @@ class Connections:
         if not self.may_write:
             raise read_only(self.address, "it has the role reader only")
 
-    def _begun(self, durable: bool) -> tuple[Lent, str]:
+    def _begun(self) -> tuple[Lent, str]:
         begin = f"""
-            BEGIN{"" if durable else "; SET LOCAL synchronous_commit = off"};
+            BEGIN; SET LOCAL synchronous_commit = off;
             SELECT pg_advisory_xact_lock({lock_of(self.schema)}); SELECT {NOW}
         """
         lent, cursor = self._asked(begin)
@@ -205,12 +216,10 @@ class Connections:
                 lent.execute("ROLLBACK")
         self._give_back(lent)
 
-    def _commit(self, lent: Lent) -> None:
+    def _commit(self, lent: Lent, *, durable: bool) -> None:
         try:
-            done = lent.execute("COMMIT").statusmessage
+            done = lent.execute(f"COMMIT; {_TO_DISK}" if durable else "COMMIT").statusmessage
         except psycopg.Error as error:
-            if not is_lost(error):
-                raise fault(error, self.address) from None
             lost = fault(error, self.address)
             raise type(lost)(
                 lost.message.replace("cannot be reached", "was lost while a write was being committed"),
@@ -219,6 +228,19 @@ class Connections:
         if done != "COMMIT":
             # PostgreSQL takes back, without an error, what holds a statement that failed.
             raise taken_back(self.name)
+
+    def demand_on_disk(self, lent: Lent) -> None:
+        """Wait until all that could be read so far is on the database's disk, and cannot be lost any more."""
+        find = "SELECT CASE WHEN NOT pg_is_in_recovery() THEN pg_current_wal_insert_lsn()::text END"
+        (place,) = lent.execute(find).fetchone() or (None,)
+        if place is None:
+            return
+        for seconds in _LOOKS_SECONDS:
+            time.sleep(seconds)
+            (is_there,) = lent.execute("SELECT pg_current_wal_flush_lsn() >= %s::pg_lsn", (place,)).fetchone() or (0,)
+            if is_there:
+                return
+        lent.execute(_TO_DISK)
 
     def another(self, broken: Lent) -> Lent:
         """A connection in the place of one that the database closed, as it does when it is started again."""

@@ -21,6 +21,8 @@ class SqlStore(Generic[C]):
     """Takes a JSON list of ids and a collection; gives id, version, data, time and whether the record is as it was
     written, in the order of the ids."""
 
+    made_transaction: type[records.SqlTransaction[Any]] = records.SqlTransaction
+
     def __init__(self, connections: C) -> None:
         self._connections = connections
 
@@ -48,7 +50,7 @@ class SqlStore(Generic[C]):
         check_text("reason", reason)
         actor = signed(actor, self._connections.principal, person())
         with self._connections.writing() as connection:
-            transaction = records.SqlTransaction(connection, self._connections, actor=actor, reason=reason)
+            transaction = self.made_transaction(connection, self._connections, actor=actor, reason=reason)
             try:
                 yield transaction
             finally:

@@ -7,7 +7,8 @@ others use after.
 import json
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from contextlib import contextmanager
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -33,10 +34,13 @@ _APPEND_EVENT = """
 _Statement = tuple[str, tuple[object, ...]]
 
 
-class SqlTransaction:
+C = TypeVar("C", bound=Connection)
+
+
+class SqlTransaction(Generic[C]):
     """The writes of one block, on a connection that holds the writer's lock."""
 
-    def __init__(self, connection: Connection, store: Connections, *, actor: str, reason: str) -> None:
+    def __init__(self, connection: C, store: Connections, *, actor: str, reason: str) -> None:
         self._connection = connection
         self._store = store
         self._actor = actor
@@ -51,7 +55,7 @@ class SqlTransaction:
         self._check(collection, id, if_version)
         text = encode(collection, id, data)
         version, before = self._entry(collection, id)
-        _demand_version(collection, id, version if before is not None else 0, if_version)
+        demand_version(collection, id, version if before is not None else 0, if_version)
         version += 1
         self._write(
             (_WRITE_ENTRY, (collection, id, version, text, self._at)),
@@ -64,7 +68,7 @@ class SqlTransaction:
         version, before = self._entry(collection, id)
         if before is None:
             raise NotFound(f"There is no record {collection}/{id}.", hint="Scan the collection for its ids.")
-        _demand_version(collection, id, version, if_version)
+        demand_version(collection, id, version, if_version)
         version += 1
         self._write(
             (_WRITE_ENTRY, (collection, id, version, None, self._at)),
@@ -142,10 +146,15 @@ class SqlTransaction:
         return _APPEND_EVENT, values
 
     def _write(self, *statements: _Statement) -> None:
+        with self._writing():
+            for statement, values in statements:
+                self._connection.execute(statement, values)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
         try:
             with self._store.translated():
-                for statement, values in statements:
-                    self._connection.execute(statement, values)
+                yield
         except BaseException:
             self._failed = True
             raise
@@ -262,7 +271,7 @@ def _event(row: tuple[Any, ...], store: Connections) -> Event:
     return Event(seq, at, actor, operation, reason, collection, id, version, *images)
 
 
-def _demand_version(collection: str, id: str, present: int, wanted: int | None) -> None:
+def demand_version(collection: str, id: str, present: int, wanted: int | None) -> None:
     """`present` is 0 where there is no live record."""
     if wanted is None or wanted == present:
         return
