@@ -257,7 +257,7 @@ def test_events_are_told_when_they_are_on_the_disk(team: Team) -> None:
     write = f"""
         INSERT INTO {team.schema("red")}.events (at, actor, operation, reason, collection, id, version, after)
         VALUES ('', 'tests', 'put', '', 'notes', 'one', %s, '1')
-    """  # noqa: S608
+    """
     with closing(team.open("red", "reader")) as store, psycopg.connect(team.address.url, autocommit=True) as database:
         database.execute("SET synchronous_commit = off")
         for version in range(1, 21):
