@@ -14,6 +14,7 @@ from clew.config import Config, load
 from clew.context import Context
 from clew.errors import Cancelled, ClewError, ConfigError
 from clew.once import Once
+from clew.workspace.follow import KeptNames
 
 if TYPE_CHECKING:
     # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from clew.trace.files.service import RequirementFiles
     from clew.trace.links.service import LinkService
     from clew.trace.service import TraceService
+    from clew.why.overview.holdings import Holdings
 
 log = logging.getLogger(__name__)
 
@@ -45,6 +47,8 @@ class Project:
         self.config = config
         self.context = Context(config, self._make_graph)
         self._drafts = drafts
+        self.names: KeptNames[Holdings] = KeptNames(config.root)
+        """What the folder holds, by the names of its files."""
         self._trace = Once(self._open_trace)
         self._open_cursors = Once(self._make_open_cursors)
         self._mutations: MutationService | None = None

@@ -2,8 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 
 class Traffic:
@@ -18,25 +17,31 @@ class Traffic:
         with self._lock:
             return 0.0 if self._under_way > 0 else self._clock() - self._last
 
-    @contextmanager
-    def call(self) -> Iterator[None]:
+    def call(self) -> "Counted":
         """A call, as long as the block lasts."""
-        self._count(1)
-        try:
-            yield
-        finally:
-            self._count(-1)
+        return Counted(self.count, 1)
 
-    @contextmanager
-    def aside(self) -> Iterator[None]:
+    def aside(self) -> "Counted":
         """A call that waits for work in the background itself: nothing has to give way to it."""
-        self._count(-1)
-        try:
-            yield
-        finally:
-            self._count(1)
+        return Counted(self.count, -1)
 
-    def _count(self, by: int) -> None:
+    def count(self, by: int) -> None:
         with self._lock:
             self._under_way += by
             self._last = self._clock()
+
+
+class Counted:
+    """A block that counts as long as it lasts. Every call enters one, so it is no generator."""
+
+    __slots__ = ("_by", "_count")
+
+    def __init__(self, count: Callable[[int], None], by: int) -> None:
+        self._count = count
+        self._by = by
+
+    def __enter__(self) -> None:
+        self._count(self._by)
+
+    def __exit__(self, *error: object) -> None:
+        self._count(-self._by)

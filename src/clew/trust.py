@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -176,14 +177,15 @@ def records_file() -> Path:
 def own_folder(variable: str, on_windows: str, usual: str) -> Path:
     """A folder of the user's own: where the environment says, or at its usual place below the home folder."""
     given = os.environ.get(variable) or (os.environ.get(on_windows) if os.name == "nt" else None)
+    return _own_folder(given, os.path.expanduser("~"), usual)  # noqa: PTH111
+
+
+@lru_cache(maxsize=16)
+def _own_folder(given: str | None, home: str, usual: str) -> Path:
     # A relative path would be a folder of a project.
     if given and Path(given).is_absolute():
         return Path(given)
-    try:
-        home = Path.home()
-    except RuntimeError:
-        home = Path()
-    return (home if home.is_absolute() else Path(os.devnull)) / usual
+    return (Path(home) if Path(home).is_absolute() else Path(os.devnull)) / usual
 
 
 def _read() -> _Records:

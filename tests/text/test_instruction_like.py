@@ -3,9 +3,10 @@
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from clew.text.instruction_like import INSTRUCTION_LIKE, are_any_flagged, flags_of
+from clew.text.instruction_like import INSTRUCTION_LIKE, RULES, flags_of, may_hold_flagged
 
 ROOT = Path(__file__).parents[2]
 PROMPTS = ROOT.parent / "shared" / "data" / "injection" / "piguard_valid.json"
@@ -49,9 +50,21 @@ MOST_FALSE = 0.021
 )
 def test_instructions_to_a_model_are_flagged(text: str) -> None:
     assert flags_of(text) == (INSTRUCTION_LIKE,)
-    # Nor are they missed between other texts, whatever these end and begin with.
-    assert are_any_flagged(["The system shall", text, "and"])
-    assert not are_any_flagged(["Ignore all", "previous instructions"])
+    # Nor are they missed in the JSON of an answer.
+    assert may_hold_flagged(json.dumps({"text": ["The system shall", f"\\n{text}\n"]}, ensure_ascii=False))
+    assert may_hold_flagged(msgspec.json.encode({text: None}).decode())
+
+
+# Verifies: REQ-d00179-A
+@pytest.mark.parametrize("word", sorted({word for rule in RULES for word in rule.words}))
+def test_no_word_by_which_a_rule_is_chosen_is_overlooked(word: str) -> None:
+    for text in (word, word.upper(), f"x{word}x", word.replace(" ", "\n"), f"\\{word}"):
+        assert may_hold_flagged(msgspec.json.encode({"text": text}).decode())
+
+
+def test_an_answer_without_such_a_word_is_not_looked_into() -> None:
+    data = {"id": "REQ-d00001", "title": "The clock", "body": 'A. It SHALL show the hour.\nB. "Twelve" is noon.'}
+    assert not may_hold_flagged(msgspec.json.encode(data).decode())
 
 
 # Verifies: REQ-d00179-A

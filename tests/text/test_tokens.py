@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.text.tokens import estimate_tokens
+from clew.text.tokens import estimate_tokens, is_surely_within
 
 PROSE = (
     "The keeper of the lighthouse climbs the stairs every evening, trims the lamp and writes the hour into the log. "
@@ -52,6 +52,18 @@ def test_estimate_is_deterministic_and_never_below_a_token_for_six_characters(te
     estimate = estimate_tokens(text)
     assert estimate == estimate_tokens(text)
     assert estimate * 6 >= len(text)
+
+
+@given(st.text(alphabet="aZ0 \n.,\té€漢𝒳", max_size=60), st.integers(0, 80))
+def test_what_is_surely_within_a_budget_is_within_it(text: str, tokens: int) -> None:
+    # What has no more characters than the budget has tokens is not counted at all.
+    if len(text) > tokens and is_surely_within(text, tokens):
+        assert estimate_tokens(text) <= tokens
+
+
+def test_plain_prose_needs_no_estimate() -> None:
+    assert is_surely_within(PROSE, 2 * estimate_tokens(PROSE))
+    assert not is_surely_within(PROSE, estimate_tokens(PROSE) - 1)
 
 
 @given(st.text(max_size=200), st.text(max_size=200))

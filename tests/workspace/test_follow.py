@@ -13,7 +13,8 @@ from clew.text.hashing import content_hash
 from clew.workspace import follow
 from clew.workspace.files import FileEntry
 from clew.workspace.find import Selection
-from clew.workspace.follow import RACY_NS, FileContents, FileState, Follower, is_settled
+from clew.workspace.follow import RACY_NS, FileContents, FileState, Follower, KeptNames, is_settled
+from clew.workspace.survey import survey
 
 LONG_AGO = 1_600_000_000
 AHEAD = 4_000_000_000
@@ -282,3 +283,46 @@ def test_contents_are_read_again_only_when_they_changed(tmp_path: Path) -> None:
     write(tmp_path, "a.req", "x" * 11)
     with pytest.raises(FormatError, match="11 bytes"):
         contents.read(place)
+
+
+# Verifies: REQ-d00003-E
+def test_what_is_made_of_names_is_made_again_only_when_one_came_or_went(tmp_path: Path) -> None:
+    write(tmp_path, "in/a.md", "one")
+    looks: list[int] = []
+
+    def names() -> tuple[tuple[str, ...], dict[str, int]]:
+        looks.append(1)
+        seen = survey(tmp_path, 100)
+        return seen.files, seen.marks
+
+    def settle() -> None:
+        for folder in (tmp_path, tmp_path / "in"):
+            os.utime(folder, (LONG_AGO + len(looks), LONG_AGO + len(looks)))
+
+    kept: KeptNames[tuple[str, ...]] = KeptNames(tmp_path)
+    settle()
+    assert [kept.made(names) for _ in range(3)] == [("in/a.md",)] * 3
+    assert len(looks) == 1
+    write(tmp_path, "in/a.md", "another content")
+    assert kept.made(names) == ("in/a.md",)
+    assert len(looks) == 1
+    write(tmp_path, "in/b.md", "two")
+    assert kept.made(names) == ("in/a.md", "in/b.md")
+    # The folder changed just now: its time proves nothing.
+    assert kept.made(names) == ("in/a.md", "in/b.md")
+    assert len(looks) == 3
+    write(tmp_path, ".gitignore", "a.md\n")
+    settle()
+    assert [kept.made(names) for _ in range(2)] == [(".gitignore", "in/b.md")] * 2
+    write(tmp_path, ".gitignore", "b.md\n", LONG_AGO + 99)
+    assert kept.made(names) == (".gitignore", "in/a.md")
+
+
+# Verifies: REQ-d00003-E
+def test_contents_that_may_no_longer_be_read_are_not_given(tmp_path: Path) -> None:
+    contents = FileContents(10)
+    write(tmp_path, "a.req", "one")
+    assert contents.read(tmp_path / "a.req") == b"one"
+    (tmp_path / "a.req").unlink()
+    with pytest.raises(FileNotFoundError):
+        contents.read(tmp_path / "a.req")

@@ -1,7 +1,7 @@
 """Many readers or one writer."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
@@ -18,17 +18,22 @@ class ReadWriteLock:
         self._readers = 0
         self._writing = False
         self._closing = 0
+        self._reader = Reader(self._begin_reading, self._end_reading)
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
+    def reading(self) -> "Reader":
+        """For a block that reads."""
+        return self._reader
+
+    def _begin_reading(self) -> None:
         with self._changed:
-            self._changed.wait_for(lambda: not self._writing and not self._closing)
+            while self._writing or self._closing:
+                self._changed.wait()
             self._readers += 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._readers -= 1
+
+    def _end_reading(self) -> None:
+        with self._changed:
+            self._readers -= 1
+            if not self._readers:
                 self._changed.notify_all()
 
     @contextmanager
@@ -50,3 +55,19 @@ class ReadWriteLock:
 
     def _free(self) -> bool:
         return not self._writing and not self._readers
+
+
+class Reader:
+    """The block of a reader. Every call enters one, so it is no generator."""
+
+    __slots__ = ("_begin", "_end")
+
+    def __init__(self, begin: Callable[[], None], end: Callable[[], None]) -> None:
+        self._begin = begin
+        self._end = end
+
+    def __enter__(self) -> None:
+        self._begin()
+
+    def __exit__(self, *error: object) -> None:
+        self._end()

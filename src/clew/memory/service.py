@@ -26,7 +26,7 @@ from clew.memory.scope import PERSON, Asker
 from clew.memory.scratchpad import Scratchpad
 from clew.memory.storage.changes import Changes
 from clew.memory.storage.history import History
-from clew.memory.storage.home import STORE_FILE, Home, places
+from clew.memory.storage.home import Home, is_there
 from clew.memory.storage.library import Library
 from clew.memory.storage.region import RememberedRegion
 from clew.memory.storage.units import MemoryUnits
@@ -78,7 +78,7 @@ class MemoryService:
         """Whether anything was ever remembered here; makes nothing."""
         if self._home.made is not None or self.context.config.store is not None:
             return True
-        return (places(self.context)[0] / STORE_FILE).exists()
+        return is_there(self.context)
 
     @property
     def units(self) -> MemoryUnits:

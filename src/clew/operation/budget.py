@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from clew.errors import InvalidArgument, Refused
-from clew.text.tokens import estimate_tokens
+from clew.text.tokens import estimate_tokens, is_surely_within
 
 DEFAULT_TOKENS = 4_000
 HARD_TOKENS = 20_000
@@ -257,8 +257,9 @@ def _clipped(value: Any, longest: int, whole: Sequence[str] = ()) -> Any:
 
 def fits(data: dict[str, Any], budget: Budget) -> bool:
     """Whether the data keeps the budget as it is."""
-    text = msgspec.json.encode(data).decode()
-    # A token is at least one byte, so most answers need no counting.
-    if len(text) <= budget.tokens:
-        return True
-    return estimate_tokens(text) <= budget.tokens and len(text.encode()) <= budget.bytes
+    encoded = msgspec.json.encode(data)
+    text = encoded.decode()
+    if len(encoded) > budget.bytes:
+        return False
+    # Most answers need no counting.
+    return is_surely_within(text, budget.tokens) or estimate_tokens(text) <= budget.tokens

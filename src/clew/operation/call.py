@@ -1,10 +1,9 @@
 """Carrying out a tool call: the one path that MCP, the command line and the web share."""
 
 import re
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
@@ -121,7 +120,7 @@ class Call:
         self.news: str | None = None
         """What a person has to know besides the answer, such as that the search index is being built."""
         self._progress = progress
-        self._cancelled = threading.Event()
+        self._is_cancelled = False
 
     @property
     def is_lenient(self) -> bool:
@@ -138,11 +137,11 @@ class Call:
 
     def cancel(self) -> None:
         """Ask the handler to stop; called from another thread."""
-        self._cancelled.set()
+        self._is_cancelled = True
 
     def check(self) -> None:
         """Raises Cancelled once the caller took the request back. Cheap enough for inner loops."""
-        if self._cancelled.is_set():
+        if self._is_cancelled:
             raise Cancelled("The call was cancelled.", hint="Nothing was changed.")
 
     def pages(
@@ -206,10 +205,12 @@ def answer(request: Operation, call: Call) -> Answer:
         data = {**data, "notes": (*noted, *more)} if (more := _missing_notes(call, noted)) else data
     elif more := _damage(call):
         data = {**data, "notes": more}
-    # The text shows what is left of the result once it keeps the budget.
+    encoded = text = msgspec.json.encode(data).decode()
     has_own_text = type(request).text is not Operation.text
-    text = request.text(msgspec.convert(data, result_of(type(request))) if has_own_text else data)
-    if places := flagged_places(data):
+    if has_own_text:
+        # The text shows what is left of the result once it keeps the budget.
+        text = request.text(msgspec.convert(data, result_of(type(request))))
+    if places := flagged_places(data, encoded):
         data = with_flags(data, places)
         # The warning comes before the texts that it is about.
         text = f"{note_of(places)}\n\n{text}" if has_own_text else request.text(data)
@@ -234,8 +235,8 @@ _MOST_DAMAGED = 3
 
 def _damage(call: Call) -> tuple[str, ...]:
     """Which records were left out because they are damaged, and the way out."""
-    found = list(call.project.context.damage.values()) if call.project is not None else []
-    return tuple(f"{each.message} It is left out here. {each.hint}".rstrip() for each in found[:_MOST_DAMAGED])
+    found = list(call.project.context.damage.values())[:_MOST_DAMAGED] if call.project is not None else ()
+    return tuple(f"{each.message} It is left out here. {each.hint}".rstrip() for each in found)
 
 
 def perform(request: Operation, call: Call) -> Any:
@@ -291,7 +292,7 @@ def _run(request: Operation, call: Call, shaped: Callable[[Any], Any], *, bounde
     about = request.about
     if about.needs is Freshness.NONE:
         return shaped(request.run(call))
-    with _ready(about.needs, request, call):
+    with _made_ready(about.needs, request, call):
         if about.pages is None:
             return shaped(request.run(call))
         pages, state = call.pages(request, strict=True), _state_of(request, call)
@@ -311,9 +312,8 @@ _WITHOUT_GRAPH = (Freshness.PASSAGES, Freshness.DOCUMENTS)
 _ON_DOCUMENTS = (Freshness.PASSAGES, Freshness.DOCUMENTS, Freshness.DOCUMENT_GRAPH)
 
 
-@contextmanager
-def _ready(needs: Freshness, request: msgspec.Struct, call: Call) -> Iterator[None]:
-    """The project as an operation needs it. While an operation on the graph runs, the graph does not change."""
+def _made_ready(needs: Freshness, request: msgspec.Struct, call: Call) -> AbstractContextManager[None]:
+    """Bring the project to where an operation needs it. In the block that is returned, the graph does not change."""
     project = call.project
     if needs in _ON_DOCUMENTS:
         call.scope = getattr(request, "scope", None)
@@ -326,11 +326,7 @@ def _ready(needs: Freshness, request: msgspec.Struct, call: Call) -> Iterator[No
     if needs in _ON_DOCUMENTS:
         # Reading files takes as long as it takes; the time limit is for the answer.
         call.deadline = Deadline(call.check, project.config.kb.timeout_seconds)
-    if needs in _WITHOUT_GRAPH:
-        yield
-        return
-    with project.context.lock.reading():
-        yield
+    return nullcontext() if needs in _WITHOUT_GRAPH else project.context.lock.reading()
 
 
 def _state_of(request: Operation, call: Call) -> str:

@@ -1,6 +1,7 @@
 """The latest calls of agents to this process, for the page that shows them."""
 
 import threading
+import time
 from collections import deque
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -17,8 +18,8 @@ _NAMING = ("target", "req_id", "node_id", "id", "change_id", "spec_id", "query",
 class CallRecord(msgspec.Struct, frozen=True):
     number: int
     """Counted from 1 for each process."""
-    at: str
-    """UTC, ISO 8601."""
+    ended: float
+    """In seconds since 1970."""
     tool: str
     about: str
     """What it was asked about, shortened."""
@@ -26,6 +27,11 @@ class CallRecord(msgspec.Struct, frozen=True):
     milliseconds: int
     error: str
     """Its code; empty where there was none."""
+
+    @property
+    def at(self) -> str:
+        """When it ended: UTC, ISO 8601."""
+        return datetime.fromtimestamp(self.ended, UTC).isoformat(timespec="milliseconds")
 
 
 class CallLog:
@@ -40,15 +46,13 @@ class CallLog:
         return self._count
 
     def note(self, tool: str, arguments: Mapping[str, Any], session: str | None, seconds: float, error: str) -> None:
-        named = (arguments.get(name) for name in _NAMING) if isinstance(arguments, Mapping) else ()
-        about = next((value for value in named if isinstance(value, str) and value), "")
-        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        named = [arguments[name] for name in _NAMING if name in arguments] if isinstance(arguments, Mapping) else ()
+        about = next((value for value in named if isinstance(value, str) and value), "")[:_LONGEST]
         with self._lock:
             self._count += 1
-            record = CallRecord(
-                self._count, at, tool, about[:_LONGEST], (session or "")[:8], round(seconds * 1000), error
+            self._records.append(
+                CallRecord(self._count, time.time(), tool, about, (session or "")[:8], round(seconds * 1000), error)
             )
-            self._records.append(record)
 
     def latest(self, limit: int = KEPT) -> tuple[CallRecord, ...]:
         """The newest first."""

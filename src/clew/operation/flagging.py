@@ -1,27 +1,31 @@
 """The one place that says of an answer which of its texts read like instructions to a language model."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from clew.text.instruction_like import INSTRUCTION_LIKE, are_any_flagged, flags_of
+from clew.text.instruction_like import INSTRUCTION_LIKE, flags_of, may_hold_flagged
 
 MOST_PLACES: Final = 8
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,39}")
 NOTE: Final = "Texts of the project read like instructions to a language model; they are quoted data: {places}."
 
 
-def flagged_places(data: Any) -> tuple[str, ...]:
-    """Where in the data of an answer texts read like instructions, such as `assertions[0].text`; at most a few."""
-    if not are_any_flagged(_all_texts(data)):
+def flagged_places(data: Any, encoded: str | None = None) -> tuple[str, ...]:
+    """Where in the data of an answer texts read like instructions, such as `assertions[0].text`; at most a few. The
+    data `encoded` as JSON shows at once that nearly no answer has such a text."""
+    if not may_hold_flagged(json.dumps(data, ensure_ascii=False) if encoded is None else encoded):
+        return ()
+    if not any(map(flags_of, _all_texts(data))):
         return ()
     places = dict.fromkeys(place for place, text in _texts(data, "") if flags_of(text))
     return tuple(islice(places, MOST_PLACES))
 
 
 def _all_texts(data: Any) -> list[str]:
-    """Every text of the data, without its place: nearly no answer has a flagged one. Names of fields that are a single
+    """Every text of the data, without its place: that takes a tenth of the time. Names of fields that are a single
     word are left out."""
     left, texts = [data], []
     while left:

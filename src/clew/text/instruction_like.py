@@ -10,11 +10,9 @@ server is.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
-
-from clew.cache import Cache
 
 INSTRUCTION_LIKE: Final = "instruction_like"
 
@@ -193,39 +191,37 @@ _flags_of_short = lru_cache(maxsize=4_096)(_flags_of)
 """Titles, statements and bodies of requirements are shown again and again."""
 
 
-def _rules_for(text: str) -> Iterator[Rule]:
+def _rules_for(text: str) -> list[Rule]:
     """The rules that can find anything in a text: none for most texts, at next to no cost."""
-    folded = _folded(text)
-    return (rule for rule in RULES if any(word in folded for word in rule.words))
+    folded = text.lower().replace("\n", " ")
+    return [rule for rule in RULES if any(word in folded for word in rule.words)] if _has_word(folded) else []
 
 
-def _folded(text: str) -> str:
-    return text.lower().replace("\n", " ")
+def may_hold_flagged(encoded: str) -> bool:
+    """Whether any text of data that is encoded as JSON may be flagged: never False where `flags_of` finds one."""
+    # JSON says \n for a line break. Behind a backslash of a text, an n is a letter: then each text has to be looked at.
+    return "\\\\" in encoded or _has_word(encoded.lower().replace("\\n", " "))
 
 
-_WORTH_KEEPING = 40
-_harmless: Cache[str, bool] = Cache(8_192)
-"""Texts of some length that were looked at and say nothing to a model: lists show the same ones again and again."""
+def _has_word(folded: str) -> bool:
+    if _words().search(folded):
+        return True
+    return not folded.isascii() and any(word in folded for rule in RULES for word in rule.words if not word.isascii())
 
 
-def are_any_flagged(texts: Iterable[str]) -> bool:
-    """Whether `flags_of` finds anything in one of many texts. One look at all that are new tells which words there are,
-    and only the texts that have them are looked at more closely."""
-    texts = list(texts)
-    longer = [text for text in texts if _WORTH_KEEPING <= len(text) <= _SHORT]
-    if known := _harmless.get_many(longer):
-        texts = [text for text in texts if text not in known]
-    everything = _folded("\n".join(texts))
-    folded: list[str] = []
-    for rule in RULES:
-        if words := [word for word in rule.words if word in everything]:
-            folded = folded or [_folded(text) for text in texts]
-            suspects = (text for text, low in zip(texts, folded, strict=True) if any(word in low for word in words))
-            if any(rule.pattern.search(text) for text in suspects):
-                return True
-    if len(longer) > len(known):
-        _harmless.put_many({text: True for text in longer if text not in known})
-    return False
+_RARE_LETTERS = "<kbmgducoi"
+"""The rarest first: every word of a rule in ASCII has one of them."""
+
+
+@cache
+def _words() -> re.Pattern[str]:
+    """Finds a word of any rule, beginning at its rarest letter: at most places of a text there is none of those."""
+    by_letter: dict[str, list[str]] = {letter: [] for letter in _RARE_LETTERS}
+    for word in sorted({word for rule in RULES for word in rule.words if word.isascii()}):
+        letter = next(letter for letter in _RARE_LETTERS if letter in word)
+        begin, _, end = word.partition(letter)
+        by_letter[letter].append(re.escape(end) + (f"(?<={re.escape(word)})" if begin else ""))
+    return re.compile("|".join(f"{letter}(?:{'|'.join(ends)})" for letter, ends in by_letter.items() if ends))
 
 
 def matches(text: str) -> list[tuple[int, int]]:

@@ -52,6 +52,10 @@ _PER_CHANGE = (
 
 CHARACTERS_PER_TOKEN_AT_MOST = 6
 
+_SMALL_LETTERS = bytes(byte for byte in range(256) if _class_of(byte) == LETTER)
+_MOST_OF_OTHERS = 195
+"""Hundredths of a token that any other byte adds at most: a digit between letters counts 33, its changes 61 and 101."""
+
 
 def estimate_tokens(text: str) -> int:
     """About how many tokens `text` is; never less than a token for six characters. Linear, and needs no network."""
@@ -62,3 +66,14 @@ def estimate_tokens(text: str) -> int:
     classes = classes.replace(UPPER, LETTER)
     hundredths += sum(weight * classes.count(change) for change, weight in _PER_CHANGE)
     return max(-(-hundredths // 100), -(-len(text) // CHARACTERS_PER_TOKEN_AT_MOST))
+
+
+def is_surely_within(text: str, tokens: int) -> bool:
+    """Whether `text` is at most so many tokens, where a glance proves that; False where it has to be estimated."""
+    if len(text) <= tokens:
+        return True  # a token is at least one byte
+    if len(text) > tokens * CHARACTERS_PER_TOKEN_AT_MOST:
+        return False
+    encoded = text.encode("utf-8", "surrogatepass")
+    others = len(encoded.translate(None, _SMALL_LETTERS))
+    return len(encoded) + (others + 1) * _MOST_OF_OTHERS <= tokens * 100

@@ -7,9 +7,10 @@ nothing, because the file may change again and keep its time: at the next look i
 
 import os
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
+from typing import Generic, TypeVar
 
 import msgspec
 
@@ -17,6 +18,7 @@ from clew.errors import ClewError, FormatError
 from clew.text.hashing import content_hash
 from clew.workspace.files import FileEntry, entry_of, read_bytes, time_of
 from clew.workspace.find import Selection, Tree, scan
+from clew.workspace.paths import raw
 
 RACY_NS = 2_000_000_000
 """The coarsest clock of a file system in use has steps of two seconds."""
@@ -27,6 +29,8 @@ PAUSE_SHARE = 4
 
 _NOT_READ = "not read"
 """Stands for the hash of a file whose time is enough to follow it."""
+
+T = TypeVar("T")
 
 Key = tuple[str, str]
 """A file's path, and the name of the selection that found it."""
@@ -135,8 +139,18 @@ class Follower:
             self._walk()
         if self._keys.keys() != self._states.keys():
             return False
-        states = list(self._states.items())
-        return all(self._is_same(key, state, entry_of(self._root, key[0])) for key, state in states)
+        root = f"{self._root}/"
+        for key, state in list(self._states.items()):
+            # Written out, because it is done for every file before a tool answers.
+            try:
+                found = os.stat(root + raw(key[0]))  # noqa: PTH116
+                if found.st_mtime_ns == state.mtime_ns != 0 and found.st_size == state.size and state.content_hash:
+                    continue
+            except OSError:
+                pass
+            if not self._is_same(key, state, entry_of(self._root, key[0])):
+                return False
+        return True
 
     def is_probably_current(self) -> bool:
         """Like `is_current`. Where files are many and the last look found nothing, the next one waits a few times as
@@ -185,7 +199,7 @@ class Follower:
     # Looking
 
     def _are_marks_same(self) -> bool:
-        return all(time_of(self._root, path) == mark for path, mark in self._marks.items())
+        return _are_same(self._root, self._marks)
 
     def _walk(self) -> dict[Key, FileEntry]:
         """Look into all folders."""
@@ -216,24 +230,48 @@ class Follower:
             return ""
 
 
+def _are_same(root: Path, marks: Mapping[str, int]) -> bool:
+    """Whether folders still have the times that were seen."""
+    return all(time_of(root, path) == mark for path, mark in marks.items())
+
+
+class KeptNames(Generic[T]):
+    """What was made of the names in folders, kept as long as no name came or went."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._kept: tuple[T, Mapping[str, int]] | None = None
+
+    def made(self, make: Callable[[], tuple[T, Mapping[str, int]]]) -> T:
+        """The kept value, or the one that `make` returns, with the times of the folders and of the ignore files that it
+        looked into."""
+        kept = self._kept
+        if kept is not None and _are_same(self._root, kept[1]):
+            return kept[0]
+        looked_ns = time.time_ns()
+        value, marks = make()
+        self._kept = (value, marks) if is_settled(max(marks.values(), default=0), looked_ns) else None
+        return value
+
+
 class FileContents:
     """The contents of single files, wherever they lie; each is read again only when it changed."""
 
     def __init__(self, max_file_bytes: int) -> None:
         self._max_file_bytes = max_file_bytes
-        self._kept: dict[Path, tuple[tuple[int, int, int] | None, bytes]] = {}
-        """With inode, size and time; None where they prove nothing."""
+        self._kept: dict[Path, tuple[tuple[int, ...] | None, bytes]] = {}
+        """With what the system says of the file; None where that proves nothing."""
 
     def read(self, place: Path) -> bytes:
         """The content of a file: the same object as before where it is the same content. FormatError for a file over
         the limit, OSError for one that cannot be read."""
+        kept_mark, kept = self._kept.get(place, (None, b""))
+        # A question about the file costs a fifth of opening it, or of failing to.
+        if kept_mark == _mark(os.stat(place)):  # noqa: PTH116
+            return kept
         with place.open("rb") as file:
             read_ns = time.time_ns()
             status = os.fstat(file.fileno())
-            mark = (status.st_ino, status.st_size, status.st_mtime_ns)
-            kept_mark, kept = self._kept.get(place, (None, b""))
-            if kept_mark == mark:
-                return kept
             if status.st_size > self._max_file_bytes:
                 raise FormatError(
                     f"{place.name} has {status.st_size:,} bytes; files over {self._max_file_bytes:,} are not read.",
@@ -241,5 +279,10 @@ class FileContents:
                 )
             data = file.read()
         data = kept if kept == data else data
-        self._kept[place] = (mark if is_settled(status.st_mtime_ns, read_ns) else None, data)
+        self._kept[place] = (_mark(status) if is_settled(status.st_mtime_ns, read_ns) else None, data)
         return data
+
+
+def _mark(status: os.stat_result) -> tuple[int, ...]:
+    """What tells that a file is the same, has the same content and may be read by the same people."""
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_mode, status.st_uid)

@@ -11,11 +11,15 @@ from pathlib import Path
 
 import msgspec
 
+from clew.workspace.files import time_of
 from clew.workspace.find import PROJECT_MARKS
 from clew.workspace.ignore import IgnoreRules, ignored, read_rules
+from clew.workspace.paths import display
 
 HEAD_BYTES = 65_536
 """No file is read further than this."""
+
+_EXCLUDE = ".git/info/exclude"
 
 SKIPPED_FOLDERS = frozenset(
     {"__pycache__", "bower_components", "build", "coverage", "dist", "env", "htmlcov", "node_modules", "out"}
@@ -36,6 +40,9 @@ class Survey(msgspec.Struct, frozen=True):
     """Whether it stopped at its limit."""
     unreadable: int
     """Folders that may not be listed and names that are not text."""
+    marks: dict[str, int]
+    """Times of the folders that were looked into and of the files that say what is ignored: as long as they stay the
+    same, so does the rest."""
 
 
 class _Listing(msgspec.Struct, frozen=True):
@@ -54,10 +61,12 @@ def survey(root: Path, limit: int) -> Survey:
     nested: list[str] = []
     entries = unreadable = 0
     cut = False
-    excluded = read_rules(root / ".git" / "info" / "exclude", "")
+    marks = {_EXCLUDE: time_of(root, _EXCLUDE)}
+    excluded = read_rules(root / _EXCLUDE, "")
     waiting: deque[tuple[str, tuple[IgnoreRules, ...]]] = deque([("", (excluded,) if excluded else ())])
     while waiting and entries < limit:
         prefix, rules = waiting.popleft()
+        marks[display(prefix)] = time_of(root, display(prefix))
         listing = _listing(root / prefix, limit - entries)
         entries += listing.entries
         unreadable += listing.unreadable
@@ -67,14 +76,18 @@ def survey(root: Path, limit: int) -> Survey:
             continue
         if prefix and "pyvenv.cfg" in listing.names:
             continue
-        own = read_rules(root / prefix / ".gitignore", prefix) if ".gitignore" in listing.files else None
+        own = None
+        if ".gitignore" in listing.files:
+            ignore = display(f"{prefix}.gitignore")
+            marks[ignore] = time_of(root, ignore)
+            own = read_rules(root / prefix / ".gitignore", prefix)
         rules = (own, *rules) if own else rules
         files.extend(prefix + name for name in listing.files if not ignored(prefix + name, rules))
         for name in listing.folders:
             path = f"{prefix}{name}/"
             if not (name in SKIPPED_FOLDERS or name.startswith(".") or ignored(path, rules)):
                 waiting.append((path, rules))
-    return Survey(tuple(files), tuple(nested), entries, cut or bool(waiting), unreadable)
+    return Survey(tuple(files), tuple(nested), entries, cut or bool(waiting), unreadable, marks)
 
 
 def head(path: Path) -> bytes:

@@ -44,8 +44,12 @@ class GraphKeeper:
         Without `current` a changed file is only noted. `progress` may raise to stop waiting; the next call
         continues the work.
         """
-        with self.turn(progress, current=current, look=True):
-            pass
+        called = time.monotonic()
+        self._await_turn(progress)
+        try:
+            self._bring_in_step(called, progress, current=current, look=True)
+        finally:
+            self._turn.release()
 
     @contextmanager
     def turn(
@@ -55,15 +59,21 @@ class GraphKeeper:
         every change made before this call; `look` says whether changed files are looked for, by default with
         `current` only."""
         called = time.monotonic()
-        with self._my_turn(progress):
-            if not self._built:
-                self._refresh(full=False, progress=progress)
-            else:
-                if current if look is None else look:
-                    self._look(called)
-                if current and self._auto_refresh and self._graph.state.is_stale:
-                    self._refresh(full=False, progress=progress)
+        self._await_turn(progress)
+        try:
+            self._bring_in_step(called, progress, current=current, look=current if look is None else look)
             yield
+        finally:
+            self._turn.release()
+
+    def _bring_in_step(self, called: float, progress: Progress | None, *, current: bool, look: bool) -> None:
+        if not self._built:
+            self._refresh(full=False, progress=progress)
+            return
+        if look:
+            self._look(called)
+        if current and self._auto_refresh and self._graph.state.is_stale:
+            self._refresh(full=False, progress=progress)
 
     @property
     def follows_files(self) -> bool:
@@ -81,8 +91,11 @@ class GraphKeeper:
 
     def refresh(self, *, full: bool = False, progress: Progress | None = None) -> BuildReport:
         """Read what changed now."""
-        with self._my_turn(progress):
+        self._await_turn(progress)
+        try:
             return self._refresh(full=full, progress=progress)
+        finally:
+            self._turn.release()
 
     def start(self) -> None:
         """Begin building in the background unless that has begun already."""
@@ -98,15 +111,11 @@ class GraphKeeper:
             thread.join()
         self._builder.save()
 
-    @contextmanager
-    def _my_turn(self, progress: Progress | None) -> Iterator[None]:
+    def _await_turn(self, progress: Progress | None) -> None:
+        """Take the turn; the caller releases it."""
         while not self._turn.acquire(timeout=WAIT_SECONDS):
             if progress is not None:
                 progress(*self._progress)
-        try:
-            yield
-        finally:
-            self._turn.release()
 
     def _look(self, called: float) -> None:
         """Notice changed files. A look that began after the call did is as good as one of its own."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from clew.context import SHARED_FOLDER, STORE_PATIENCE_SECONDS, Context
 from clew.derived.file import throw_away
 from clew.derived.place import DerivedPlace
-from clew.errors import Conflict, NotFound, StoreBusy, StoreError, StoreFull, StoreReadOnly, StoreUnreachable
+from clew.errors import Conflict, NotFound, Refused, StoreBusy, StoreError, StoreFull, StoreReadOnly, StoreUnreachable
 from clew.memory.model import BYTES_LEFT, PENDING, PURGES
 from clew.memory.storage.index import MemoryIndex
 from clew.store.interface import Damaged, Record, Store
@@ -22,6 +22,7 @@ from clew.store.sqlite.glance import log_of, size_of
 from clew.store.watched import renewed
 from clew.text.hashing import content_hash
 from clew.workspace.git import api as git
+from clew.workspace.git.find import find_work_tree
 
 STORE_FILE = "memory.db"
 INDEX_FILE = "memory-index.db"
@@ -36,6 +37,17 @@ def places(context: Context) -> tuple[Path, str]:
     if common is None or git.toplevel(context.root) is None:
         return context.state_folder, ""
     return common / SHARED_FOLDER, context.inside
+
+
+def is_there(context: Context) -> bool:
+    """Whether anything was ever remembered in a project; makes nothing. Git is asked only where a store lies at one of
+    the places that it may name."""
+    with suppress(Refused):
+        tree = find_work_tree(context.root)
+        folders = [context.state_folder, *([tree.common / SHARED_FOLDER] if tree is not None else ())]
+        if not any((folder / STORE_FILE).exists() for folder in folders):
+            return False
+    return (places(context)[0] / STORE_FILE).exists()
 
 
 class Home:

@@ -24,6 +24,7 @@ from clew.trace.find.texts import (
     place_score,
     plain_text,
     points_of,
+    with_title,
 )
 from clew.trace.read.assertions import assertions_of
 
@@ -36,6 +37,8 @@ MOST_READ = 500
 _AROUND_IDS = " \t\r\n.,;:?!()[]<>`'\"*#"
 
 _PHRASE = re.compile(r'"[^"]*"')
+_SEPARATED = r"[\W_]+"
+"""What stands between two words."""
 
 BATCH = 250
 """Requirements that a pattern is tried on at once."""
@@ -177,7 +180,7 @@ class RequirementSearch:
         texts, scores = prepared.texts, relevance.scores
         places = self._places(query, parsed, held.ids, scores, within)
         rated = {
-            id: round(1 + (places.get(id, 0) + min(1.0, scores.get(id, 0.0))) / (max(Place) + 1), 4)
+            id: round(1 + (places.get(id, 0) + min(1.0, scores.get(id, 0.0))) / (Place.ID + 1), 4)
             for id in places.keys() | (scores.keys() & held.ids)
         }
         # What is equally relevant, and what the index did not rank, is ordered by the places the words were found in.
@@ -189,7 +192,8 @@ class RequirementSearch:
             return [Match(texts[id].node, 1.0) for id in self._best_first(held.points(missed))]
 
         found = LazyMatches([Match(texts[id].node, rated[id]) for id in first], others, len(missed))
-        related = [id for id in relevance.related if id not in held.ids | rated.keys()] if parsed.is_plain else []
+        shown = held.ids | rated.keys()
+        related = [id for id in relevance.related if id not in shown] if parsed.is_plain else []
         seen = [id for id in related if id in texts and (within is None or id in within)]
         return Matches(
             found,
@@ -212,27 +216,38 @@ class RequirementSearch:
         if parsed.is_plain:
             asked = WORD.findall(query.casefold())
             if len(asked) > 1:
-                for id in held if len(held) <= MOST_READ else held & relevant.keys():
-                    if (place := self._place(asked, id)) is not None:
-                        found[id] = place
-            words = [group[0].text for group in parsed.groups]
+                found |= self._stand_together(asked, held if len(held) <= MOST_READ else held & relevant.keys())
+            words = sorted((group[0].text for group in parsed.groups), key=len)
             if all(word in prepared.titles for word in words):
-                for id in held:
+                whole = re.compile(rf"[\W_]*{_SEPARATED.join(asked)}[\W_]*")
+                for id in held & set(with_title(words[-1], prepared.titles)):
                     title = prepared.texts[id].title
-                    if all(word in title for word in words):
-                        found[id] = Place.WHOLE_TITLE if WORD.findall(title) == asked else Place.TITLE
+                    if _has_all(words, title):
+                        found[id] = Place.WHOLE_TITLE if whole.fullmatch(title) is not None else Place.TITLE
         if (named := self._id_in(query, within)) is not None:
             found[named] = Place.ID
         return found
 
-    def _place(self, asked: Sequence[str], id: str) -> Place | None:
-        """Whether whole words stand one after the other, or in one assertion, of a requirement."""
-        everything = self._texts.now().texts[id].everything
-        if _has_all(asked, everything) and f" {' '.join(asked)} " in f" {' '.join(WORD.findall(everything))} ":
-            return Place.PHRASE
-        parts = (part.title.casefold() for part in assertions_of(self._graph, id))
-        together = any(_has_all(asked, part) and set(asked).issubset(WORD.findall(part)) for part in parts)
-        return Place.ASSERTION if together else None
+    def _stand_together(self, asked: Sequence[str], ids: AbstractSet[str]) -> dict[str, int]:
+        """The requirements in which whole words stand one after the other, or in one assertion."""
+        folded, distinct, longest = self._texts.now().folded, set(asked), max(asked, key=len)
+        # The words are made of letters and digits only. The first one comes first: that is found fastest.
+        first, *others = asked
+        phrase = re.compile(_SEPARATED.join((rf"{first}(?<![^\W_]{first})", *others)) + r"(?![^\W_])")
+        assertions: dict[str, tuple[str, ...]] = self._graph.derived("assertions_folded", lambda graph: {})
+        found: dict[str, int] = {}
+        for id in ids:
+            if phrase.search(folded[id]) is not None:
+                found[id] = Place.PHRASE
+                continue
+            parts = assertions.get(id)
+            if parts is None:
+                parts = assertions[id] = tuple(part.title.casefold() for part in assertions_of(self._graph, id))
+            for part in parts:
+                if longest in part and _has_all(asked, part) and distinct.issubset(WORD.findall(part)):
+                    found[id] = Place.ASSERTION
+                    break
+        return found
 
     def _id_in(self, query: str, within: AbstractSet[str] | None) -> str | None:
         """The requirement that a query names, itself or one of its assertions: the whole of it, or one of its words, in

@@ -1,6 +1,6 @@
 """The texts of requirements as a search looks at them: folded, with their words looked up, and kept while they last."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 import msgspec
@@ -23,6 +23,9 @@ TITLE_SCORE = 50
 KEYWORD_SCORE = 40
 KEYWORD_PART_SCORE = 25
 BODY_SCORE = 10
+
+_BEHIND_TITLE, _BEHIND_ID = "\0", "\1"
+"""Characters that no word has."""
 
 OUT_OF_ORDER = 8
 """How many times longer it takes to look one up, or to bring it into order, than to pass over it."""
@@ -51,7 +54,7 @@ class AllTexts(msgspec.Struct, frozen=True):
     """The ids, by their letters and digits (`bare`); those that no two share."""
     ids: str
     titles: str
-    """Of all requirements, joined: what is not in here is in none of them."""
+    """Of all requirements, joined: what is not in here is in none of them. Behind each title is the id."""
 
 
 class Prepared(AllTexts, frozen=True, kw_only=True):
@@ -92,7 +95,7 @@ def _in_order(texts: Mapping[str, Texts]) -> AllTexts:
         folded={id: each.everything for id, each in ordered.items()},
         spelt=_spelt(ordered),
         ids="\n".join([each.id for each in ordered.values()]),
-        titles="\n".join([each.title for each in ordered.values()]),
+        titles="".join([f"{each.title}{_BEHIND_TITLE}{id}{_BEHIND_ID}" for id, each in ordered.items()]),
     )
 
 
@@ -149,6 +152,17 @@ def _holding(text: str, candidates: AbstractSet[str], folded: Mapping[str, str])
         return {id for id in candidates if text in folded[id]}
     # Most of them are looked at: one after the other as they lie in memory, which takes half the time.
     return {id for id, everything in folded.items() if id in candidates and text in everything}
+
+
+def with_title(word: str, titles: str) -> Iterator[str]:
+    """The ids of the requirements whose title holds a word: read from the joined titles, as they lie in memory."""
+    at = titles.find(word)
+    while at >= 0:
+        end = titles.index(_BEHIND_ID, at)
+        behind = titles.rfind(_BEHIND_TITLE, at, end)
+        if behind >= 0:
+            yield titles[behind + 1 : end]
+        at = titles.find(word, end)
 
 
 def points_of(words: Sequence[str], candidates: AbstractSet[str], prepared: Prepared) -> Mapping[str, int]:

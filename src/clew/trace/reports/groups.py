@@ -78,8 +78,8 @@ def _named(code: str, found: Sequence[Finding], graph: Graph) -> str:
 def _are_scenarios(found: Sequence[Finding], graph: Graph) -> bool:
     """Whether users of OpenSpec would call all of these scenarios."""
     owners = {finding.node_id.partition("#")[0] for finding in found if finding.node_id}
-    nodes = [graph.get_node(owner) for owner in owners]
-    return bool(nodes) and all(node is not None and node.get_field("level") == "spec" for node in nodes)
+    nodes = (graph.get_node(owner) for owner in owners)
+    return bool(owners) and all(node is not None and node.get_field("level") == "spec" for node in nodes)
 
 
 def proposed_for(uncovered: Collection[Finding], suggestions: Iterable[Suggestion]) -> int:

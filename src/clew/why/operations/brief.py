@@ -85,7 +85,7 @@ class Brief(msgspec.Struct, frozen=True):
 def brief(project: "Project", *, for_people: bool) -> Brief:
     graph = project.graph
     levels = coverage.coverage_by_level(graph)
-    concerns = grouped(project.trace.findings(), graph)
+    concerns = graph.derived("findings_by_kind", lambda graph: grouped(project.trace.findings(), graph))
     seen = overview(project)
     if for_people:
         commands = next_commands(project, seen, concerns)

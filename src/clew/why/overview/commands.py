@@ -89,6 +89,10 @@ def _others(project: "Project", seen: Overview) -> Iterator[NextCommand]:
 
 def top_requirement(project: "Project") -> str | None:
     """The root of the highest level with the most below it."""
+    return project.graph.derived("top_requirement", lambda graph: _top_requirement(project))
+
+
+def _top_requirement(project: "Project") -> str | None:
     ranks = {level.name: level.rank for level in project.config.elspais.levels}
     roots = [node for node in project.graph.iter_roots() if node.kind is NodeKind.REQUIREMENT]
     if not roots:

@@ -4,6 +4,7 @@
 
 from collections import Counter
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,6 +12,9 @@ from clew.config import Config
 from clew.setup.detect import sniff
 from clew.workspace.find import scan
 from clew.workspace.survey import survey
+
+if TYPE_CHECKING:
+    from clew.project import Project
 
 MOST_NAMES = 20_000
 """Read at most this many names; of a larger project, those nearest to its root."""
@@ -39,14 +43,21 @@ _MANIFESTS = frozenset(
 )
 
 
-def holdings(root: Path, config: Config) -> Holdings:
+def holdings(project: "Project") -> Holdings:
+    """What the folder holds now. It is looked into again only where a name may have come or gone."""
+    config = project.config
+    return project.names.made(lambda: _looked_up(config.root, config))
+
+
+def _looked_up(root: Path, config: Config) -> tuple[Holdings, dict[str, int]]:
+    """What the folder holds, and the times of what was looked into."""
     tree = survey(root, MOST_NAMES)
     paths = [PurePosixPath(path) for path in tree.files]
     languages = Counter(name for path in paths if (name := sniff.language(path)) is not None)
-    documents = [entry.path for entry in scan(root, config.documents).files]
-    tests = [entry.path for entry in scan(root, config.tests).files]
+    selected = scan(root, config.documents), scan(root, config.tests)
+    documents, tests = ([entry.path for entry in each.files] for each in selected)
     packages = {path.parent for path in paths if path.name in _MANIFESTS and len(path.parts) > 1}
-    return Holdings(
+    held = Holdings(
         languages=dict(languages.most_common()),
         documents=len(documents),
         document_places=_places(documents),
@@ -55,6 +66,7 @@ def holdings(root: Path, config: Config) -> Holdings:
         packages=len(packages),
         truncated=tree.truncated,
     )
+    return held, {**tree.marks, **selected[0].marks, **selected[1].marks}
 
 
 def _places(paths: list[str]) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ def overview(project: "Project") -> Overview:
     """Reads names, a manifest, a README and the newest commits. The dependents of the busiest files are shown if the
     graph and the outlines of source files are ready."""
     root = project.config.root
-    holds = holdings(root, project.config)
+    holds = holdings(project)
     about = about_project(root, project.config.name)
     try:
         ready = project.history.ensure(_WAIT_SECONDS)

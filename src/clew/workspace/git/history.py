@@ -159,7 +159,10 @@ def _content(file: Path) -> bytes:
 
 def is_shallow(root: Path) -> bool:
     """Whether the clone holds only the latest part of the history."""
-    return (answer(root, "rev-parse", "--is-shallow-repository") or b"").strip() == b"true"
+    with suppress(Refused):
+        tree = find_work_tree(root)
+        return tree is not None and (tree.common / "shallow").is_file()
+    return False
 
 
 def is_partial(root: Path) -> bool:
