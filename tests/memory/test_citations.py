@@ -205,6 +205,20 @@ def test_what_a_text_names_is_cited_by_itself(memory: Memory) -> None:
 
 
 # Verifies: REQ-d00304-B
+def test_a_file_that_is_only_mentioned_is_not_cited_beside_a_part_of_it(memory: Memory) -> None:
+    told = {
+        "In src/tides.py the tide is looked up.": ("src/tides.py::tide", "symbol:src/tides.py::tide"),
+        "Pilots, as docs/harbour.md#pilots says, go aboard.": ("docs/harbour.md#pilots", "doc:docs/harbour.md#pilots"),
+    }
+    for text, (about, node) in told.items():
+        assert memory("store_memory", content=text, rationale=WHY, about=[about])["cites"] == [node]
+    named = memory("store_memory", content="The code of src/tides.py::tide is old.", rationale=WHY)
+    assert named["cites"] == ["symbol:src/tides.py::tide"]
+    whole = memory("store_memory", content="Old: src/tides.py::tide.", rationale=WHY, about=["src/tides.py"])
+    assert set(whole["cites"]) == {"file:src/tides.py", "symbol:src/tides.py::tide"}
+
+
+# Verifies: REQ-d00304-B
 def test_a_thousand_edits_flag_what_they_touch_and_nothing_else(
     tmp_path: Path, opened: Callable[[Path], Project]
 ) -> None:

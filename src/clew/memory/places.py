@@ -87,7 +87,7 @@ class Places:
             cite = self._find(word.rstrip("."), LinkKind.CITES)
             if cite is not None:
                 found.setdefault(cite.node, cite)
-        return tuple(found.values())[:_MOST_CITED]
+        return each_once(tuple(found.values()))[:_MOST_CITED]
 
     def nodes_at(self, given: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The ids that citations of a place have, and how those of places inside it begin."""
@@ -318,8 +318,21 @@ def _path_and_symbol(node: str) -> tuple[str, str | None]:
     return node.removeprefix(FILE).removeprefix(LINES).partition("#L")[0], None
 
 
+# Implements: REQ-d00304-B
 def each_once(cites: Sequence[Cite]) -> tuple[Cite, ...]:
-    return tuple({cite.node: cite for cite in reversed(cites)}.values())[::-1]
+    """Each node once. A file that a text only mentions is left out where a part of it is cited: an edit elsewhere in
+    the file does not concern the memory."""
+    once = tuple({cite.node: cite for cite in reversed(cites)}.values())[::-1]
+    parts = {_file_of_part(cite.node) for cite in once}
+    return tuple(cite for cite in once if cite.kind is LinkKind.ABOUT or cite.node not in parts)
+
+
+def _file_of_part(node: str) -> str | None:
+    """The file, as a citation names it, of which a node is a part."""
+    if node.startswith((SYMBOL, LINES)):
+        return FILE + _path_and_symbol(node)[0]
+    own, mark, _ = node.removeprefix(_DOCUMENT).partition("#")
+    return FILE + _unspelled(own) if mark and node.startswith(_DOCUMENT) else None
 
 
 def _unspelled(path: str) -> str:

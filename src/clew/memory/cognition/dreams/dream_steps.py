@@ -17,6 +17,7 @@ from clew.memory.cognition.learning import thresholds
 from clew.memory.cognition.learning.observations import observed
 from clew.memory.model import SIMILARITY, Link, LinkKind, Memory, linked
 from clew.memory.navigation.spaces import entities
+from clew.memory.places import each_once
 from clew.memory.scope import BY_ID
 from clew.memory.writing.judge import judge
 from clew.text.keywords import overlap
@@ -169,11 +170,8 @@ def propose_links(view: "MemoryView", marks: Marks, most: int, give_way: Yield) 
     for memory in memories:
         give_way()
         known = {cite.node for cite in memory.cites}
-        proposals += [
-            {"memory_id": memory.id, "node": cite.node}
-            for cite in places.mentioned(memory.text)
-            if cite.node not in known
-        ]
+        cites = each_once((*memory.cites, *places.mentioned(memory.text)))
+        proposals += [{"memory_id": memory.id, "node": cite.node} for cite in cites if cite.node not in known]
     named = {memory.id: entities(memory) for memory in memories[:_LOOKED_AT]}
     blind: list[dict[str, Any]] = []
     for at, one in enumerate(memories[:_LOOKED_AT]):
