@@ -333,3 +333,13 @@ def test_yaml_that_doorstop_does_not_write_is_refused_with_its_line(tmp_path: Pa
     (tmp_path / "A1.yml").write_text("active: true\n? odd\n")
     with pytest.raises(FormatError, match="in line 2"):
         FORMATS["doorstop"].read(Source(tmp_path))
+
+
+# Verifies: REQ-d00604-B
+@pytest.mark.parametrize("above", ["* an item", "1. an item\n  that goes on", "> a quotation"])
+def test_a_rule_below_a_list_makes_no_heading_of_it(above: str) -> None:
+    text = f"# Title\n`req~one~1`\n\nA text.\n\n{above}\n---\n\nMore of it.\n"
+    (item,) = FORMATS["openfasttrace"].read(Source(Path("spec.md"), text.encode())).items
+    assert (item.id, item.title) == ("req~one~1", "Title")
+    assert above in item.text
+    assert "More of it." in item.text

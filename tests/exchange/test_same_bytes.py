@@ -1,5 +1,6 @@
 """An import of a changed export changes no more of a requirement than differs, however the requirement is written."""
 
+import json
 import re
 import tempfile
 from pathlib import Path
@@ -302,6 +303,130 @@ def test_labels_that_the_project_has_stay(clew: Clew, tmp_path: Path) -> None:
     assert files_of(folder) == before
     imported(folder, "jsonl", data.replace(b'"Two."', b'"2."'))
     assert _unsigned((folder / "spec" / "one.md").read_text()) == text.replace("Two.", "2.")
+
+
+SPEC = """# Shelf
+
+## Purpose
+
+Keep books where people find them, in the order of their names.
+
+## Requirements
+
+### Requirement: Books stand
+
+The shelf SHALL hold books.{spaces}
+
+* **Owner**: Ann
+**Risk:** low
+
+Implements: REQ-p00002, REQ-p00003
+
+And it SHALL stand.
+
+### Note: *first*
+
+Not a scenario.
+
+#### Scenario: A book
+- **WHEN** a book comes
+- **THEN** it stands
+
+##### Detail
+
+Deep.
+
+####  Scenario:  Two books
+
+- **WHEN** two come
+- **THEN** both stand
+
+
+### Requirement: Books stand
+
+It SHALL be a second one.
+
+#### Scenario: Any
+- **THEN** yes
+
+## Notes
+
+Behind.
+"""
+
+
+# Verifies: REQ-d00601-J
+@pytest.mark.parametrize(
+    ("given", "wanted", "there", "then"),
+    [
+        ("", "", "", ""),
+        ("it stands", "it falls", "it stands", "it falls"),
+        (
+            '{"label":"two-books"',
+            '{"label":"more","text":"- **THEN** more","title":"More"},{"label":"two-books"',
+            "Deep.\n\n",
+            "Deep.\n\n#### Scenario: More\n\n- **THEN** more\n\n",
+        ),
+        (
+            '{"label":"a-book","text":"- **WHEN** a book comes\\n- **THEN** it stands\\n\\n##### Detail\\n\\nDeep.",'
+            '"title":"A book"},',
+            "",
+            "#### Scenario: A book\n- **WHEN** a book comes\n- **THEN** it stands\n\n##### Detail\n\nDeep.\n\n",
+            "",
+        ),
+        ("both stand", "none stands", "both stand", "none stands"),
+        ('"Two books"', '"Three books"', "Two books", "Three books"),
+        ("hold books.", "hold all.", "hold books.  ", "hold all."),
+        ("it SHALL stand", "it MUST stand", "it SHALL stand", "it MUST stand"),
+        ('"Owner":"Ann"', '"Owner":"Bo"', "Owner**: Ann", "Owner**: Bo"),
+        ('"Risk":"low"', '"Risk":"high"', "**Risk:** low", "**Risk:** high"),
+        ('"Owner":"Ann",', "", "* **Owner**: Ann\n", ""),
+        ('"Not a scenario."', '"None."', "Not a scenario.", "None."),
+        ('"title":"Books stand"', '"title":"Books lie"', "Books stand\n\nThe shelf", None),
+        ('"target":"REQ-p00003"', '"target":"REQ-p00004"', "REQ-p00003", "REQ-p00004"),
+        ("a second one", "another one", "a second one", "another one"),
+        ('"Owner":"Ann"', '"Owner":"Ann","Cost":"none"', "REQ-p00003\n", "REQ-p00003\n- **Cost**: none\n"),
+    ],
+)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_an_import_changes_no_more_of_a_spec_than_differs(
+    clew: Clew, tmp_path: Path, line_end: str, given: str, wanted: str, there: str, then: str | None
+) -> None:
+    spec = SPEC.format(spaces="  ")
+    folder = started(clew, tmp_path / "first", "openspec")
+    for path, text in (("openspec/specs/shelf/spec.md", spec), ("spec/others.md", OTHERS)):
+        (folder / path).parent.mkdir(parents=True)
+        (folder / path).write_bytes(text.replace("\n", line_end).encode())
+    data = exported(folder, "jsonl").decode()
+    assert given in data
+    before = files_of(folder)
+    imported(folder, "jsonl", data.encode())
+    assert files_of(folder) == before
+    imported(folder, "jsonl", data.replace(given, wanted, 1).encode())
+    after = (folder / "openspec/specs/shelf/spec.md").read_bytes().decode().replace(line_end, "\n")
+    if then is None:
+        assert after.startswith(spec.partition("### Requirement")[0] + "### Requirement: Books lie\n\nThe shelf")
+        assert "- **ID**: books-stand\n" in after
+        assert after.endswith(spec.partition("And it")[2])
+    else:
+        assert after == spec.replace(there, then, 1)
+
+
+# Verifies: REQ-d00601-J
+def test_an_import_changes_no_more_of_a_register_than_differs(clew: Clew, tmp_path: Path) -> None:
+    folder = started(clew, tmp_path / "first", "register")
+    entry = ("--statement", "The shelf shall hold\n  books.  ", "--rationale", " Why  not? ", "--tag", "a b")
+    clew(folder, "req", "add", "--title", "Books stand", *entry, "--acceptance", "It  holds ten books within a second")
+    (file,) = (name for name in files_of(folder) if name != "clew.toml")
+    before = json.loads(files_of(folder)[file])
+    data = exported(folder, "jsonl")
+    report = taken_in(folder, FORMATS["jsonl"].read(Source(Path("file"), data)), "register")
+    assert (report.changed, json.loads(files_of(folder)[file])) == ((), before)
+    changed = FORMATS["jsonl"].read(Source(Path("file"), data.replace(b"Why  not?", b"Because.")))
+    assert len(taken_in(folder, changed, "register").changed) == 1
+    after = json.loads(files_of(folder)[file])
+    old, new = (next(iter(each["requirements"].values())) for each in (before, after))
+    assert {name for name in new if new[name] != old[name]} == {"rationale", "updated", "history"}
 
 
 def _unsigned(text: str) -> str:

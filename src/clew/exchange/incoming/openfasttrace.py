@@ -20,6 +20,7 @@ _REFERENCE = re.compile(r"([A-Za-z]\w*~[\w.-]+~\d+)")
 _FIELD = re.compile(r"(Status|Rationale|Comment|Covers|Depends|Needs|Tags|Description)\s*:\s*(.*)", re.IGNORECASE)
 _HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*")
 _UNDERLINE = re.compile(r"(?:=+|-+)\s*")
+_LISTED = re.compile(r" {0,3}(?:[*+-]|\d{1,9}[.)])\s|>")
 _FENCE = re.compile(r"\s*```")
 _FORWARD = re.compile(r"\s*([A-Za-z]\w*)\s*-->\s*([\w, ]+?)\s*:\s*([A-Za-z]\w*~[\w.-]+~\d+)\s*")
 _TYPES = {"feat", "req", "dsn", "arch", "constr", "usr", "sys", "swreq", "scn", "story", "rule"}
@@ -47,6 +48,8 @@ def _in_markdown(text: str, name: str) -> Iterator[Item]:
     title, fenced, has_items = "", False, False
     above = ""
     """The line above, where an underline makes a heading of it."""
+    listed = False
+    """Whether the line belongs to an item of a list or to a quotation, which no underline makes a heading of."""
     item: _Collecting | None = None
     prose = _Prose()
     for number, line in enumerate(lines, start=1):
@@ -62,6 +65,7 @@ def _in_markdown(text: str, name: str) -> Iterator[Item]:
             item = None
         has_items = has_items or id is not None or forward is not None
         before, above = above, ""
+        held, listed = listed, False
         if id is not None:
             item = _Collecting(id[1], title, name, number)
             title = ""
@@ -73,7 +77,8 @@ def _in_markdown(text: str, name: str) -> Iterator[Item]:
             yield _forwarded(forward, name, number)
         else:
             (item or prose).take(line)
-            above = "" if fenced or _FENCE.match(line) or not line.strip() else line
+            listed = bool(line.strip()) and (held or _LISTED.match(line) is not None)
+            above = "" if fenced or listed or _FENCE.match(line) or not line.strip() else line
     if item is not None:
         yield item.item()
     if has_items and (said := prose.text()):

@@ -4,7 +4,6 @@ An item whose id is `spec/requirement` goes into that spec; every other one into
 where a line `**ID**: ...` keeps an id that the heading does not give.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -15,10 +14,22 @@ from clew.edit.edits import FileEdit
 from clew.edit.targets import read_if_there
 from clew.errors import InvalidArgument, Rejected
 from clew.exchange.model import REQUIREMENT, Criterion, Item, Relation
-from clew.exchange.places.place import FreeIds, Placing, free_name, grouped, title_of, writable
+from clew.exchange.places.openspec_edits import edited_block
+from clew.exchange.places.openspec_text import (
+    CITED,
+    ID,
+    NAME,
+    citation_line,
+    is_field,
+    metadata_line,
+    one_line,
+    plain,
+    scenario_lines,
+    scenario_name,
+)
+from clew.exchange.places.place import FreeIds, Placing, free_name, grouped, title_of
 from clew.formats.code.prose_citations import cited_in_prose
 from clew.formats.openspec.layout import checked_id, openspec_root, root_for, spec_path
-from clew.formats.openspec.lines import CODE, FENCE, Lines
 from clew.formats.openspec.reader import read_spec
 from clew.formats.openspec.records import Requirement, SectionKind, Spec
 from clew.formats.openspec.references import requirement_id
@@ -27,13 +38,6 @@ from clew.graph.model import NodeKind
 from clew.graph.readers.locations import spec_roots
 from clew.text.shortening import shortened
 from clew.workspace.paths import raw
-
-_CITED = ("implements", "refines", "verifies")
-_METADATA = re.compile(r"\s*(?:[-*+]\s+)?(?:\*\*|__)([^*_:]{1,60}?)(?::(?:\*\*|__)|(?:\*\*|__)\s*:)\s*(.*)")
-_NAME = re.compile(r"[^\s*_:][^*_:\n]{0,58}")
-_CITATION = re.compile(r"\s*(?:Implements|Refines|Verifies):\s", re.IGNORECASE)
-_STARTS_SOMETHING = re.compile(r"\s*(?:#|```|~~~)")
-_ID = "ID"
 
 
 class OpenSpecPlace:
@@ -73,20 +77,19 @@ class OpenSpecPlace:
 
     def _item(self, record: Requirement, spec_id: str, path: str) -> Item:
         attributes: dict[str, str] = {}
-        for name, value in record.metadata:
-            if name.casefold() != _ID.casefold() and name.casefold() not in _CITED:
-                attributes[free_name(name, attributes)] = value
-        for aside in record.asides:
-            attributes[free_name(aside.heading, attributes)] = aside.raw.partition("\n")[2].strip()
-        lines = [line for line in record.text.split("\n") if not _METADATA.match(line) and not _CITATION.match(line)]
+        taken: set[str] = set()
+        said = [(name, value) for name, value in record.metadata if name.casefold() not in (ID.casefold(), *CITED)]
+        for name, value in (*said, *((each.heading, _body(each.raw)) for each in record.asides)):
+            own = free_name(name, taken)
+            taken.add(own.casefold())
+            attributes[own] = value
+        lines = [line for line in record.text.split("\n") if not is_field(line)]
         cited = cited_in_prose(record.text, self._context.grammar, register=True, specs=True)
         return Item(
             id=requirement_id(spec_id, record.slug),
             title=record.name,
             text="\n".join(lines).strip(),
-            criteria=tuple(
-                Criterion(each.slug, each.raw.partition("\n")[2].strip(), each.name) for each in record.scenarios
-            ),
+            criteria=tuple(Criterion(each.slug, _body(each.raw), each.name) for each in record.scenarios),
             attributes=attributes,
             relations=tuple(dict.fromkeys(Relation(each.kind, each.target, each.labels) for each in cited)),
             path=path,
@@ -112,43 +115,70 @@ class OpenSpecPlace:
 
     def labels(self, item: Item) -> tuple[str, ...]:
         slugs = Slugs("scenario")
-        return tuple(slugs.take(_scenario_name(each)) for each in item.criteria)
+        return tuple(slugs.take(scenario_name(each)) for each in item.criteria)
 
     # Writing
 
     def placed(self, placing: Placing) -> Item:
         item = placing.item
         spec_id, _, wanted = item.id.rpartition("/")
-        data = f"# {spec_id}\n\n## Requirements\n\n{self._block(item)}".encode()
+        old = self._records.get(item.id)
+        data = f"# {spec_id}\n\n## Requirements\n\n".encode() + self._block(item, old)
         found = read_spec(data, spec_id).requirements
-        if len(found) != 1 or found[0].slug != wanted or len(found[0].scenarios) != len(item.criteria):
+        # The second of a name has a number only where the first stands before it.
+        is_same = bool(found) and (found[0].slug == wanted or (old is not None and found[0].name == old.name))
+        if len(found) != 1 or not is_same or len(found[0].scenarios) != len(item.criteria):
             raise Rejected(
                 f"'{shortened(item.id)}' cannot be written as a requirement of a spec: its text would be read as "
                 "something else.",
                 hint="Correct its title and criteria in the source.",
             )
         path = self._specs[spec_id][0] if spec_id in self._specs else spec_path(root_for(self._roots, spec_id), spec_id)
-        return msgspec.structs.replace(self._item(found[0], spec_id, path), line=0)
+        return msgspec.structs.replace(self._item(found[0], spec_id, path), id=item.id, line=0)
 
-    def _block(self, item: Item) -> str:
-        return "\n".join(self._lines(item)).rstrip() + "\n"
+    @cached_property
+    def _records(self) -> dict[str, Requirement]:
+        return {
+            requirement_id(id, each.slug): each for id, (_, spec) in self._specs.items() for each in spec.requirements
+        }
+
+    def _block(self, item: Item, old: Requirement | None = None, former: bytes | None = None) -> bytes:
+        """The text of a requirement; where there is one already, with what differs. `former` is the text of that one,
+        byte for byte."""
+        if old is not None:
+            here = self._item(old, item.id.rpartition("/")[0], "")
+            made = edited_block(former or old.raw.encode(), self._context.grammar, old, (here, item))
+            if self._says(made, here, item):
+                return made
+        return ("\n".join(self._lines(item)).rstrip() + "\n").encode()
+
+    def _says(self, block: bytes, here: Item, item: Item) -> bool:
+        """Whether an edited requirement says what an item says, as far as a spec can."""
+        found = read_spec(b"## Requirements\n\n" + block).requirements
+        if len(found) != 1:
+            return False
+        made = self._item(found[0], "", "")
+        cited = {each for each in item.relations if each.kind in CITED or each in here.relations}
+        same = (set(made.relations), made.title) == (cited, title_of(item) if item.title != here.title else here.title)
+        return same and [each.label for each in made.criteria] == [
+            each.label if each in here.criteria else slug(scenario_name(each), "scenario") for each in item.criteria
+        ]
 
     def _lines(self, item: Item) -> Iterator[str]:
+        """The text of a new requirement."""
         name, own = title_of(item), item.id.rpartition("/")[2]
         yield from (f"### Requirement: {name}", "")
-        if text := _plain(item.text, _is_field):
+        if text := plain(item.text, is_field):
             yield from (*text.split("\n"), "")
-        fields = [(_ID, own)] if slug(name, "requirement") != own else []
-        fields += [
-            (key, " ".join(writable(value).split())) for key, value in item.attributes.items() if _NAME.fullmatch(key)
-        ]
+        fields = [(ID, own)] if slug(name, "requirement") != own else []
+        fields += [(key, value) for key, value in item.attributes.items() if NAME.fullmatch(key)]
         if fields:
-            yield from (*(f"- **{key}**: {value}" for key, value in fields if value), "")
+            yield from (*(metadata_line(key, value) for key, value in fields if one_line(value)), "")
         for kind, relations in grouped(item.relations).items():
-            if kind in _CITED:
-                yield from (f"{kind.capitalize()}: {', '.join(map(_reference, relations))}", "")
+            if kind in CITED:
+                yield from (citation_line(kind, relations), "")
         for each in item.criteria:
-            yield from (f"#### Scenario: {_scenario_name(each)}", "", *_plain(each.text).split("\n"), "")
+            yield from scenario_lines(each)
 
     def edits(self, added: Sequence[Placing], changed: Sequence[Placing]) -> list[FileEdit]:
         by_spec: dict[str, list[Placing]] = {}
@@ -167,22 +197,23 @@ class OpenSpecPlace:
             path = spec_path(root, spec_id)
             blocks = [self._block(placing.item) for placing in placings]
             head = _NEW_SPEC.format(title=spec_id, source=placings[0].source)
-            return FileEdit(path, self._data(path), (head + "\n".join(blocks)).encode())
+            return FileEdit(path, self._data(path), head.encode() + b"\n".join(blocks))
         path, spec = self._specs[spec_id]
         before = self._data(path) or b""
         data = before
         there = {requirement_id(spec_id, each.slug): each for each in spec.requirements}
         replaced = sorted((there[each.item.id].span.start, each) for each in placings if each.item.id in there)
         end = next((each.span.end for each in spec.document.of_kind(SectionKind.REQUIREMENTS)), len(data))
-        new = "\n".join(self._block(each.item) for each in placings if each.item.id not in there)
+        new = b"\n".join(self._block(each.item) for each in placings if each.item.id not in there)
         if new:
             section = b"" if any(spec.document.of_kind(SectionKind.REQUIREMENTS)) else b"## Requirements\n\n"
             rest = b"\n" + data[end:] if data[end:].strip() else b""
-            data = data[:end].rstrip(b"\n") + b"\n\n" + section + new.encode() + rest
+            data = data[:end].rstrip(b"\n") + b"\n\n" + section + new + rest
         for start, each in reversed(replaced):
-            old = there[each.item.id].span
-            rest = b"\n" + data[old.end :] if data[old.end :].strip() else b""
-            data = data[:start] + self._block(each.item).encode() + rest
+            old = there[each.item.id]
+            block = self._block(each.item, old, data[start : old.span.end])
+            apart = b"\n" if data[old.span.end :].strip() and not _ends_blank(block) else b""
+            data = data[:start] + block + apart + data[old.span.end :]
         return FileEdit(path, before, data)
 
 
@@ -197,27 +228,11 @@ Requirements that were imported from {source}; clew.imports.jsonl says which ite
 """
 
 
-def _scenario_name(criterion: Criterion) -> str:
-    return " ".join(writable(criterion.title or criterion.label).split()) or "Criterion"
+def _body(raw: str) -> str:
+    """What stands below a heading."""
+    return raw.replace("\r\n", "\n").partition("\n")[2].strip()
 
 
-def _reference(relation: Relation) -> str:
-    return f"{relation.target}#{'+'.join(relation.labels)}" if relation.labels else relation.target
-
-
-def _is_field(line: str) -> bool:
-    """Whether a line before the first scenario would be read as metadata or as a citation."""
-    return bool(_METADATA.match(line) or _CITATION.match(line))
-
-
-def _plain(text: str, is_field: Callable[[str], bool] = lambda _: False) -> str:
-    """A text that is read as text and nothing else. Code blocks stay as they are, unless one is never closed."""
-    lines = [line.rstrip() for line in writable(text).strip().split("\n")]
-    found = Lines("\n".join(lines).encode())
-    for index, line in enumerate(lines):
-        is_code = found.kinds[index] in (FENCE, CODE) if index < len(found) else False
-        if found.fence_line and index + 1 >= found.fence_line:
-            is_code = False
-        if not is_code and (_STARTS_SOMETHING.match(line) or is_field(line)):
-            lines[index] = f"\\{line.lstrip()}"
-    return "\n".join(lines)
+def _ends_blank(block: bytes) -> bool:
+    lines = block.splitlines()
+    return len(lines) > 1 and not lines[-1].strip()

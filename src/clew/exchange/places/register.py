@@ -8,6 +8,7 @@ from clew.edit.edits import FileEdit
 from clew.errors import InvalidArgument, Rejected
 from clew.exchange.model import REQUIREMENT, Criterion, Item, Relation, attribute
 from clew.exchange.places.place import Placing, some, title_of, writable
+from clew.exchange.places.spec_text import criterion_text
 from clew.formats.register.ids import PREFIX, format_id, number_of
 from clew.formats.register.model import (
     LINK_KINDS,
@@ -83,26 +84,41 @@ class RegisterPlace:
 
     def _requirement(self, placing: Placing) -> Requirement:
         item = placing.item
+        old = self._snapshot.register.requirements.get(item.id)
+        here = item_of(old, "") if old is not None else None
         title = title_of(item, _TITLE_MOST).rstrip(".")
         if len(title) < _TITLE_LEAST:
             title = f"{item.id}: {title}"
-        criteria = tuple(_one_line(f"{each.title}: {each.text}" if each.title else each.text) for each in item.criteria)
+        if here is not None and here.title == item.title:
+            title = here.title
+        known = frozenset(old.acceptance if old is not None else ())
+        criteria = tuple(
+            each.text if each.text in known and not each.title else _one_line(criterion_text(each))
+            for each in item.criteria
+        )
         usual = Kind.FUNCTIONAL if criteria else Kind.CONSTRAINT
         links = dict.fromkeys(
             (_KINDS[each.kind], each.target)
             for each in item.relations
-            if each.kind in _KINDS and not each.labels and number_of(each.target) is not None
+            if each.kind in _KINDS
+            and (
+                (here is not None and each in here.relations)
+                or (not each.labels and number_of(each.target) is not None)
+            )
         )
+        tags = tuple(dict.fromkeys(filter(None, _SPLIT.split(writable(attribute(item, "tags")).strip()))))
+        if old is not None and here is not None and attribute(item, "tags") == attribute(here, "tags"):
+            tags = old.tags
         return Requirement(
             id=item.id,
             title=title,
-            statement=_statement(item, criteria) or title,
-            rationale=writable(attribute(item, "rationale")).strip() or f"It was imported from {placing.source}.",
+            statement=item.text if here is not None and here.text == item.text else _statement(item, criteria) or title,
+            rationale=_rationale(item, here) or f"It was imported from {placing.source}.",
             acceptance=criteria,
             kind=_word(attribute(item, "kind"), Kind, usual),
             priority=_word(attribute(item, "priority"), Priority, Priority.SHOULD),
             status=_word(attribute(item, "status"), Status, Status.DRAFT),
-            tags=tuple(dict.fromkeys(filter(None, _SPLIT.split(writable(attribute(item, "tags")).strip())))),
+            tags=tags,
             links=tuple(RequirementLink(kind=kind, target=target) for kind, target in links),
             created="",
             updated="",
@@ -144,6 +160,12 @@ def item_of(requirement: Requirement, path: str) -> Item:
         relations=tuple(Relation(_relation_word(each.kind), each.target) for each in links),
         path=path,
     )
+
+
+def _rationale(item: Item, here: Item | None) -> str:
+    """As it stands here where it says the same."""
+    said = attribute(item, "rationale")
+    return said if here is not None and said == attribute(here, "rationale") else writable(said).strip()
 
 
 def _statement(item: Item, criteria: tuple[str, ...]) -> str:

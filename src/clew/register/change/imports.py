@@ -37,8 +37,9 @@ def place_all(draft: Draft, wanted: Sequence[Requirement], source: str) -> None:
             draft.put(msgspec.structs.replace(each, created=draft.author.at, updated=draft.author.at, history=(entry,)))
         else:
             fields = {name: getattr(each, name) for name in _CONTENT}
-            foreign = tuple(link for link in earlier.links if link.kind not in LINK_KINDS)
-            draft.change(earlier, entry, **{**fields, "links": (*each.links, *foreign)})
+            kept = tuple(link for link in earlier.links if link.kind not in LINK_KINDS or link in each.links)
+            links = (*kept, *(link for link in each.links if link not in kept))
+            draft.change(earlier, entry, **{**fields, "links": links})
         highest = max(highest, number_of(each.id) or 0)
     draft.skip_to(highest + 1)
     for each in wanted:
