@@ -13,6 +13,7 @@ from tests.exchange.test_formats_both_ways import exchanges
 from clew.exchange.formats import FORMATS, WRITTEN
 from clew.exchange.model import Exchange, Item
 from clew.exchange.places.journeys import fresh_journey_id
+from clew.exchange.places.place import FreeIds
 from clew.exchange.results import ImportReport
 from clew.exchange.service import ExchangeService, ImportWishes
 from clew.exchange.sources import Source
@@ -416,3 +417,11 @@ def test_a_journey_without_a_place_is_kept_and_reported(clew: Clew, tmp_path: Pa
     third = started(clew, tmp_path / "third", "elspais")
     clew(third, "import", "csv", str(tmp_path / "again.csv"))
     assert graph_of(third)[0] == graph_of(first)[0]
+
+
+def test_numbers_of_ids_that_are_made_of_one_title_are_counted_on() -> None:
+    taken, ids = _Asked({"x2"}), FreeIds()
+    for _ in range(50):
+        taken.add(ids.take("x", str, taken))
+    assert taken == {"x", *(f"x{number}" for number in range(2, 52))}
+    assert taken.times == 51
