@@ -32,14 +32,23 @@ def modules() -> dict[Path, ast.Module]:
     return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
 
 
+@cache
+def nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """Every node of a module: many tests look for something among them."""
+    return tuple(ast.walk(tree))
+
+
+def is_for_types(branch: ast.If) -> bool:
+    """Whether only the type checker sees it."""
+    return any(isinstance(node, ast.Name) and node.id == "TYPE_CHECKING" for node in ast.walk(branch.test))
+
+
 def runtime_imports(tree: ast.Module) -> set[str]:
     """Modules of Clew that are imported when the code runs; what only the type checker sees does not count."""
     found: set[str] = set()
-    checked = (
-        node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-    )
+    checked = (node for node in nodes(tree) if isinstance(node, ast.If) and is_for_types(node))
     unseen = {inner for each in checked for statement in each.body for inner in ast.walk(statement)}
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if node in unseen:
             continue
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("clew"):
@@ -82,7 +91,7 @@ def imported_at_once(body: list[ast.stmt]) -> Iterator[str]:
             yield from (f"{node.module}.{name.name}" for name in node.names)
         elif isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
-        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        elif isinstance(node, ast.If) and is_for_types(node):
             yield from imported_at_once(node.orelse)
         elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for block in ("body", "orelse", "finalbody", "handlers"):
@@ -111,8 +120,9 @@ def test_every_part_has_a_layer() -> None:
     assert {part for part in parts if not part.startswith("__")} <= set().union(*LAYERS)
 
 
+@cache
 def called(tree: ast.Module) -> set[str]:
-    return {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    return {ast.unparse(call.func) for call in calls(tree)}
 
 
 # Verifies: REQ-o00007-B
@@ -130,10 +140,10 @@ def test_no_source_file_is_longer_than_800_lines_and_none_has_a_name_that_says_n
 def writes_to_disk(tree: ast.Module) -> set[str]:
     """Calls that replace or move files, sync them, or make temporary ones that have a name."""
     found: set[str] = set()
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+    for node in calls(tree):
+        if not isinstance(node.func, ast.Attribute):
             continue
-        name, of_os = node.func.attr, ast.unparse(node.func.value) == "os"
+        name, of_os = node.func.attr, isinstance(node.func.value, ast.Name) and node.func.value.id == "os"
         # One argument: `Path.replace` and `Path.rename`. `str.replace` has two, others have names.
         is_move = name in {"replace", "rename"} and (of_os or (len(node.args) == 1 and not node.keywords))
         if is_move or name in {"fsync", "fdatasync", "renames", "mkstemp", "NamedTemporaryFile"}:
@@ -159,13 +169,22 @@ def test_contract_tests_reach_clew_through_its_public_doors_only() -> None:
     assert wrong == []
 
 
-def calls(tree: ast.Module) -> list[ast.Call]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+@cache
+def calls(tree: ast.Module) -> tuple[ast.Call, ...]:
+    return tuple(node for node in nodes(tree) if isinstance(node, ast.Call))
+
+
+def name_of(call: ast.Call) -> str:
+    """The last part of what is called; empty where it has no name."""
+    match call.func:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+    return ""
 
 
 def starts_git(call: ast.Call) -> bool:
     """Whether a list or tuple that begins with "git" is passed on, or the program of that name is looked for."""
-    if ast.unparse(call.func).endswith("which") and call.args and ast.unparse(call.args[0]) == "'git'":
+    if name_of(call).endswith("which") and call.args and ast.unparse(call.args[0]) == "'git'":
         return True
     commands = [node for node in call.args if isinstance(node, ast.List | ast.Tuple) and node.elts]
     return any(isinstance(first := node.elts[0], ast.Constant) and first.value == "git" for node in commands)
@@ -189,9 +208,9 @@ def test_only_the_workspace_lists_folders() -> None:
     for path, tree in modules().items():
         room = path.relative_to(SOURCE).parts[0]
         for call in calls(tree):
-            called = call.func
-            walks = isinstance(called, ast.Attribute) and ast.unparse(called) == "os.walk"
-            lists = isinstance(called, ast.Attribute) and called.attr in listing
+            name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+            walks = name == "walk" and ast.unparse(call.func) == "os.walk"
+            lists = name in listing
             if (walks or lists) and room != "workspace":
                 found.add(f"{path.relative_to(SOURCE)}: {ast.unparse(call)[:80]}")
     assert found == set()
@@ -205,10 +224,14 @@ def test_what_a_cache_forgets_is_decided_in_one_place() -> None:
         path.relative_to(SOURCE).as_posix()
         for path, tree in modules().items()
         if {"OrderedDict", "cachetools"} & imported(tree)
-        or any(ast.unparse(call).endswith(".popitem(last=False)") for call in calls(tree))
-        or any(isinstance(node, ast.If) and empties_what_is_full(node) for node in ast.walk(tree))
+        or any(drops_the_oldest(call) for call in calls(tree))
+        or any(isinstance(node, ast.If) and empties_what_is_full(node) for node in nodes(tree))
     }
     assert found == {"cache.py"}
+
+
+def drops_the_oldest(call: ast.Call) -> bool:
+    return name_of(call) == "popitem" and ast.unparse(call).endswith(".popitem(last=False)")
 
 
 def empties_what_is_full(branch: ast.If) -> bool:
@@ -227,7 +250,7 @@ def empties_what_is_full(branch: ast.If) -> bool:
 def imported(tree: ast.Module) -> set[str]:
     """Modules that are imported, and names from them, wherever the import stands."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             found.update(name.name for name in node.names)
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -254,6 +277,7 @@ def test_cursors_are_signed_in_one_place() -> None:
 
 def signs(call: ast.Call) -> bool:
     """Whether a hash is made with a key."""
-    name = ast.unparse(call.func).rpartition(".")[2]
+    name = name_of(call)
     with_key = name in {"blake2b", "blake2s"} and any(argument.arg == "key" for argument in call.keywords)
-    return with_key or ast.unparse(call.func) in {"hmac.new", "hmac.digest", "hmac.HMAC"}
+    of_hmac = name in {"new", "digest", "HMAC"} and ast.unparse(call.func).startswith("hmac.")
+    return with_key or of_hmac

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.in_process import run
 
 ROOT = Path(__file__).parents[2]
 
@@ -16,6 +17,23 @@ def workplace(tmp_path: Path) -> Path:
     ignore = shutil.ignore_patterns(".clew", "__pycache__", ".pytest_cache")
     shutil.copytree(ROOT / "examples" / "demo", tmp_path / "examples" / "demo", ignore=ignore)
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def _committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo in a repository of its own, read once: its examples do not read it anew each."""
+    demo = tmp_path_factory.mktemp("committed") / "demo"
+    shutil.copytree(ROOT / "examples" / "demo", demo, ignore=shutil.ignore_patterns(".clew", "__pycache__"))
+    for step in ("init -q -b main", "add -A", "-c user.name=A -c user.email=a@example.com commit -q -m first"):
+        subprocess.run(["git", *step.split()], cwd=demo, check=True)
+    assert run(demo, "status").returncode == 0
+    return demo
+
+
+@pytest.fixture
+def committed(_committed: Path, tmp_path: Path) -> Path:
+    shutil.copytree(_committed, tmp_path / "demo")
+    return tmp_path / "demo"
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +58,7 @@ def clew(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., subprocess.C
     environment = {**kept, "HOME": str(home), "COLUMNS": "120"}
     command = Path(sys.executable).with_name("clew")
 
-    def run(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    def start(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [str(command), *arguments],
             cwd=folder,
@@ -52,4 +70,4 @@ def clew(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., subprocess.C
             check=False,
         )
 
-    return run
+    return start

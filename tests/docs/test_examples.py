@@ -1,5 +1,6 @@
 """What the documentation shows is what happens."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.docs.markdown import fences, sections
+from tests.in_process import run
 
 from clew.graph.build.builder import Builder
 from clew.graph.graph import Graph
@@ -106,14 +108,25 @@ def test_the_commands_of_the_page_on_documents_print_what_it_shows(
     assert (done.returncode, done.stdout) == (0, output), done.stderr
 
 
+OF_A_PROCESS = ("lsp", "hook")
+"""Commands that read the bytes of their standard input."""
+
+
 # Verifies: REQ-o00006-A
 @pytest.mark.parametrize("command", sorted({command for command, _ in commands(DOCS / "cli.md")}))
-def test_the_examples_of_the_command_line_run(command: str, workplace: Path, clew: Clew) -> None:
-    demo = workplace / "examples" / "demo"
-    for step in ("init -q -b main", "add -A", "-c user.name=A -c user.email=a@example.com commit -q -m first"):
-        subprocess.run(["git", *step.split()], cwd=demo, check=True)
-
-    done = clew(shlex.split(command, comments=True)[1:], demo)
+def test_the_examples_of_the_command_line_run(
+    command: str, committed: Path, clew: Clew, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _, *arguments = shlex.split(command, comments=True)
+    if arguments[0] in OF_A_PROCESS:
+        done = clew(arguments, committed)
+    else:
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.setenv("COLUMNS", "120")
+        monkeypatch.delenv("CODEX_HOME", raising=False)
+        with Path(os.devnull).open(encoding="utf-8") as nothing:
+            monkeypatch.setattr(sys, "stdin", nothing)
+            done = run(committed, *arguments)
 
     assert done.returncode in (0, 1), done.stderr
     assert "Traceback" not in done.stderr

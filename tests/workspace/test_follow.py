@@ -84,6 +84,20 @@ def test_an_edit_of_the_same_size_and_time_is_found_where_the_time_was_young(tmp
 
 
 # Verifies: REQ-d00003-E
+@pytest.mark.parametrize("place", ["", "in/", "in/deep/"])
+def test_a_new_ignore_file_is_noticed_in_and_above_the_folders_that_are_looked_into(tmp_path: Path, place: str) -> None:
+    write(tmp_path, "in/deep/a.md", "one")
+    for folder in ("in/deep", "in", "."):
+        os.utime(tmp_path / folder, (LONG_AGO, LONG_AGO))
+    files = follower(tmp_path, notes=Selection(folders=("in",), patterns=("*.md",), gitignore=True))
+    assert take(files, tmp_path) == ({"in/deep/a.md"}, set(), set())
+    assert files.is_current()
+    (tmp_path / f"{place}.gitignore").write_text("a.md\n", encoding="utf-8")
+    assert not files.is_current()
+    assert take(files, tmp_path) == (set(), set(), {"in/deep/a.md"})
+
+
+# Verifies: REQ-d00003-E
 def test_another_size_is_found_though_the_time_is_the_same(tmp_path: Path) -> None:
     write(tmp_path, "a.md", "one")
     files = follower(tmp_path)

@@ -78,6 +78,8 @@ class CodeKeeper:
         if not self._lock.acquire(timeout=seconds):
             return (self._unfinished(),)
         try:
+            if self.file.opening is self._known and self._follower.is_probably_current():
+                return ()
             changes = self._changes()
             if len(changes.entries) <= _AT_ONCE:
                 self._read(changes)
