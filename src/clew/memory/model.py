@@ -2,7 +2,7 @@
 
 import uuid
 from enum import StrEnum
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import msgspec
 
@@ -29,7 +29,6 @@ LONGEST_NAME = 256
 LONGEST_NOTES = 2_000
 
 Domain = Literal["Code", "Medical", "Legal", "Creative", "Research", "General"]
-DOMAINS: tuple[str, ...] = get_args(Domain)
 EdgeType = Literal["Semantic", "Temporal", "Causal", "Hierarchical", "Relational"]
 
 

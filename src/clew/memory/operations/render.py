@@ -33,7 +33,8 @@ def hits(result: SearchAnswer) -> str:
     parts = []
     for hit in result.results:
         marks = [hit.kind, hit.recorded_at[:10], *([] if hit.standing == "current" else [hit.standing])]
-        marks += [f"of the {hit.branch_state} branch {hit.branch}"] if hit.branch_state in ("merged", "deleted") else []
+        # Seen from a new branch, the main one is merged too: that tells nobody anything.
+        marks += [f"of the deleted branch {hit.branch}"] if hit.branch_state == "deleted" else []
         head = f"{hit.node_id[:ID]}  {', '.join(marks)}"
         body = (hit.content or hit.snippet).strip().replace("\n", "\n          ")
         parts.append("\n".join([head, f"          {body}", *_cites(hit.cites, "          ")]))

@@ -71,7 +71,7 @@ def synced(result: Synced) -> str:
     lines = [f"{result.folder}/ is up to date: {done or 'nothing changed'}."]
     new = len(result.remembered) + len(result.edited)
     if new:
-        lines.append(f"{new} came from files; `clew memory accept` lets them be injected.")
+        lines.append(f"{counted(new, 'memory', 'memories')} from files; `clew memory accept` lets them be injected.")
     return "\n".join([*lines, *_conflicts(result.conflicts), *result.notes])
 
 
@@ -82,7 +82,8 @@ def mirror(result: MirrorStatus) -> str:
         return "There is no mirror. `clew memory mirror on FOLDER` makes one."
     lines = [f"{result.folder}/ is synchronised with the memory."]
     if result.unaccepted:
-        lines.append(f"{result.unaccepted} came from files and are not accepted; `clew memory accept` shows them.")
+        waiting = counted(result.unaccepted, "memory", "memories")
+        lines.append(f"{waiting} from files, not accepted; `clew memory accept` shows them.")
     problem = [f"The last look failed: {result.problem}"] if result.problem else []
     return "\n".join([*lines, *_conflicts(result.conflicts), *problem])
 

@@ -2,6 +2,8 @@
 
 import msgspec
 
+from clew.text.counting import counted
+
 INFANCY, GROWTH = 50, 500
 """Up to so many memories, what is new counts; up to so many, also what fits in; above, what fits in."""
 STAGE_WEIGHTS = {"infancy": (0.7, 0.3), "growth": (0.5, 0.5), "maturity": (0.3, 0.7)}
@@ -42,7 +44,7 @@ def reward(
     for_novelty, for_fit = STAGE_WEIGHTS[stage]
     parts = [
         RewardPart("novelty", round(for_novelty * novelty, 3), f"{novelty:.0%} unlike the nearest memory"),
-        RewardPart("linkage", round(for_fit * fit, 3), f"{links} links and {cites} citations"),
+        RewardPart("linkage", round(for_fit * fit, 3), f"{counted(links, 'link')} and {counted(cites, 'citation')}"),
     ]
     suggestions: list[str] = []
     if duplicate or (nearest is not None and nearest > NEAR_DUPLICATE):

@@ -35,7 +35,6 @@ _LEVELS = ((0.85, "none"), (0.70, "low"), (0.55, "medium"), (0.40, "high"), (0.0
 _RECENT, _REFERENCE = 10, 5
 _FEWEST = 3
 _BINS = 6
-_CORRECTED = "drift correction"
 
 
 class SpaceDrift(msgspec.Struct, frozen=True):
