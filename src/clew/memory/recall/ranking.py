@@ -119,6 +119,8 @@ class Recall:
                 break
             some = found[start : start + limit]
             memories = self._library.get_many((each.id for each in some), filters)
+            if filters.as_of is not None:
+                memories = {id: self._library.at(memory, filters.as_of) for id, memory in memories.items()}
             seen = [(each, memories[each.id]) for each in some if each.id in memories]
             scored = self._scored(query, seen, by_meaning=by_meaning)
             best += [each for each in scored if each.similarity >= min_similarity]

@@ -90,6 +90,14 @@ class Library:
         events = self.home.store.events(collection=MEMORIES, id=id)
         return msgspec.convert(next(event.before for event in reversed(events) if event.after is None), Memory)
 
+    # Implements: REQ-d00305-D
+    def at(self, memory: Memory, time: str) -> Memory:
+        """A memory as it was at a time: an edit since then changed what it says."""
+        events = [event for event in self.home.store.events(collection=MEMORIES, id=memory.id) if event.after]
+        # What a memory was recorded at is a moment before its first event.
+        then = [event for event in events if event.at <= time] or events[:1]
+        return msgspec.convert(then[-1].after, Memory) if then else memory
+
     def _read_many(self, ids: Iterable[str], damaged: Damaged | None = None) -> dict[str, Memory]:
         """Only for ids that the index let through; what has just been forgotten is left out, and what is damaged."""
         found = self.home.store.get_many(MEMORIES, ids, damaged=self.home.damage if damaged is None else damaged)
