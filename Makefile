@@ -67,8 +67,9 @@ exchange: $(STAMP) ## let StrictDoc, sphinx-needs, Doorstop, reqif and LOBSTER r
 attack: $(STAMP) ## attack Clew: kills, a hostile repository, hostile texts, malformed messages; LONG=1 tries everything
 	@$(BIN)/python -m tests.attack $(if $(LONG),--long)
 
-properties: $(STAMP) ## try the properties of the memory a thousand times: undo, scope, citations
+properties: $(STAMP) ## try the properties of the memory a thousand times (undo, scope, citations), and 200 histories of a store
 	@CLEW_MEMORY_RUNS=1000 $(BIN)/python -m pytest -q -n auto $(IN_MEMORY) tests/memory -k "any_sequence or never_leak or thousand_edits"
+	@CLEW_STORE_RUNS=200 $(BIN)/python -m pytest -q -n auto $(IN_MEMORY) tests/store/test_contract_model.py
 
 clients: $(STAMP) ## real clients list and call over stdio and HTTP; hosts check and install the plugins; downloads them on the first run
 	@$(BIN)/python -m tests.clients

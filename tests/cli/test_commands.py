@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import in_process
 from tests.stderr import without_progress
 
 from clew.operation.declare import Toolset
@@ -53,7 +54,7 @@ def test_help_is_an_overview_of_all_commands(arguments: list[str]) -> None:
 # Verifies: REQ-o00006-A
 @pytest.mark.parametrize("command", all_commands())
 def test_every_command_has_help_with_an_example(command: str) -> None:
-    done = clew(command, "--help")
+    done = in_process.run(Path.cwd(), command, "--help")
     assert done.returncode == 0
     assert f"clew {command}" in done.stdout.partition("example:")[2]
 

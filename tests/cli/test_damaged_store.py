@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import in_process
 from tests.mcp_client import McpClient, Options
 
 from clew.derived import place
@@ -23,7 +24,12 @@ from clew.surfaces.cli.main import main
 CONFIG = '[search]\nbackground = false\n[embedder]\nkind = "none"\n'
 
 
-def clew(*words: str) -> subprocess.CompletedProcess[str]:
+def clew(*words: str) -> in_process.Done:
+    return in_process.run(Path.cwd(), *words)
+
+
+def started(*words: str) -> subprocess.CompletedProcess[str]:
+    """By a process of its own, which writes what it logs on standard error."""
     return subprocess.run([sys.executable, "-m", "clew", *words], check=False, capture_output=True, text=True)
 
 
@@ -68,7 +74,7 @@ def test_a_damaged_store_is_said_by_whoever_would_have_used_it(drafted: Path, da
     damage(store)
     before = store.read_bytes()
     for words in (("doctor", str(drafted)), ("status", str(drafted)), ("call", "get_mutation_log", "-C", str(drafted))):
-        said = clew(*words)
+        said = started(*words)
         assert "is damaged" in said.stderr, words
         assert "nothing was lost" not in (said.stdout + said.stderr).lower()
     (check,) = [each for each in json.loads(clew("doctor", "--json", str(drafted)).stdout)["checks"] if not each["ok"]]

@@ -1,16 +1,14 @@
 """`clew index`, and what a search says while there is no index."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-CLEW = [sys.executable, "-m", "clew"]
+from tests import in_process
 
 
-def clew(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([*CLEW, *arguments], capture_output=True, text=True, check=False, encoding="utf-8")
+def clew(*arguments: str) -> in_process.Done:
+    return in_process.run(Path.cwd(), *arguments)
 
 
 def data(*arguments: str) -> Any:

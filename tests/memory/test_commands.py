@@ -1,27 +1,24 @@
 """The memory on the command line."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests import in_process
 from tests.conftest import SPEC
 from tests.contract.memory_client import write_project
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
+Run = Callable[..., in_process.Done]
 
 
 @pytest.fixture
 def clew(tmp_path: Path) -> Run:
     root = write_project(tmp_path / "harbour", {"src/tides.py": "def tide():\n    return 1\n"})
 
-    def run(*words: str, code: int = 0, here: bool = False) -> subprocess.CompletedProcess[str]:
+    def run(*words: str, code: int = 0, here: bool = False) -> in_process.Done:
         folder = [] if here else ["-C", str(root)]
-        done = subprocess.run(
-            [sys.executable, "-m", "clew", *words, *folder], capture_output=True, text=True, check=False
-        )
+        done = in_process.run(Path.cwd(), *words, *folder)
         assert done.returncode == code, done.stderr
         return done
 

@@ -1,11 +1,10 @@
 """Memories as lines of JSON, both ways."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests import in_process
 from tests.contract.memory_client import Memory, remembering, write_project
 
 from clew.errors import InvalidArgument
@@ -102,8 +101,7 @@ def test_the_commands_write_and_read_files(tmp_path: Path) -> None:
         memory.store("Lamps burn at night.")
 
     def run(root: Path, *words: str, code: int = 0) -> str:
-        command = [sys.executable, "-m", "clew", "memory", *words, "-C", str(root)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = in_process.run(root, "memory", *words)
         assert done.returncode == code, done.stderr
         return done.stdout
 

@@ -1,12 +1,11 @@
 """`clew eval memory`, on conversations and on a project's own memory."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import in_process
 from tests.contract.memory_client import remembering, write_project
 
 from clew.search.eval.collection import written_time
@@ -43,8 +42,7 @@ def conversations(folder: Path, *, with_assistant: bool) -> Path:
 
 
 def run(*words: str, cwd: Path) -> Any:
-    command = [sys.executable, "-m", "clew", "eval", "memory", *words, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
+    done = in_process.run(cwd, "eval", "memory", *words, "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -3,11 +3,11 @@
 import json
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests import in_process
 from tests.contract.memory_client import WHY, Memory, remembering, write_project
 
 from clew.errors import ClewError
@@ -224,8 +224,7 @@ def test_the_commands_of_the_mirror(tmp_path: Path) -> None:
     root = write_project(tmp_path / "harbour")
 
     def run(*words: str, code: int = 0) -> str:
-        command = [sys.executable, "-m", "clew", *words, "-C", str(root)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = in_process.run(root, *words)
         assert done.returncode == code, done.stderr
         return done.stdout
 

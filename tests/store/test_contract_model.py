@@ -1,5 +1,6 @@
 """Random histories: whatever is done to a store, it agrees with a plain dictionary."""
 
+import os
 from contextlib import suppress
 from typing import Any
 
@@ -13,6 +14,8 @@ from clew.store.interface import Store, Transaction
 
 # Verifies: REQ-o00002-A+C
 
+HISTORIES = int(os.environ.get("CLEW_STORE_RUNS", "15"))
+"""`make properties` tries more."""
 COLLECTIONS = ("notes", "drafts")
 IDS = ("a", "B", "é", "a/b", "'; --")
 
@@ -136,7 +139,7 @@ def test_every_history_leaves_what_the_model_says(store_factory: StoreFactory) -
     run_state_machine_as_test(
         lambda: Histories(store_factory),
         settings=settings(
-            max_examples=40,
+            max_examples=HISTORIES,
             stateful_step_count=25,
             derandomize=True,
             database=None,
