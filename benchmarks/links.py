@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.links_project import Hidden, observe_projects
-from benchmarks.links_registry import scrapy, sqlite
+from benchmarks.links_registry import s2n, scrapy, sqlite
 from benchmarks.links_sets import SETS, WARC
 from clew.config import EmbedSettings
 from clew.search.embed.opening import open_embedder
@@ -57,13 +57,13 @@ def main() -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--json", action="store_true", help="print all figures as JSON")
-    fetched = {"sqlite": sqlite, "scrapy": scrapy}
+    fetched = {"sqlite": sqlite, "s2n": s2n, "scrapy": scrapy}
     known = SETS | fetched
     parser.add_argument(
         "--set",
         action="append",
         choices=tuple(known),
-        help="only this set, and no projects; sqlite and scrapy are fetched from the package registry",
+        help="only this set, and no projects; sqlite, s2n and scrapy are fetched from the package registry",
     )
     args = parser.parse_args()
     if not WARC.is_dir() and not set(args.set or SETS) <= fetched.keys():

@@ -4,6 +4,8 @@ The archives are fetched from the Python package registry when the benchmark run
 
 - `sqlite`: sentences of SQLite's documentation, each of which a comment names as evidence for a place in the C code
   (`EVIDENCE-OF: R-12345-67890 ...`), and the files of that code without these comments;
+- `s2n`: sections of the standards of TLS, as far as comments of a C library quote them
+  (`= https://www.rfc-editor.org/rfc/rfc8446#section-5.2`), and the files of that library without these comments;
 - `scrapy`: sections of the documentation of Scrapy, and the modules that they refer to by name, the names taken out.
 """
 
@@ -26,10 +28,19 @@ SQLITE = Pages(
     "sqlite3/sqlite3.c",
     (),
 )
+S2N = Pages(
+    "awscrt",
+    "0.38.0",
+    "4a8423c4a76390c6e5c4f386e3e367dccdcf67d6d1a0bc1c59776bb14cdc2ad9",
+    "crt/s2n/tls/",
+    (),
+)
 SCRAPY = Pages("scrapy", "2.9.0", "564c972b56e54b83141f395ce3f6a25bfe2093d61d13f9b81d05384e19db98da", "", ())
 
 _FILE = re.compile(r"/\*{5,} (Begin file|Continuing where we left off in|Include|End of) (\S+\.[ch]).*?\*/")
 _EVIDENCE = re.compile(r"EVIDENCE-OF: (R-\d+-\d+)((?:(?!EVIDENCE-OF|\*/|\n\s*\*\*[ \t]*\n).)*)", re.DOTALL)
+_QUOTED = re.compile(r"=[ ]*(https://\S+)[^\n]*\n((?:[ \t]*(?:\*|//)[ \t]*#[^\n]*\n)+)")
+_QUOTE_MARK = re.compile(r"^[ \t]*(?:\*|//)[ \t]*#", re.MULTILINE)
 _HEADING = re.compile(r"^(\S.*)\n([=\-~^])\2{2,}[ \t]*$", re.MULTILINE)
 _ROLE = re.compile(r":(?:py:)?(?:class|func|meth|mod|attr|exc|data|obj):`(?:([^`<]*)<)?[~!.]?([^`<>]*)>?`")
 _DIRECTIVE = re.compile(r"^\.\. [\w:-]+::.*$|^[ \t]+(?:from|import|class|def) .*$", re.MULTILINE)
@@ -68,6 +79,22 @@ def _parts(text: str) -> dict[str, str]:
         elif mark[1] != "Include":
             present = mark[2]
     return found
+
+
+def s2n() -> LinkSet:
+    sections: dict[str, dict[str, None]] = {}
+    answers: dict[str, set[str]] = {}
+    targets: list[Artefact] = []
+    for name, text in sorted(_files(S2N)):
+        if PurePosixPath(name).parent != PurePosixPath(S2N.folder) or not name.endswith(".c"):
+            continue
+        for section, quoted in _QUOTED.findall(text):
+            sections.setdefault(section, {})[" ".join(_QUOTE_MARK.sub("", quoted).split())] = None
+            answers.setdefault(section, set()).add(name)
+        code = readable(_QUOTED.sub(" ", text), name)
+        targets.append(Artefact(name, PurePosixPath(name).stem, code, name, is_file=True))
+    sources = tuple(Artefact(section, "", " ".join(quotes)) for section, quotes in sorted(sections.items()))
+    return LinkSet(sources, tuple(targets), {section: frozenset(found) for section, found in answers.items()})
 
 
 def scrapy() -> LinkSet:

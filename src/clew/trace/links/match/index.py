@@ -1,14 +1,14 @@
 """Shared words: how much the texts of two sides have in common, from an inverted index.
 
-Two measures: the cosine of weighted term counts, and BM25. A term weighs more the rarer it is in the texts of both
-sides together. A comparison costs one pass over the postings of the terms of a text, so texts that share nothing cost
-nothing.
+Two measures: the cosine of weighted term counts, and BM25. A term weighs more the rarer it is on both sides: one that
+stands in nearly every text of a side tells none of them apart, however rare it is on the other. A comparison costs one
+pass over the postings of the terms of a text, so texts that share nothing cost nothing.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain, repeat
-from math import log, sqrt
+from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ multiplying is much faster than following long postings one by one."""
 _DENSE_CELLS = 8_000_000
 _CELLS_AT_ONCE = 1_000_000
 """Of the scores that are worked out together: few large products wait less for each other's threads than many."""
+_FEW_TEXTS = 10
 _SATURATION, _LENGTH_SHARE = 1.2, 0.75
 """Of BM25, as everybody has them."""
 
@@ -96,24 +97,22 @@ class Postings:
 class TermIndex:
     """The candidates of one side, by their terms."""
 
-    def __init__(self, candidates: Sequence[Counts], others: Sequence[Counts]) -> None:
-        """`others` are the texts of the other side: they take part in saying how rare a term is."""
-        self._texts = len(candidates) + len(others)
-        holding = Counter(chain.from_iterable((*candidates, *others)))
-        self._numbers = {term: number for number, term in enumerate(holding)}
+    def __init__(self, candidates: Sequence[Counts], others: Sequence[Counts], *, length_share: float = 1.0) -> None:
+        """`others` are the texts of the other side: they take part in saying how rare a term is. `length_share` says
+        how far a candidate counts by its own length; below 1, the mean of all takes part, and long ones keep more."""
+        holding = [Counter(chain.from_iterable(side)) for side in (candidates, others)]
+        self._numbers = {term: number for number, term in enumerate(holding[0] | holding[1])}
         # What no text held is the last one.
-        self._rarities = np.array([self._rarity(held) for held in (*holding.values(), 0)], np.float32)
+        held = np.array([[*map(side.__getitem__, self._numbers), 0] for side in holding], np.float32)
+        self._rarities = _rarities(held, np.array([[len(candidates)], [len(others)]], np.float32))
         self._counted = self._rows(candidates)
-        self._postings = Postings(self._of_length_one(self._counted), len(self._rarities))
+        self._postings = Postings(self._of_length_one(self._counted, length_share), len(self._rarities))
         self._documents: Postings | None = None
         """The candidates as documents of BM25, and as its queries, once they were asked as such."""
         self._queries: Postings | None = None
 
     def rarity(self, term: str) -> float:
         return float(self._rarities[self._numbers.get(term, -1)])
-
-    def _rarity(self, holding: int) -> float:
-        return log((self._texts + 1) / (holding + 0.5))
 
     def cosines(self, texts: Sequence[Counts]) -> "Matrix":
         """One row for each text, one column for each candidate."""
@@ -141,12 +140,13 @@ class TermIndex:
         counted = np.fromiter(chain.from_iterable(counts.values() for counts in texts), np.float32, total)
         return Weighted(np.repeat(np.arange(len(texts)), sizes), terms, counted, len(texts))
 
-    def _of_length_one(self, counted: Weighted) -> Weighted:
-        """A term that occurs nearly everywhere has no weight."""
-        weights = np.sqrt(counted.weights) * np.maximum(self._rarities[counted.terms], 0)
+    def _of_length_one(self, counted: Weighted, share: float = 1.0) -> Weighted:
+        """Divided by their lengths, or by so much of them and the rest of the mean length."""
+        weights = np.sqrt(counted.weights) * self._rarities[counted.terms]
         lengths = np.sqrt(np.bincount(counted.rows, weights * weights, counted.size))
-        weights = weights / np.maximum(lengths, 1e-12)[counted.rows]
-        return counted._replace(weights=np.asarray(weights, np.float32))
+        mean = float(lengths.mean()) if counted.size else 0.0
+        divided = weights / np.maximum(share * lengths + (1 - share) * mean, 1e-12)[counted.rows]
+        return counted._replace(weights=np.asarray(divided, np.float32))
 
     def _saturated(self, counted: Weighted) -> Weighted:
         """The weights that BM25 gives the terms of documents."""
@@ -168,11 +168,18 @@ class TermIndex:
         return sorted(products, key=lambda term: (-products[term], term))
 
     def _weighted(self, counts: Counts) -> dict[str, float]:
-        """Weights of length 1; a term that occurs nearly everywhere has none."""
+        """Weights of length 1."""
         weights = {term: sqrt(count) * self.rarity(term) for term, count in counts.items()}
-        weights = {term: weight for term, weight in weights.items() if weight > 0}
-        length = sqrt(sum(weight * weight for weight in weights.values()))
+        length = max(sqrt(sum(weight * weight for weight in weights.values())), 1e-12)
         return {term: weight / length for term, weight in weights.items()}
+
+
+def _rarities(held: "Matrix", texts: "Matrix") -> "Matrix":
+    """Of terms that so many of the texts of each side hold: by the share of the side where they are more frequent. A
+    side of few texts says little about shares, and counts with so many more texts like those of both sides."""
+    both = (held.sum(axis=0) + 0.5) / (texts.sum() + 1)
+    shares = (held + _FEW_TEXTS * both) / (texts + _FEW_TEXTS)
+    return np.asarray(-np.log(shares.max(axis=0)), np.float32)
 
 
 def _once(counted: Weighted) -> Weighted:

@@ -3,8 +3,8 @@
 Rows are the texts that ask, columns are the candidates. Nine signals look at a pair in different ways, and the score is
 the mean of all, each on the same scale:
 
-- shared words, where names and comments count more; shared words, all alike; shared words and pairs of neighbours; BM25
-  in both directions;
+- shared words, where names and comments count more; shared words, all alike, where long texts are held back less;
+  shared words and pairs of neighbours; BM25 in both directions;
 - how near the beginnings and passages of both are in meaning; how well the sentences of a requirement are met by what
   names and comments of a piece of code say, and the other way round; how well they are met by its methods.
 
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clew.trace.links.match.contrast import Contrast
 from clew.trace.links.match.index import Counts, TermIndex
 from clew.trace.links.match.meaning import MeaningIndex, Progress, StatementIndex, Vectors
 from clew.trace.links.match.texts import (
@@ -45,8 +46,12 @@ if TYPE_CHECKING:
 BEST_PARTS = 3
 """So many methods of a file count where code is held against a requirement: the others of a large file are about
 something else."""
+LENGTH_SHARE = 0.7
+"""How far candidates count by their own length in one of the comparisons by words. The others hold long texts back in
+full, which is right where each tells of one thing, and wrong where one file of many lines does the work of many."""
 LIKE_CANDIDATES = 3
 LIKE_SHARE = 0.2
+"""What a candidate takes over from each of those most like it, if they were as like it as itself."""
 NEIGHBOUR_SHARE = 0.1
 FEWEST_IN_ORDER = 20
 """With fewer texts on one of the sides, nobody can tell whether they have an order."""
@@ -74,12 +79,14 @@ class Candidates:
         make statements that the other side has to meet; None where that is not known: then the shorter texts do."""
         self.artefacts = artefacts
         self._state = _length(artefacts) <= _length(others) if state is None else state
-        self.index = TermIndex(*([term_counts(each) for each in side] for side in (artefacts, others)))
+        self.index = TermIndex(
+            *([term_counts(each) for each in side] for side in (artefacts, others)), length_share=LENGTH_SHARE
+        )
         self._by_words: list[tuple[TermIndex, Callable[[Artefact], Counts]]] = [
             (TermIndex(*([counted(each) for each in side] for side in (artefacts, others))), counted)
             for counted in (fielded_counts, pair_counts)
         ]
-        self._signals: list[Signal] = [] if vectors is None else list(self._by_meaning(vectors, progress))
+        self._signals: list[Signal] = [] if vectors is None else list(self._by_meaning(vectors, others, progress))
         self.with_meaning = vectors is not None
         self._alike: Matrix | None = None
         self._neighbour_share = 0.0
@@ -94,7 +101,7 @@ class Candidates:
     def compare(self, asking: Sequence[Artefact], progress: Progress | None = None) -> "Comparison":
         scores = in_order(self._fused(asking, progress))
         if self._alike is not None and len(asking):
-            scores = (1 - LIKE_SHARE) * scores + LIKE_SHARE * (scores @ self._alike)
+            scores = scores @ self._alike
             scores = _shared_with_neighbours(scores, self._neighbour_share)
         return Comparison(_scaled(np.asarray(scores, np.float32)), [term_counts(artefact) for artefact in asking])
 
@@ -109,8 +116,15 @@ class Candidates:
         ]
         return _fused(signals)
 
-    def _by_meaning(self, vectors: Vectors, progress: Progress | None) -> "Iterator[Signal]":
-        beginnings = MeaningIndex(vectors, [passages(each) for each in self.artefacts], progress)
+    def _by_meaning(
+        self, vectors: Vectors, others: Sequence[Artefact], progress: Progress | None
+    ) -> "Iterator[Signal]":
+        sides = ((self.artefacts, self._state), (others, not self._state))
+        texts = [[text for each in side for text in encoded_texts(each, states=state)] for side, state in sides]
+        if not any(texts):
+            return
+        space = Contrast(vectors, texts, progress)
+        beginnings = MeaningIndex(space, [passages(each) for each in self.artefacts], progress)
         yield lambda asking, waiting: beginnings.cosines([passages(each) for each in asking], waiting)
         for parts, state, best in (
             (spoken_parts, self._state, None),
@@ -118,8 +132,8 @@ class Candidates:
             (spoken_parts, not self._state, BEST_PARTS),
         ):
             here, there = (statements, parts) if self._state else (parts, statements)
-            texts = [here(each) for each in self.artefacts]
-            yield _signal(StatementIndex(vectors, texts, state=state, best=best, progress=progress), there)
+            told = [here(each) for each in self.artefacts]
+            yield _signal(StatementIndex(space, told, state=state, best=best, progress=progress), there)
 
 
 class Comparison:
@@ -174,17 +188,15 @@ def _scaled(values: "Matrix") -> "Matrix":
 
 
 def _nearest(own: "Matrix") -> "Matrix":
-    """For each candidate the shares of those most like it; a column for each."""
+    """What each candidate takes over from those most like it, as far as they are; a column for each."""
+    itself = np.maximum(own.diagonal(), 1e-6)
     np.fill_diagonal(own, -np.inf)
-    shares = np.zeros_like(own)
+    shares = np.eye(len(own), dtype=np.float32)
     count = min(LIKE_CANDIDATES, len(own) - 1)
-    for row, near in enumerate(np.argpartition(-own, count - 1, axis=1)[:, :count]):
-        likeness = np.maximum(own[row, near], 0)
-        if likeness.sum() > 0:
-            shares[near, row] = likeness / likeness.sum()
-        else:
-            shares[row, row] = 1
-    return shares
+    near = np.argpartition(-own, count - 1, axis=1)[:, :count]
+    for row, columns in enumerate(near):
+        shares[columns, row] = LIKE_SHARE * np.clip(own[row, columns] / itself[row], 0, 1)
+    return np.asarray(shares / shares.sum(axis=0), np.float32)
 
 
 def _likeness_of_neighbours(own: "Matrix") -> float:

@@ -4,7 +4,7 @@ import json
 import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -115,10 +115,18 @@ def _hash(text: str) -> str:
     return content_hash(text.encode("utf-8", "replace"))
 
 
+class Space(Protocol):
+    """Whoever has vectors of texts."""
+
+    def of(self, texts: Sequence[str], progress: Progress | None = None) -> "Matrix":
+        """One row for each text."""
+        ...
+
+
 class MeaningIndex:
     """The candidates of one side, by the vectors of their passages."""
 
-    def __init__(self, vectors: Vectors, candidates: Sequence[Sequence[str]], progress: Progress | None = None) -> None:
+    def __init__(self, vectors: Space, candidates: Sequence[Sequence[str]], progress: Progress | None = None) -> None:
         self._vectors = vectors
         self._openings = vectors.of([passages[0] for passages in candidates], progress)
         self._passages = vectors.of([text for passages in candidates for text in passages], progress)
@@ -146,7 +154,7 @@ class StatementIndex:
 
     def __init__(
         self,
-        vectors: Vectors,
+        vectors: Space,
         candidates: Sequence[Sequence[str]],
         *,
         state: bool,

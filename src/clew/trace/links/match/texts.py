@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -18,10 +18,14 @@ from clew.text.sentences import Kind, sentences
 from clew.text.stem import stem
 from clew.text.words import chunks, split
 
+_T = TypeVar("_T")
+
 NAME_WEIGHT, COMMENT_WEIGHT, METHOD_WEIGHT = 3.0, 2.0, 2.0
 """How often a word counts that stands in the name, in a comment or in the name of a method; in code it counts once."""
 PAIR_WEIGHT = 0.3
-MOST_SENTENCES = 12
+MOST_SENTENCES = 40
+"""Of a requirement; of a longer one those that are spread over all of it."""
+MOST_STATED_CHARACTERS = 60_000
 MOST_METHODS = 500
 METHOD_WORDS = 100
 PASSAGE_WORDS = 140
@@ -144,10 +148,10 @@ def pair_counts(artefact: Artefact) -> Mapping[str, float]:
 
 def statements(artefact: Artefact) -> tuple[str, ...]:
     """The sentences of a requirement, its title first: each asks to be met somewhere."""
-    pieces = sentences(artefact.text[:OPENING_CHARACTERS])
+    pieces = sentences(artefact.text[:MOST_STATED_CHARACTERS])
     said = (artefact.text[piece.start : piece.end] for piece in pieces if piece.kind is not Kind.HEADING)
     found = dict.fromkeys(" ".join(split(each).words) for each in (artefact.name, *said))
-    return tuple(each for each in found if each)[:MOST_SENTENCES] or ("",)
+    return _spread([each for each in found if each], MOST_SENTENCES) or ("",)
 
 
 def spoken_parts(artefact: Artefact) -> tuple[str, ...]:
@@ -193,10 +197,16 @@ def passages(artefact: Artefact) -> tuple[str, ...]:
         return (opening,)
     step = PASSAGE_WORDS - PASSAGE_OVERLAP
     starts = list(range(0, len(words) - PASSAGE_OVERLAP, step))
-    if len(starts) > MOST_PASSAGES:
-        spread = (len(starts) - 1) / (MOST_PASSAGES - 1)
-        starts = [starts[round(number * spread)] for number in range(MOST_PASSAGES)]
-    return (opening, *(" ".join(words[start : start + PASSAGE_WORDS]) for start in starts))
+    spread = _spread(starts, MOST_PASSAGES)
+    return (opening, *(" ".join(words[start : start + PASSAGE_WORDS]) for start in spread))
+
+
+def _spread(all_of_them: Sequence[_T], most: int) -> tuple[_T, ...]:
+    """All, or so many that lie evenly between the first and the last."""
+    if len(all_of_them) <= most:
+        return tuple(all_of_them)
+    step = (len(all_of_them) - 1) / (most - 1)
+    return tuple(all_of_them[round(number * step)] for number in range(most))
 
 
 def readable(text: str, path: str) -> str:
