@@ -27,6 +27,8 @@ run: $(STAMP) ## make a copy of the demo with a history, print its brief and ser
 	  $(BIN)/clew serve "$$folder/demo" --transport http --port $(PORT)
 
 test: lint types ## lint, types, all tests, and Clew on Clew
+	@# Tests start hundreds of processes: where no byte code may be written, each would compile the source again.
+	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python -m pytest -rsEf -n auto --dist loadfile
 	@$(BIN)/clew check --strict .
 
