@@ -21,7 +21,7 @@ ENV PATH=/opt/clew/bin:$PATH
 USER 1000
 WORKDIR /project
 EXPOSE 8484
-HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
+HEALTHCHECK --interval=10s --timeout=3s --start-period=120s --retries=3 \
   CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8484/healthz', timeout=2)"]
 ENTRYPOINT ["clew"]
 CMD ["serve", "--transport", "http", "--host", "0.0.0.0", "--port", "8484"]

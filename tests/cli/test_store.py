@@ -224,3 +224,14 @@ def test_a_start_without_a_team_does_not_import_the_driver(checkout: Path) -> No
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=checkout, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "end"
+
+
+# Verifies: REQ-d00480-A
+def test_status_without_a_team_names_the_stores_of_the_project_and_of_the_memory(
+    clew: Callable[..., Any], checkout: Path
+) -> None:
+    assert "memory_location" not in json.loads(clew(checkout, "store", "status", "--json").stdout)
+    clew(checkout, "remember", "The lamp needs a fuse of 2 A")
+    status = json.loads(clew(checkout, "store", "status", "--json").stdout)
+    assert status["memory_records"] >= 1
+    assert status["memory_location"] != status["location"]

@@ -73,6 +73,8 @@ def _status(project: "Project", *, as_json: bool) -> int:
     status |= store.describe()
     if project.config.store is not None:
         status["role"] = _role(store)
+    else:
+        status |= {f"memory_{key}": value for key, value in _memory(project).items()}
     problem = project.context.team_problem
     if as_json:
         print_json(status)
@@ -83,6 +85,21 @@ def _status(project: "Project", *, as_json: bool) -> int:
     if problem is not None:
         sys.stderr.write(wrapped(f"clew: {problem}\n", columns(sys.stderr)))
     return 1 if problem is not None else 0
+
+
+def _memory(project: "Project") -> dict[str, Any]:
+    """What is remembered has a file of its own, where no team's database holds all."""
+    from contextlib import closing
+
+    from clew.memory.storage.home import STORE_FILE, places
+    from clew.store.sqlite.engine import open_sqlite
+
+    file = places(project.context)[0] / STORE_FILE
+    if not file.exists():
+        return {}
+    with closing(open_sqlite(file)) as memory:
+        described = memory.describe()
+    return {key: described[key] for key in ("location", "bytes", "records", "events", "tombstones")}
 
 
 def _role(store: Any) -> str | None:
