@@ -119,6 +119,19 @@ def test_a_purge_reaches_every_copy_with_its_bytes(database: str, remote: Postgr
         assert SECRET.encode() not in file.read_bytes(), file
 
 
+# Verifies: REQ-d00483-C
+def test_a_copy_that_nobody_uses_during_a_purge_is_clean_when_it_is_opened_next(
+    database: str, remote: PostgresStore, tmp_path: Path
+) -> None:
+    with closing(replica(database, tmp_path / "a")) as first:
+        put(first, "purged", {"text": SECRET})
+        replica(database, tmp_path / "b").close()
+        assert SECRET.encode() in bytes_below(tmp_path / "b")
+        first.rewrite(lambda collection, id, value: None if SECRET in str(value) else value)
+    replica(database, tmp_path / "b").close()
+    assert SECRET.encode() not in bytes_below(tmp_path)
+
+
 def bytes_below(folder: Path) -> bytes:
     return b"".join(file.read_bytes() for file in files_below(folder))
 

@@ -137,11 +137,11 @@ class Scorer:
         self._all_units = totals.units
         self._streams = streams
         self._terms = _Terms(streams, ranking.title_weight)
-        words = np.fromiter([stream.words for stream in streams], np.float64, len(streams))
+        words = np.array([stream.words for stream in streams])
         share, average = ranking.length_share, max(totals.words / max(totals.units, 1), 1.0)
         self._norms = ranking.saturation * (1 - share + share * words / average)
         """What the length of a unit makes of the counts of terms."""
-        self._units = np.fromiter([stream.row.unit for stream in streams], np.int64, len(streams))
+        self._units = np.array([stream.row.unit for stream in streams])
         self._scores = np.zeros(len(streams))
         self._held: list[list[str]] = [[] for _ in streams]
 
@@ -224,10 +224,11 @@ class _Terms:
 
         self._rows = [stream.row for stream in streams]
         self._title_weight = title_weight
-        self._hashes = np.concatenate([np.empty(0, np.int64), *(stream.hashes for stream in streams)])
-        lengths = [len(stream.hashes) for stream in streams]
+        hashes = [stream.hashes for stream in streams]
+        self._hashes = np.concatenate([np.empty(0, np.int64), *hashes])
+        lengths = np.array([*map(len, hashes)], np.int64)
         self._owners = np.repeat(np.arange(len(streams)), lengths)
-        self._title_ends = np.cumsum([0, *lengths])[:-1] + [stream.in_title for stream in streams]
+        self._title_ends = np.cumsum(lengths) - lengths + np.array([stream.in_title for stream in streams], np.int64)
 
     def times(self, items: Sequence[Item]) -> "Counts":
         """How often each item is in each stream."""
