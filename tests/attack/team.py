@@ -91,7 +91,8 @@ class Attack:
 
     def _listen(self, words: list[str], start: "Callable[[], None]") -> None:
         self._note(words)
-        if words[0] != "acknowledged" or len(self.acknowledged) % _WRITES_PER_KILL:
+        # Those that were started last may not have said so yet, while what the killed ones said is still read.
+        if words[0] != "acknowledged" or len(self.acknowledged) % _WRITES_PER_KILL or not self._alive:
             return
         name = self._chance.choice(sorted(self._alive))
         os.kill(self._alive.pop(name), signal.SIGKILL)
