@@ -43,13 +43,22 @@ _PENDING_AT_ONCE = 512
 _ONLY_PARTS = "units.part IN ("
 
 
+class _Vectors:
+    """Vectors by the number of their unit, which stands for one text for ever."""
+
+    def __init__(self, series: str, embedder: int) -> None:
+        self.series = series
+        self.embedder = embedder
+        self.kept: Cache[int, Vector] = Cache(VECTOR_BYTES, size_of=attrgetter("nbytes"))
+
+
 class DatabaseMeanings:
     def __init__(self, database: Database, embedders: Embedders) -> None:
         self._database = database
         self._embedders = embedders
         self._shared = SharedEmbeddings(database)
         self._queries: Cache[str, Queries] = Cache(4)
-        self._vectors: Cache[tuple[str, int, int], Vector] = Cache(VECTOR_BYTES, size_of=attrgetter("nbytes"))
+        self._vectors = _Vectors("", 0)
         self._lock = threading.Lock()
         self._described: tuple[tuple[object, ...], IndexState] | None = None
         self._parts: tuple[object, frozenset[str]] | None = None
@@ -179,14 +188,20 @@ class DatabaseMeanings:
         if embedder is None or not numbers:
             return {}
         number = self._shared.number_of(embedder.name, embedder.dimensions)
-        series, _ = reading.writes()
-        known = self._vectors.get_many((series, number, unit) for unit in numbers)
-        found = {unit: vector for (_, _, unit), vector in known.items()}
+        kept = self._kept_vectors(reading.writes()[0], number)
+        found = kept.get_many(numbers)
         if missing := [unit for unit in numbers if unit not in found]:
             read = self._read(reading, number, missing, 4 + 2 * embedder.dimensions)
-            self._vectors.put_many({(series, number, unit): vector for unit, vector in read.items()})
+            kept.put_many(read)
             found |= read
         return found
+
+    def _kept_vectors(self, series: str, embedder: int) -> "Cache[int, Vector]":
+        """What is known of the vectors of this very index and embedder: of others in their place, nothing."""
+        known = self._vectors
+        if (known.series, known.embedder) != (series, embedder):
+            known = self._vectors = _Vectors(series, embedder)
+        return known.kept
 
     def _read(self, reading: DatabaseReading, embedder: int, numbers: Sequence[int], size: int) -> "dict[int, Vector]":
         """The first vectors of units. A number stands for one text for ever: each is asked for once."""
