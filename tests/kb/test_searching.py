@@ -51,6 +51,34 @@ def test_vector_only_touches_no_edge(make: Callable[..., Project], monkeypatch: 
     assert all(each["source"] != "graph_expanded" for each in found["results"])
 
 
+NOTES = {f"docs/{number}.md": f"# Note {number}\n\nThe ferry leaves from pier {number}.\n" for number in range(9)}
+LONG = {
+    "docs/long.md": "# Ferries\n" + "".join(f"\n## Part {pier}\n\nIt leaves from pier {pier}.\n" for pier in range(3))
+}
+LINKS = {"docs/0.md": "# Note 0\n\nThe ferry, see [one](1.md) and [two](2.md).\n"}
+
+
+# Verifies: REQ-d00172-F
+@pytest.mark.parametrize(
+    ("files", "mode", "share"),
+    [
+        (NOTES, "vector_only", "0%"),
+        (NOTES | LINKS, "vector_only", "11%"),
+        (NOTES | LONG, "hybrid_local", "31%"),
+    ],
+)
+def test_the_documents_decide_whether_the_graph_is_followed(
+    make: Callable[..., Project], files: dict[str, str], mode: str, share: str
+) -> None:
+    with McpClient(make(files)) as client:
+        for asked, used in (("auto", mode), ("vector_only", "vector_only"), ("hybrid_local", "hybrid_local")):
+            found = client("kb.retrieve_evidence", question="Where does the ferry leave?", options={"mode": asked})
+            assert found["diagnostics"]["mode"] == used
+            assert ("choice" in found["diagnostics"]) == (asked == "auto")
+        debugged = client("kb.search", query="ferry", options={"include_debug": True})["results"][0]["debug"]
+    assert (debugged["mode"], debugged["choice"].partition(" ")[0]) == (mode, share)
+
+
 # Verifies: REQ-d00178-B
 def test_the_older_tools_write_nothing_to_scratch_space(make: Callable[..., Project]) -> None:
     project = make(FILES)

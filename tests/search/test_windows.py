@@ -312,3 +312,11 @@ def test_more_is_asked_where_the_words_beside_a_name_stand_nowhere() -> None:
     assert window_evidence(WeightedQuestion("", rarities), [text])[0].may_answer
     unheard = WeightedQuestion("", rarities, is_unheard=True)
     assert not window_evidence(unheard, [text])[0].may_answer
+
+
+# Verifies: REQ-d00186-A
+def test_a_window_without_a_word_is_not_quoted() -> None:
+    table = "| fog bell | low |\n+----------------+----------------+\n| storm bell | high |"
+    found = quoted({"bell": 1.0}, [Passage(table, "", 1.0)], Limits(max_quote_tokens=8))
+    assert len(found) > 1
+    assert all(any(letter.isalpha() for letter in quote) for quote in found)

@@ -81,6 +81,9 @@ class ReadFor(msgspec.Struct, frozen=True):
 
     sections: tuple[FoundSection, ...]
     notes: tuple[str, ...]
+    mode: Mode = Mode.AUTO
+    """By which they were found, and why, where the documents decided that."""
+    choice: str | None = None
     unmentioned: tuple[str, ...] = ()
     """What the question names that stands nowhere in the documents."""
     is_unheard: bool = False
@@ -117,7 +120,7 @@ def read_for(
     texts = [each.text for each in sections]
     unmentioned = tuple(name for name in names if not any(spells_out(text, name) for text in texts))
     is_unheard = finder.is_unheard(request.question, request.narrowing, boundary) if sections else False
-    return ReadFor(sections, (*found.notes, *reason), unmentioned, is_unheard)
+    return ReadFor(sections, (*found.notes, *reason), found.mode, found.choice, unmentioned, is_unheard)
 
 
 def spells_out(text: str, name: str) -> bool:
@@ -275,7 +278,8 @@ class Quoting:
             sources=sources,
             diagnostics=msgspec.to_builtins(
                 results.Diagnostics(
-                    mode=(Mode.HYBRID_LOCAL if mode is Mode.AUTO else mode).value,
+                    mode=read.mode.value,
+                    choice=read.choice or UNSET,
                     candidates=len(passages),
                     deduped=request.max_per_document == 1,
                     reranked=False,

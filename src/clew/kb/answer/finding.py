@@ -9,7 +9,7 @@ out, so the work is bounded, however large the library is.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -81,6 +81,30 @@ class FoundSections(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
     reason: str | None
     """Why nothing was found, where that can be said."""
+    choice: str | None = None
+    """Why the mode is what it is, where the documents decide that."""
+
+
+JOINED_FROM = 0.2
+"""Steps along the graph are taken where at least this share of the sections has somewhere to go: elsewhere only words
+that texts happen to share lead from one to the other, and these find nothing that a search does not find."""
+_SAMPLE = 400
+_JOINED = """
+    SELECT count(*), coalesce(sum(
+        EXISTS (SELECT 1 FROM links WHERE links.section = own.number) OR EXISTS (
+            SELECT 1 FROM sections AS other
+            WHERE other.document = own.document AND other.place IN (own.place - 1, own.place + 1)
+        )
+    ), 0) FROM sections AS own WHERE own.number % ? = 0
+"""
+
+
+class _Way(NamedTuple):
+    """How a search goes about it."""
+
+    mode: Mode
+    recipe: str
+    choice: str | None = None
 
 
 class Finder:
@@ -104,13 +128,13 @@ class Finder:
     ) -> FoundSections:
         """The sections that answer a question best, at most so many of one document, and all inside the boundary."""
         boundary = boundary or self._boundary
-        used = Mode.HYBRID_LOCAL if mode is Mode.AUTO else mode
-        expands = used is Mode.HYBRID_LOCAL
+        way = self._way(mode, boundary)
+        expands = way.mode is Mode.HYBRID_LOCAL
         question = Question(
             text=query,
             scope=Scope(parts=(PART,)),
             filters=self._filters(narrowing, boundary),
-            recipe="linked" if expands else "default",
+            recipe=way.recipe,
             limit=limit,
             max_per_document=max_per_document,
             cursor=cursor,
@@ -118,9 +142,31 @@ class Finder:
         answer = self._engine.search(
             question, adjacency=partial(self.neighbours, boundary=boundary) if expands else None, check=check
         )
-        return self._described(answer, used, boundary)
+        return self._described(answer, way, boundary)
 
-    def _described(self, answer: Results, mode: Mode, boundary: Boundary) -> FoundSections:
+    def _way(self, mode: Mode, boundary: Boundary) -> _Way:
+        if mode is not Mode.AUTO:
+            return _Way(mode, "linked" if mode is Mode.HYBRID_LOCAL else "default")
+        share = self._joined_share(boundary)
+        choice = f"{share:.0%} of the sections link to another or stand beside one in their document."
+        if share >= JOINED_FROM:
+            return _Way(Mode.HYBRID_LOCAL, "linked", choice)
+        # Titles may still be mentioned in other texts, which the engine finds out and notes.
+        return _Way(Mode.VECTOR_ONLY, "auto", choice)
+
+    def _joined_share(self, boundary: Boundary) -> float:
+        """The share of the sections that a link or their document leads to another, by a sample spread over all."""
+        with self._library.reading(boundary) as reading:
+            numbers = reading.span()
+            key = (self._library.opening, numbers.bit_length(), boundary)
+            known = self._library.joined_shares.get(key)
+            if known is None:
+                sections, joined = reading.rows(_JOINED, max(1, numbers // _SAMPLE))[0]
+                known = joined / max(1, sections)
+                self._library.joined_shares.put(key, known)
+        return known
+
+    def _described(self, answer: Results, way: _Way, boundary: Boundary) -> FoundSections:
         found = []
         with self._library.reading(boundary) as reading:
             for result in answer.results:
@@ -136,7 +182,12 @@ class Finder:
         notes = self._library.notes if is_empty else (*answer.notes, *self._library.notes)
         reason = (_NO_DOCUMENTS if boundary.is_everything else _NONE_INSIDE) if is_empty else answer.reason
         return FoundSections(
-            sections=tuple(found), mode=mode, next_cursor=answer.next_cursor, notes=notes, reason=reason
+            sections=tuple(found),
+            mode=way.mode,
+            next_cursor=answer.next_cursor,
+            notes=notes,
+            reason=reason,
+            choice=None if is_empty else way.choice,
         )
 
     def asked(self, question: str) -> WeightedQuestion:

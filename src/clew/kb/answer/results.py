@@ -22,6 +22,8 @@ class Signal(msgspec.Struct, frozen=True):
 
 class ResultDebug(msgspec.Struct, frozen=True, kw_only=True):
     mode: str
+    choice: str | UnsetType = UNSET
+    """Why it was found by this mode, where the documents decided that."""
     fused_score: float
     signals: tuple[Signal, ...]
     path: str
@@ -116,6 +118,9 @@ class EvidenceSource(msgspec.Struct, frozen=True, kw_only=True):
 
 class Diagnostics(msgspec.Struct, frozen=True, kw_only=True):
     mode: str
+    """By which the answer was found."""
+    choice: str | UnsetType = UNSET
+    """Why, where the documents decided that."""
     candidates: int
     """How many passages the quotes are from."""
     deduped: bool

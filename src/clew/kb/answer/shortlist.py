@@ -36,6 +36,8 @@ class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
     debug: bool
     mode: Mode
     """By which the results were found."""
+    choice: str | None = None
+    """Why, where the documents decided that."""
 
 
 class Shortlist:
@@ -94,7 +96,7 @@ class Shortlist:
             size_bytes=passage.size_bytes,
             anchor=found.section.anchor or None,
             flags=flagged(excerpt.text, passage.title),
-            debug=msgspec.to_builtins(_debug(found, shown.mode)) if shown.debug else UNSET,
+            debug=msgspec.to_builtins(_debug(found, shown)) if shown.debug else UNSET,
         )
 
 
@@ -131,10 +133,11 @@ def _relative(score: float, best: float) -> float:
     return round(min(1.0, max(0.0, score / best)), 4) if best > 0 else 0.0
 
 
-def _debug(found: FoundSection, mode: Mode) -> results.ResultDebug:
+def _debug(found: FoundSection, shown: PageOptions) -> results.ResultDebug:
     section = found.section
     return results.ResultDebug(
-        mode=mode.value,
+        mode=shown.mode.value,
+        choice=shown.choice or UNSET,
         fused_score=found.score,
         signals=tuple(
             results.Signal(each.signal, each.rank, round(each.score, 6), round(each.value, 6)) for each in found.why

@@ -129,6 +129,7 @@ class SearchDocuments(
             max_snippet_chars=snippet,
             debug=options.include_debug,
             mode=found.mode,
+            choice=found.choice,
         )
         items, reason = shortlist.page(self.query, found, shown, caller)
         end = offset + len(items)
