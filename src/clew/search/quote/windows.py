@@ -214,11 +214,11 @@ def window_evidence(
     above = [_words(passage.headings) for passage in passages]
     # A window without a word, such as the ruler of a table, says nothing.
     cuts = [
-        _Cut(number, start, end, words, _own_words(passage.text, start, end, shown))
+        _Cut(number, start, end, said, _own_words(passage.text, start, end, shown))
         for number, passage in enumerate(passages)
         for shown in (samples(passage.text),)
         for start, end, says_what_follows in _windows(passage.text, limits)
-        if not says_what_follows and (words := _words(passage.text[start:end]))
+        if not says_what_follows and (said := _words(passage.text[start:end]))
     ]
     words = (word for each in (*above, *(cut.words for cut in cuts)) for word in each)
     overlaps = WordOverlap(asked.text, asked.rarities, words, asked.vectors)
