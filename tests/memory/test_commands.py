@@ -37,7 +37,8 @@ def test_a_day_with_the_memory_of_a_person(clew: Run) -> None:
     assert (shown["trust"], shown["rationale"]) == ("user", "the summer time bug")
     clew("memory", "edit", id, "--text", "Tide tables are in UTC, always.")
     assert "always" in clew("memory", "show", id).stdout
-    assert f"clew memory restore {id}" in clew("memory", "forget", id).stdout
+    assert f"clew memory restore {id}" in clew("memory", "forget", id, "--why", "obsolete").stdout
+    assert "Said by a person: obsolete" in clew("memory", "history", id).stdout
     assert id in clew("memory", "list", "--forgotten").stdout
     assert "Undid the forget" in clew("memory", "restore", id).stdout
     kinds = [line.split()[2] for line in clew("memory", "history", id).stdout.splitlines()]

@@ -4,6 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from clew.memory.model import SHORTEST_RATIONALE
+from clew.memory.scope import BY_A_PERSON
 from clew.operation.declare import Freshness, Operation, Option, Toolset
 from clew.operation.one_line import MANY_LINES
 
@@ -18,6 +20,13 @@ About = Annotated[str | None, Meta(description="Only what cites this file, path:
 KindName = Literal["fact", "decision", "preference", "procedure", "pitfall", "question"]
 AnyKindName = Literal[KindName, "episode"]
 """Episodes are made by hooks alone."""
+Why = Annotated[str | None, Meta(description="Why"), MANY_LINES, Option(metavar="TEXT")]
+
+
+def reason_of(why: str | None) -> str:
+    """The reason of a change at the command line, where a word is enough."""
+    given = (why or "").strip()
+    return given if len(given) >= SHORTEST_RATIONALE else ": ".join(filter(None, (BY_A_PERSON, given)))
 
 
 class MemoryOperation(Operation, toolset=Toolset.MEMORY, needs=Freshness.NONE):

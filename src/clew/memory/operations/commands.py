@@ -9,10 +9,9 @@ from clew.memory import listing
 from clew.memory.curation.curate import Deleted, Kept, Restored
 from clew.memory.model import Kind
 from clew.memory.operations import render
-from clew.memory.operations.arguments import AnyKindName, KindName, MemoryOperation
+from clew.memory.operations.arguments import AnyKindName, KindName, MemoryOperation, Why, reason_of
 from clew.memory.recall.hydrate import Hydrated, whole
 from clew.memory.recall.products import SearchAnswer, search_graph
-from clew.memory.scope import BY_A_PERSON
 from clew.memory.status import MemeticStatus, memetic_status
 from clew.memory.storage.history import Lineage, Logs
 from clew.memory.writing.admit import Note
@@ -29,7 +28,6 @@ MemoryId = Annotated[
     str, Meta(min_length=1, max_length=80, description="Id of a memory, or its first digits"),
     Option(positional=True, needed=_NO_ID, metavar="ID"),
 ]  # fmt: skip
-Why = Annotated[str | None, Meta(description="Why"), MANY_LINES, Option(metavar="TEXT")]
 
 
 class Remember(
@@ -63,7 +61,7 @@ class Remember(
         view = call.project.memory.view(call)
         note = Note(
             content=self.content,
-            rationale=self.why or BY_A_PERSON,
+            rationale=reason_of(self.why),
             kind=Kind(self.kind) if self.kind else None,
             tags=self.tags,
             metadata={"visibility": "private" if self.private else "team"},
@@ -188,7 +186,7 @@ class EditMemory(
 
     def run(self, call: Call) -> Hydrated:
         view = call.project.memory.view(call)
-        return whole(view, view.curator.edit(self.id, self.text_, self.why or BY_A_PERSON))
+        return whole(view, view.curator.edit(self.id, self.text_, reason_of(self.why)))
 
     def render(self, result: Hydrated) -> str:
         return render.whole(result)
@@ -211,7 +209,7 @@ class ForgetMemory(
     def run(self, call: Call) -> Deleted:
         view = call.project.memory.view(call)
         memory = view.library.named(self.id)
-        return view.curator.forget(memory.id, "user_requested", self.why or BY_A_PERSON, soft=True)
+        return view.curator.forget(memory.id, "user_requested", reason_of(self.why), soft=True)
 
     def render(self, result: Deleted) -> str:
         return render.deleted(result)
@@ -236,7 +234,7 @@ class KeepMemories(
     why: Why = None
 
     def run(self, call: Call) -> Kept:
-        return call.project.memory.view(call).curator.keep_both(self.id, self.other, self.why or BY_A_PERSON)
+        return call.project.memory.view(call).curator.keep_both(self.id, self.other, reason_of(self.why))
 
     def render(self, result: Kept) -> str:
         return render.kept(result)

@@ -11,7 +11,7 @@ from clew.errors import InvalidArgument, NotFound
 from clew.memory.mirror.service import USUAL_FOLDER, MirrorStatus
 from clew.memory.mirror.sync import Synced
 from clew.memory.operations import render_keeping as render
-from clew.memory.operations.arguments import KindName, MemoryOperation
+from clew.memory.operations.arguments import KindName, MemoryOperation, Why, reason_of
 from clew.memory.purge.choose import Chosen, Wanted
 from clew.memory.purge.service import Purged, plan, purge
 from clew.memory.scope import BY_A_PERSON, Filters
@@ -27,7 +27,6 @@ Ids = Annotated[
     Meta(description="Ids of memories, or their first digits"),
     Option(positional=True, metavar="ID"),
 ]
-Why = Annotated[str | None, Meta(description="Why"), MANY_LINES, Option(metavar="TEXT")]
 
 
 class ExportMemories(
@@ -179,7 +178,7 @@ class PurgeMemories(
         chosen = plan(view, wanted)
         if not self.yes:
             _ask(chosen)
-        return purge(view, chosen, self.why or BY_A_PERSON)
+        return purge(view, chosen, reason_of(self.why))
 
     def render(self, result: Purged) -> str:
         return render.purged(result)
