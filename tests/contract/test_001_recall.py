@@ -8,10 +8,6 @@ import pytest
 from tests.contract.memory_client import WHY, Memory, remembering, write_project
 from tests.mcp_client import Options, estimate_tokens, list_tools
 
-from clew.memory.model import MEMORIES
-from clew.memory.scope import Asker
-from clew.memory.service import MemoryView
-
 SOURCE = '''def tide(hour):
     """The height of the water."""
     return TABLE[hour]
@@ -319,22 +315,6 @@ def test_what_was_believed_at_a_time_is_shown_as_it_stood_then(memory: Memory) -
     assert [(hit["node_id"], hit["standing"]) for hit in now] == [(new, "current"), (old, "superseded")]
     (hit,) = memory("search_graph", query="lamps burn", filters={"as_of": then})["results"]
     assert (hit["node_id"], hit["standing"], hit["superseded_by"]) == (old, "current", new)
-
-
-# Verifies: REQ-d00305-D
-def test_what_was_edited_since_a_time_is_shown_as_it_was_then(memory: Memory) -> None:
-    id = memory.store("Lamps burn whale oil at night.")
-    view = MemoryView(memory.project.memory, Asker(is_owner=True), is_person=True)
-    then = memory.project.memory.home.store.events(collection=MEMORIES, id=id)[-1].at
-    view.curator.edit(id, "Lamps burn gas at night.", WHY)
-    texts = {
-        time: memory("search_graph", query="lamps burn", include_content=True, filters={"as_of": time})["results"]
-        for time in (then, "2100-01-01T00:00:00Z")
-    }
-    assert [hit["content"] for hits in texts.values() for hit in hits] == [
-        "Lamps burn whale oil at night.",
-        "Lamps burn gas at night.",
-    ]
 
 
 # Verifies: REQ-d00304-C
