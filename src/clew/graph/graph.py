@@ -69,9 +69,10 @@ class Graph:
     # Nodes
 
     def get_node(self, id: str) -> Node | None:
-        for region in self._regions:
-            node = region.get_node(id)
-            if node is not None:
+        if (node := self.memory.get_node(id)) is not None:
+            return node
+        for region in self._regions[1:]:
+            if (node := region.get_node(id)) is not None:
                 return node
         return None
 
@@ -111,13 +112,16 @@ class Graph:
 
     def iter_outgoing_edges(self, id: str) -> Iterator[Edge]:
         """What the node cites."""
-        for region in self._regions:
-            yield from region.iter_outgoing_edges(id)
+        if self.memory.get_node(id) is not None:
+            # Stored regions tell the edges of their own nodes only.
+            return self.memory.iter_outgoing_edges(id)
+        return chain.from_iterable(region.iter_outgoing_edges(id) for region in self._regions)
 
     def iter_incoming_edges(self, id: str) -> Iterator[Edge]:
         """What cites the node."""
-        for region in self._regions:
-            yield from region.iter_incoming_edges(id)
+        if self.memory.get_node(id) is not None:
+            return self.memory.iter_incoming_edges(id)
+        return chain.from_iterable(region.iter_incoming_edges(id) for region in self._regions)
 
     def iter_parents(self, id: str, kinds: Collection[EdgeKind] | None = None) -> Iterator[Node]:
         """The nodes that this one cites, each once; only over edges of the given kinds where some are given."""

@@ -28,8 +28,8 @@ def _class_of(byte: int) -> bytes:
 
 _CLASSES = b"".join(_class_of(byte) for byte in range(256))
 
-_PER_CHARACTER = ((DIGIT, 33), (TWO_BYTES, 28), (SYMBOL, 80), (THREE_BYTES, 72), (FOUR_BYTES, 170))
-_CASE_CHANGE = (LETTER + UPPER, 158)
+_OF_ASCII = ((DIGIT, 33), (LETTER + UPPER, 158))
+_PER_CHARACTER = (*_OF_ASCII, (TWO_BYTES, 28), (SYMBOL, 80), (THREE_BYTES, 72), (FOUR_BYTES, 170))
 _PER_CHANGE = (
     (SPACE + LETTER, 111),
     (BREAK + LETTER, 98),
@@ -49,6 +49,8 @@ _PER_CHANGE = (
     (BREAK, 22),
 )
 """Hundredths of a token for each occurrence, upper-case letters counted as letters."""
+_WITHOUT_BREAKS = tuple((change, weight) for change, weight in _PER_CHANGE if BREAK not in change)
+"""What can occur in JSON, and in most short texts: nothing else has to be looked for."""
 
 CHARACTERS_PER_TOKEN_AT_MOST = 6
 
@@ -61,10 +63,11 @@ def estimate_tokens(text: str) -> int:
     """About how many tokens `text` is; never less than a token for six characters. Linear, and needs no network."""
     # A leading space stands for the boundary before the first character.
     classes = b" " + text.encode("utf-8", "surrogatepass").translate(_CLASSES)
-    hundredths = sum(weight * classes.count(kind) for kind, weight in _PER_CHARACTER)
-    hundredths += _CASE_CHANGE[1] * classes.count(_CASE_CHANGE[0])
+    kinds = _OF_ASCII if text.isascii() else _PER_CHARACTER
+    hundredths = sum([weight * classes.count(kind) for kind, weight in kinds])
     classes = classes.replace(UPPER, LETTER)
-    hundredths += sum(weight * classes.count(change) for change, weight in _PER_CHANGE)
+    changes = _PER_CHANGE if BREAK in classes else _WITHOUT_BREAKS
+    hundredths += sum([weight * classes.count(change) for change, weight in changes])
     return max(-(-hundredths // 100), -(-len(text) // CHARACTERS_PER_TOKEN_AT_MOST))
 
 

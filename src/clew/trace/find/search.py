@@ -24,7 +24,7 @@ from clew.trace.find.texts import (
     place_score,
     plain_text,
     points_of,
-    with_title,
+    titles_with,
 )
 from clew.trace.read.assertions import assertions_of
 
@@ -217,12 +217,11 @@ class RequirementSearch:
             asked = WORD.findall(query.casefold())
             if len(asked) > 1:
                 found |= self._stand_together(asked, held if len(held) <= MOST_READ else held & relevant.keys())
-            words = sorted((group[0].text for group in parsed.groups), key=len)
+            words = [group[0].text for group in parsed.groups]
             if all(word in prepared.titles for word in words):
                 whole = re.compile(rf"[\W_]*{_SEPARATED.join(asked)}[\W_]*")
-                for id in held & set(with_title(words[-1], prepared.titles)):
-                    title = prepared.texts[id].title
-                    if _has_all(words, title):
+                for id, title in titles_with(words, prepared.titles):
+                    if id in held:
                         found[id] = Place.WHOLE_TITLE if whole.fullmatch(title) is not None else Place.TITLE
         if (named := self._id_in(query, within)) is not None:
             found[named] = Place.ID

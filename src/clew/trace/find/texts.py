@@ -154,15 +154,18 @@ def _holding(text: str, candidates: AbstractSet[str], folded: Mapping[str, str])
     return {id for id, everything in folded.items() if id in candidates and text in everything}
 
 
-def with_title(word: str, titles: str) -> Iterator[str]:
-    """The ids of the requirements whose title holds a word: read from the joined titles, as they lie in memory."""
-    at = titles.find(word)
+def titles_with(words: Sequence[str], titles: str) -> Iterator[tuple[str, str]]:
+    """The ids and titles of the requirements whose title holds all words: read from the joined titles, as they lie in
+    memory."""
+    longest, *others = sorted(words, key=len, reverse=True)
+    at = titles.find(longest)
     while at >= 0:
         end = titles.index(_BEHIND_ID, at)
         behind = titles.rfind(_BEHIND_TITLE, at, end)
-        if behind >= 0:
-            yield titles[behind + 1 : end]
-        at = titles.find(word, end)
+        title = titles[titles.rfind(_BEHIND_ID, 0, at) + 1 : behind] if behind >= 0 else ""
+        if title and not [word for word in others if word not in title]:
+            yield titles[behind + 1 : end], title
+        at = titles.find(longest, end)
 
 
 def points_of(words: Sequence[str], candidates: AbstractSet[str], prepared: Prepared) -> Mapping[str, int]:
