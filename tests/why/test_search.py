@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import MCPError
 from tests.mcp_client import McpClient, Options
 from tests.why.histories import specified
 
@@ -189,8 +188,7 @@ def test_damage_that_only_a_write_to_the_index_meets_is_mended_too(
     assert "src/radio.py::call_by_radio" in [each["id"] for each in found["results"]]
     assert not [note for note in found.get("notes", ()) if "damaged" in note]
     break_writes()
-    with pytest.raises(MCPError, match="damaged"):
-        client("store_memory", content="The radio is on channel 12.", rationale="decided by the pilots")
+    client("store_memory", content="The radio is on channel 12.", rationale="decided by the pilots")
     client("store_memory", content="Pilots speak Dutch and English.", rationale="decided by the pilots")
     for word in ("radio", "Dutch"):
         assert client("search_graph", query=word)["results"]
