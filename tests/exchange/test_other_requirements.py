@@ -5,12 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.exchange.conftest import Clew
 
 from clew.errors import FormatError
 from clew.exchange.formats import FORMATS
 from clew.exchange.model import Item
 from clew.exchange.sources import Source
+from clew.exchange.yaml_subset import read_yaml
 
 
 def items(form: str, place: Path) -> dict[str, Item]:
@@ -328,11 +332,24 @@ def test_files_of_other_tools_that_are_broken_are_refused(
     assert told in str(refused.value)
 
 
-def test_yaml_that_doorstop_does_not_write_is_refused_with_its_line(tmp_path: Path) -> None:
+# Verifies: REQ-d00602-A
+@pytest.mark.parametrize("line", ["? odd", "links: [", "owner: 'Ada", 'owner: "Ada', "owner: 'Ada' Byron", "active: no"])
+def test_yaml_that_doorstop_does_not_write_is_refused_with_its_line(tmp_path: Path, line: str) -> None:
     (tmp_path / ".doorstop.yml").write_text("settings:\n  prefix: A\n")
-    (tmp_path / "A1.yml").write_text("active: true\n? odd\n")
+    (tmp_path / "A1.yml").write_text(f"active: true\n{line}\ntext: x\n")
     with pytest.raises(FormatError, match="in line 2"):
         FORMATS["doorstop"].read(Source(tmp_path))
+
+
+_WRITTEN = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("\n '\"\\:#-[]{}x"), max_size=120)
+
+
+# Verifies: REQ-d00604-A
+@given(_WRITTEN | st.lists(_WRITTEN), st.booleans())
+@settings(max_examples=300)
+def test_fields_are_read_as_the_library_of_doorstop_writes_them(value: str | list[str], plain: bool) -> None:
+    text = yaml.dump({"active": True, "owner": value, "z": "x"}, default_flow_style=False, allow_unicode=plain)
+    assert read_yaml(text, "A1.yml") == {"active": True, "owner": value, "z": "x"}
 
 
 # Verifies: REQ-d00604-B
