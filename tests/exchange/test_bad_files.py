@@ -46,7 +46,7 @@ def refused(clew: Clew, folder: Path, form: str, data: bytes | str, *words: str)
         ("needs", '{"versions": {"1": {"needs": [1]}}}', "'needs' of version '1' is [1], not an object"),
         ("needs", "[" * 100_000, "'bad.needs' is not valid JSON"),
         ("needs", '{"versions": {"1": {"needs": {"A": {}, "A": {}}}}}', "has the key 'A' more than once"),
-        ("jsonl", line(id="A") + '{"item": {"id": "B", "id": "C"}}', "An object in line 2 of 'bad.jsonl' has the key 'id'"),
+        ("jsonl", line(id="A") + '{"item": {"id": "B", "id": "C"}}', "line 2 of 'bad.jsonl' has the key 'id'"),
         ("lobster", '{"schema": "x"}', "The schema of 'bad.lobster' is 'x'"),
         ("csv", b"id,title\nA,caf\xe9\n", "is not UTF-8: byte 14 in line 2"),
         ("csv", 'id,title\nA,"open\n', "is not valid CSV"),

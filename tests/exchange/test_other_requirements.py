@@ -333,7 +333,7 @@ def test_files_of_other_tools_that_are_broken_are_refused(
 
 
 # Verifies: REQ-d00602-A
-@pytest.mark.parametrize("line", ["? odd", "links: [", "owner: 'Ada", 'owner: "Ada', "owner: 'Ada' Byron", "active: no"])
+@pytest.mark.parametrize("line", ["? odd", "links: [", "by: 'Ada", 'by: "Ada', "by: 'Ada' Byron", "active: no"])
 def test_yaml_that_doorstop_does_not_write_is_refused_with_its_line(tmp_path: Path, line: str) -> None:
     (tmp_path / ".doorstop.yml").write_text("settings:\n  prefix: A\n")
     (tmp_path / "A1.yml").write_text(f"active: true\n{line}\ntext: x\n")

@@ -19,6 +19,7 @@ import msgspec
 from clew.errors import BadInput
 from clew.exchange import results
 from clew.exchange.imports_file import ImportRecord, Kept, left_over, whole
+from clew.exchange.labels import labels_by_record, labels_by_text, labels_to_record
 from clew.exchange.model import Exchange, Item, Relation, checked, refuse_circles, version_of
 from clew.exchange.places.place import Place, Placing
 from clew.exchange.renames import find_renamed, followed, with_ids
@@ -115,10 +116,7 @@ class _Planner:
         kinds = self._place.kinds | set(self._wishes.include)
         placeable = [item for item in self._items if item.kind in kinds]
         self._give_ids(placeable)
-        self._labels = {
-            item.id: dict(zip((each.label for each in item.criteria), self._place.labels(item), strict=True))
-            for item in placeable
-        }
+        self._give_labels(placeable)
         wanted = {item.id: self._translated(item) for item in placeable}
         # In the ids of the source, which is where a circle has to be opened.
         refuse_circles(placeable)
@@ -193,6 +191,28 @@ class _Planner:
             return False
         return bool(item.version) or version_of(_said(item)) == version_of(_said(here))
 
+    # Labels
+
+    def _give_labels(self, items: Sequence[Item]) -> None:
+        """Criteria keep the labels that they have here since the last import."""
+        before = {item.id: labels_by_record(item, *self._last(item)) for item in items}
+        self._labels = {item.id: self._labelled(item, before[item.id]) for item in items}
+        for item in items:
+            record, here = self._last(item)
+            if record is None or here is None or not before[item.id]:
+                continue
+            if _hash(item, self._translated(item)) != record.hash:
+                self._labels[item.id] = self._labelled(item, labels_by_text(item, before[item.id], here))
+
+    def _last(self, item: Item) -> tuple[ImportRecord | None, Item | None]:
+        return self._records.get(item.id), self._here.get(self._ids[item.id])
+
+    def _labelled(self, item: Item, before: Mapping[str, str]) -> dict[str, str]:
+        record, _ = self._last(item)
+        taken = record.labels.values() if record is not None and before else ()
+        given = (each.label for each in item.criteria)
+        return dict(zip(given, self._place.labels(item, before, frozenset(taken)), strict=True))
+
     # What an item says in the ids of the project
 
     def _translated(self, item: Item) -> Item:
@@ -241,7 +261,7 @@ class _Planner:
             as_=wanted.id,
             hash=hash,
             written=version_of(placed),
-            labels={old: new for old, new in self._labels[item.id].items() if old != new},
+            labels=labels_to_record(record, self._labels[item.id]),
             kept=kept,
         )
         if here is None:

@@ -14,10 +14,7 @@ _WHITE = " \t"
 """What YAML takes for white space; other spaces are text."""
 _KEY = re.compile(r"([A-Za-z_][\w .-]*):(?:[ \t]+(.*))?")
 _BLOCK = re.compile(r"([|>])([+-]?)\d?")
-_ESCAPES = {
-    **{"0": "\0", "a": "\a", "b": "\b", "t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b"},
-    **{"N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029"},
-}
+_ESCAPES = dict(zip("0abtnvfreN_LP", "\0\a\b\t\n\v\f\r\x1b\x85\xa0\u2028\u2029", strict=True))
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))")
 _CLOSING = {"'": re.compile(r"(?:[^']|'')*'"), '"': re.compile(r'(?:[^"\\]|\\.)*"', re.DOTALL)}
 """What ends a text in quotes, or a line of it."""
@@ -25,7 +22,7 @@ _CLOSED = {"[": "]", "{": "}"}
 
 
 def read_yaml(text: str, name: str) -> dict[str, Any]:
-    lines = [line for line in text.split("\n") if not line.startswith("#") and line.rstrip(_WHITE) not in ("---", "...")]
+    lines = ["" if line.startswith("#") or line.rstrip(_WHITE) in ("---", "...") else line for line in text.split("\n")]
     found, index = _mapping(lines, 0, 0, name)
     if index < len(lines):
         raise _refused(name, index, lines[index])

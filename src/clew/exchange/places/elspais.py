@@ -2,8 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import count
 
 import msgspec
 
@@ -20,7 +21,7 @@ from clew.exchange.places.requirements import ATTRIBUTES, attribute_texts, liste
 from clew.exchange.places.spec_text import entry, plain
 from clew.formats.elspais.fields import REFERENCE_FIELDS
 from clew.formats.elspais.hashes import NOT_APPLICABLE, HashRule, hash_state, hash_to_write, rule_of_file
-from clew.formats.elspais.ids.grammar import IdGrammar, label_at
+from clew.formats.elspais.ids.grammar import IdGrammar, label_at, position_of
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Journey, Requirement
 from clew.formats.elspais.write.blocks import with_block, with_hash
@@ -130,10 +131,12 @@ class ElspaisPlace:
             hint="Give the item such an id in the source.",
         )
 
-    def labels(self, item: Item) -> tuple[str, ...]:
+    def labels(self, item: Item, before: Mapping[str, str], taken: Collection[str]) -> tuple[str, ...]:
         if item.kind == JOURNEY:
             return journey_labels(item)
         given = tuple(each.label for each in item.criteria)
+        if before and len(set(given)) == len(given):
+            return self._labels_after(given, before, taken)
         # Labels that the project has already stay, whatever they are.
         _, here = self._records.get(item.id, ("", None)) if item.version else ("", None)
         known = Counter(each.label for each in here.assertions) if isinstance(here, Requirement) else Counter[str]()
@@ -142,6 +145,24 @@ class ElspaisPlace:
             return given
         made = tuple(label_at(number, self._settings) for number in range(len(given)))
         return tuple(label or "" for label in made)
+
+    def _labels_after(
+        self, given: tuple[str, ...], before: Mapping[str, str], taken: Collection[str]
+    ) -> tuple[str, ...]:
+        """The labels of an earlier import; a new criterion gets the next one behind all that were given."""
+        free = self._free_labels({*before.values(), *taken})
+        return tuple(before.get(label) or next(free, "") for label in given)
+
+    def _free_labels(self, used: set[str]) -> Iterator[str]:
+        places = (position_of(label, self._settings) for label in used)
+        following = max((place for place in places if place is not None), default=-1) + 1
+        for numbers in (count(following), range(following)):
+            for number in numbers:
+                label = label_at(number, self._settings)
+                if label is None:
+                    break
+                if label not in used:
+                    yield label
 
     # Writing
 

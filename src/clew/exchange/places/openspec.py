@@ -4,7 +4,7 @@ An item whose id is `spec/requirement` goes into that spec; every other one into
 where a line `**ID**: ...` keeps an id that the heading does not give.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import msgspec
@@ -113,7 +113,7 @@ class OpenSpecPlace:
         own = slug(item.id, "") or slug(item.title, "requirement")
         return self._free_ids.take(own, lambda name: requirement_id(self._spec, name), taken, "-")
 
-    def labels(self, item: Item) -> tuple[str, ...]:
+    def labels(self, item: Item, before: Mapping[str, str], taken: Collection[str]) -> tuple[str, ...]:
         slugs = Slugs("scenario")
         return tuple(slugs.take(scenario_name(each)) for each in item.criteria)
 

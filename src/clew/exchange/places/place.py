@@ -1,7 +1,7 @@
 """What a requirement format of the project offers an import and an export."""
 
 import re
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 import msgspec
@@ -44,8 +44,9 @@ class Place(Protocol):
         """An id for an item whose own does not fit, or is taken."""
         ...
 
-    def labels(self, item: Item) -> tuple[str, ...]:
-        """The labels that its criteria get, in their order."""
+    def labels(self, item: Item, before: Mapping[str, str], taken: Collection[str]) -> tuple[str, ...]:
+        """The labels that its criteria get, in their order. Where the format lets them choose, those of `before`, by
+        the item's own; and for others none that is `taken`."""
         ...
 
     def placed(self, placing: Placing) -> Item:

@@ -1,7 +1,7 @@
 """The register of req: items become managed requirements, whose validator has the last word."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from clew.edit.edits import FileEdit
@@ -71,7 +71,7 @@ class RegisterPlace:
         number = max(self._next, *(1 + (number_of(id) or 0) for id in taken)) if taken else self._next
         return format_id(number)
 
-    def labels(self, item: Item) -> tuple[str, ...]:
+    def labels(self, item: Item, before: Mapping[str, str], taken: Collection[str]) -> tuple[str, ...]:
         return tuple(str(number) for number in range(1, len(item.criteria) + 1))
 
     def placed(self, placing: Placing) -> Item:
