@@ -10,16 +10,21 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests import in_process
-from tests.mcp_client import McpClient, Options
+from tests.mcp_client import McpClient, Options, ToolFailed
 
 from clew.derived import place
 from clew.memory.scope import Asker
 from clew.memory.storage.library import Library
 from clew.project import Project
+from clew.specs.archive import REBASED, rebased
+from clew.store.interface import Damaged
 from clew.store.sqlite.aside import damaged_files
 from clew.surfaces.cli.main import main
+from clew.trace.links.decisions import COLLECTION as DECISIONS
+from clew.trace.links.decisions import Decided, Decisions
 
 CONFIG = '[search]\nbackground = false\n[embedder]\nkind = "none"\n'
 
@@ -132,6 +137,7 @@ def test_one_damaged_memory_does_not_take_the_others_away(small: Path) -> None:
         assert ("keeper" in said.stdout, "burns" in said.stdout) == (True, False)
         assert "is damaged" in said.stderr
         assert "clew.store.sqlite.rescue" in said.stderr
+    assert " more" not in clew("memory", "list", "-C", str(small)).stdout
     with closing(Project.open(small)) as project, McpClient(project) as client:
         for tool, arguments in (("search_graph", {"query": "lamp"}), ("get_recent_context", {})):
             answer = client(tool, **arguments)
@@ -161,6 +167,57 @@ def test_a_damaged_memory_is_named_where_it_is_left_out_and_only_there(small: Pa
         assert not is_named("search_graph", query="lamp")
         client("forget_concept", node_id=id, rationale=why, reason="obsolete")
         assert Library(project.memory.home, Asker()).get_all([id]) == {}
+
+
+def change(store: Path, before: str, after: str) -> None:
+    """Change letters in the records that say something."""
+    with closing(sqlite3.connect(store)) as connection, connection:
+        done = connection.execute("UPDATE entries SET data = replace(data, ?, ?) WHERE data LIKE ?", (
+            before, after, f"%{before}%"
+        ))  # fmt: skip
+        assert done.rowcount == 1
+
+
+# Verifies: REQ-d00247-H+I
+def test_one_damaged_draft_does_not_take_the_others_away_and_is_not_passed_by_a_save(small: Path) -> None:
+    (small / "clew.toml").write_text(CONFIG)
+    spec = (small / "spec" / "small.md").read_bytes()
+    for id, title in (("REQ-p00001", "Tell hours"), ("REQ-d00001", "Ring bells")):
+        with closing(Project.open(small)) as project, McpClient(project) as client:
+            assert client("mutate_update_title", node_id=id, new_title=title)["success"]
+    change(small / ".clew" / "clew.db", "Tell hours", "Tell hourz")
+    with closing(Project.open(small)) as project, McpClient(project) as client:
+        for _ in range(2):
+            log = client("get_mutation_log")
+            assert [each["target_id"] for each in log["mutations"]] == ["REQ-d00001"]
+            assert "is damaged" in json.dumps(log["notes"])
+        assert client("get_requirement", req_id="REQ-d00001")["title"] == "Ring bells"
+        assert "is damaged" not in json.dumps(client("get_requirement", req_id="REQ-d00001"))
+        assert client("mutate_update_title", node_id="REQ-d00001", new_title="Ring a bell")["success"]
+        with pytest.raises(ToolFailed, match="is damaged"):
+            client("save_mutations")
+    assert (small / "spec" / "small.md").read_bytes() == spec
+
+
+# Verifies: REQ-d00247-H
+def test_one_damaged_decision_or_baseline_does_not_take_the_others_away(small: Path) -> None:
+    store = small / ".clew" / "clew.db"
+    with closing(Project.open(small)) as project:
+        assert project.store is not None
+        with project.store.transaction(actor="ada") as records:
+            for number in (1, 2):
+                decided = Decided(f"code:{number}.py::f", f"REQ-p0000{number}", "reject", "texts", 0.5)
+                records.put(DECISIONS, str(number), msgspec.to_builtins(decided))
+                records.put(REBASED, f"change-{number}", [])
+        change(store, "code:1.py", "code:9.py")
+        with closing(sqlite3.connect(store)) as connection, connection:
+            connection.execute("UPDATE entries SET data = '[[]]' WHERE id = 'change-1'")
+        left_out: Damaged = {}
+        decisions = Decisions(project.store, lambda: left_out)
+        assert list(decisions.rejected()) == [("code:2.py::f", "REQ-p00002")]
+        assert len(decisions.judged()) == 1
+        assert ["is damaged" in str(each) for each in left_out.values()] == [True]
+        assert list(rebased(project.store)) == ["change-2"]
 
 
 @pytest.fixture

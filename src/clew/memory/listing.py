@@ -57,6 +57,8 @@ def listed(
         else:
             memories = [memory for memory, _ in library.latest(limit, filters)]
             total = index.count(view.asker, filters)
+        # A damaged one is named beside the list; no limit would show it.
+        total -= min(limit, total) - len(memories)
         found = [(memory, standing) for memory, standing, _, _ in view.recall.standing_of(memories)]
     return MemoryList(
         memories=tuple(_listed(memory, standing) for memory, standing in found),

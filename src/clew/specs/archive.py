@@ -32,7 +32,7 @@ from clew.formats.openspec.reader import write
 from clew.formats.openspec.rules.change import check_whole
 from clew.specs.library import ChangeEntry, Library
 from clew.specs.results import ArchiveReport
-from clew.store.interface import Store
+from clew.store.interface import Damaged, Store
 from clew.text.counting import counted
 from clew.workspace.files import read_bytes, resolve
 from clew.workspace.find import files_below, names_in
@@ -311,10 +311,12 @@ def first_seen(
         return {}, ("There is no store, so what changed since a change was written is not known.",)
     remembered: dict[str, Sequence[Baseline]] = {}
     fresh: Mapping[str, Sequence[Baseline]] = {}
+    damaged: Damaged = {}
     try:
-        remembered |= {item.id: _decoded(item.data) for item in store.scan(COLLECTION)}
+        remembered |= {item.id: _decoded(item.data) for item in store.scan(COLLECTION, damaged=damaged)}
         over = [id for id in remembered if id not in known.changes and is_archived(id)]
-        fresh = _fresh(known, remembered)
+        # Of a change whose record is damaged nothing is written: a rescue may find what it said.
+        fresh = {id: found for id, found in _fresh(known, remembered).items() if id not in damaged}
         if fresh or over:
             with store.transaction(actor=_ACTOR, reason="changes seen for the first time") as transaction:
                 for id, baselines in fresh.items():
@@ -334,7 +336,7 @@ def first_seen(
     except StoreError as error:
         log.warning("What changes touched when they were written is not known: %s", error)
         return {}, (str(error),)
-    return remembered, ()
+    return remembered, tuple(map(str, damaged.values()))
 
 
 def record_anew(change_id: str, known: Library, store: Store | None, base: Sequence[Baseline]) -> tuple[str, ...]:
@@ -355,11 +357,17 @@ def record_anew(change_id: str, known: Library, store: Store | None, base: Seque
 
 def rebased(store: Store | None) -> Mapping[str, Sequence[Baseline]]:
     """What was in force when somebody brought changes up to date, by change."""
+    if store is None:
+        return {}
+    damaged: Damaged = {}
     try:
-        return {item.id: _decoded(item.data) for item in store.scan(REBASED)} if store is not None else {}
+        found = {item.id: _decoded(item.data) for item in store.scan(REBASED, damaged=damaged)}
     except StoreError as error:
         log.warning("Which changes were brought up to date is not known: %s", error)
         return {}
+    for each in damaged.values():
+        log.warning("Whether a change was brought up to date is not known: %s", each)
+    return found
 
 
 def joined(*sources: Sequence[Baseline]) -> tuple[Baseline, ...]:

@@ -1,6 +1,9 @@
-"""Drafts: mutations that are in the graph and not yet in the files, kept in the store before they are acknowledged."""
+"""Drafts: mutations that are in the graph and not yet in the files, kept in the store before they are acknowledged.
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+A damaged one is left out, so that the others can be seen, but nothing is saved past it: it would count as saved.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -9,7 +12,7 @@ import msgspec
 from clew.edit.edits import Inverse
 from clew.edit.recovery import COLLECTION
 from clew.errors import StoreError
-from clew.store.interface import Store, Transaction
+from clew.store.interface import Damaged, Store, Transaction
 from clew.trace.edit.results import MutationEntry
 from clew.trace.edit.sessions import Saving, Session, Sessions
 
@@ -51,9 +54,11 @@ class SavedMutation(msgspec.Struct, frozen=True):
 class DraftLog:
     """The drafts of this process. Every write is durable before it returns."""
 
-    def __init__(self, store: Store | None) -> None:
+    def __init__(self, store: Store | None, left_out: Callable[[], Damaged]) -> None:
+        """`left_out` takes the errors of damaged records."""
         self._store = store
-        self._sessions = Sessions(store) if store is not None else None
+        self._left_out = left_out
+        self._sessions = Sessions(store, left_out) if store is not None else None
         self._last: dict[str, int] = {}
         """The number of the newest draft, by session."""
 
@@ -76,7 +81,11 @@ class DraftLog:
     def _pending(self, id: str, session: Session) -> list[Pending]:
         if self._store is None:
             return []
-        records = self._store.scan(_drafts_of(id), after=_key(session.saved_through))
+        damaged: Damaged = {}
+        records = self._store.scan(_drafts_of(id), after=_key(session.saved_through), damaged=damaged)
+        for number, error in damaged.items():
+            self._left_out()[f"{_drafts_of(id)} {number}"] = error
+            self._last[id] = max(int(number), self._last.get(id, 0))
         return [Pending(id, int(record.id), msgspec.convert(record.data, DraftRecord)) for record in records]
 
     def everywhere(self) -> list[DraftRecord]:
@@ -117,8 +126,14 @@ class DraftLog:
         if sessions.own:
             return
         for id, session in reversed(sessions.abandoned()):
-            if session.saving is None and not self._pending(id, session) and sessions.claim(id):
+            if session.saving is None and not self._has_drafts(id, session) and sessions.claim(id):
                 return
+
+    def _has_drafts(self, id: str, session: Session) -> bool:
+        """Whether any waits to be saved, damaged ones included."""
+        damaged: Damaged = {}
+        store, _ = self._demand()
+        return bool(store.scan(_drafts_of(id), after=_key(session.saved_through), damaged=damaged) or damaged)
 
     def _own(self) -> list[tuple[str, Session]]:
         sessions = self._sessions
@@ -137,6 +152,9 @@ class DraftLog:
     def begin_save(self, saving: Saving, mutations: Sequence[SavedMutation]) -> None:
         """Note what is about to be saved, and how it can be taken back."""
         store, sessions = self._demand()
+        for own, session in self._own():
+            # StoreCorrupt where one is damaged.
+            store.scan(_drafts_of(own), after=_key(session.saved_through))
         id = self._current(sessions)
         with store.transaction(actor=f"session {id}", reason="save") as transaction:
             session = sessions.demand(transaction, id)

@@ -277,6 +277,8 @@ class MutationService:
 
     def log(self, *, offset: int = 0, limit: int = 50) -> LogPage:
         """The pending mutations, newest first."""
+        # Every answer that lacks damaged drafts names them.
+        self.unsaved()
         return self._pending.page(offset, limit)
 
     def save(
@@ -357,7 +359,7 @@ def confirmed(confirm: bool, removed: Callable[[], str]) -> None:
 def open_mutations(context: Context, builder: Builder, *, with_drafts: bool) -> MutationService:
     """The service of a project. Without drafts, those that are pending are kept and not shown."""
     history = History(context.graph, lambda: builder.linker)
-    drafts = DraftLog(context.store)
+    drafts = DraftLog(context.store, lambda: context.damage)
     saves = Saves(
         context.root,
         builder,

@@ -4,13 +4,14 @@ A rejected pair is not suggested again while both texts stay what they were. Whe
 again: the rejection was about another text.
 """
 
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 import msgspec
 
 from clew.errors import NotFound, StoreError
 from clew.graph.model import Node
-from clew.store.interface import Store
+from clew.store.interface import Damaged, Store
 from clew.text.hashing import content_hash
 from clew.trace.links.match.units import LinkUnit
 
@@ -34,8 +35,10 @@ class Decided(msgspec.Struct, frozen=True):
 
 
 class Decisions:
-    def __init__(self, store: Store | None) -> None:
+    def __init__(self, store: Store | None, left_out: Callable[[], Damaged]) -> None:
+        """`left_out` takes the errors of damaged records, so that the others count."""
         self._store = store
+        self._left_out = left_out
 
     def record(
         self, unit: LinkUnit, requirement: Node, decision: Decision, *, actor: str, logit: float | None = None
@@ -61,17 +64,16 @@ class Decisions:
 
     def rejected(self) -> dict[tuple[str, str], str]:
         """The rejected pairs, each with the name of the texts it was rejected for."""
-        if self._store is None:
-            return {}
-        records = self._store.scan(COLLECTION)
-        decided = (msgspec.convert(record.data, Decided) for record in records)
-        return {(each.unit, each.requirement): each.texts for each in decided if each.decision == REJECT}
+        return {(each.unit, each.requirement): each.texts for each in self._all() if each.decision == REJECT}
 
     def judged(self) -> list[tuple[float, bool]]:
         """What spoke for each suggestion that somebody decided about, and whether it was accepted."""
-        records = self._store.scan(COLLECTION) if self._store is not None else ()
-        decided = (msgspec.convert(record.data, Decided) for record in records)
-        return [(each.logit, each.decision == ACCEPT) for each in decided if each.logit is not None]
+        return [(each.logit, each.decision == ACCEPT) for each in self._all() if each.logit is not None]
+
+    def _all(self) -> Iterator[Decided]:
+        if self._store is not None:
+            for record in self._store.scan(COLLECTION, damaged=self._left_out()):
+                yield msgspec.convert(record.data, Decided)
 
     def version(self) -> str:
         """Differs after every decision."""

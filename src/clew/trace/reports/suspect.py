@@ -11,14 +11,14 @@ are a memory of this working copy only: another one begins with what it finds.
 # Implements: REQ-d00053
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 import msgspec
 
 from clew.errors import StoreError
 from clew.graph.graph import Graph
 from clew.graph.readers.reviews import recorded_reviews
-from clew.store.interface import Store
+from clew.store.interface import Damaged, Store
 from clew.text.hashing import content_hash
 from clew.trace.reports.citations import HashedCitation, LinkKey, links
 
@@ -68,30 +68,35 @@ def reviewed_hashes(graph: Graph) -> Mapping[LinkKey, tuple[str, ...]]:
 def first_hashes(graph: Graph, store: Store, links: Iterable[HashedCitation]) -> Mapping[LinkKey, str]:
     """The first hash of every link that is remembered. Those among `links` that are new are remembered now, unless the
     graph holds drafts, which are nobody's text yet. A store that cannot be used costs the memory and nothing else."""
+    damaged: Damaged = {}
     try:
-        known = _known(store)
+        known = _known(store, damaged)
         fresh = [link for link in links if link.key not in known]
         if fresh and not graph.state.is_edited:
-            _remember(graph, store, fresh)
+            _remember(graph, store, fresh, damaged)
     except StoreError as error:
         log.warning("What links were first seen with is not known: %s", error)
         return {}
+    for each in damaged.values():
+        log.warning("What some links were first seen with is not known: %s", each)
     return known
 
 
-def _known(store: Store) -> dict[LinkKey, str]:
-    return {
-        (cited, citing, kind): hash for record in store.scan(COLLECTION) for cited, citing, kind, hash in record.data
-    }
+def _known(store: Store, damaged: Damaged) -> dict[LinkKey, str]:
+    records = store.scan(COLLECTION, damaged=damaged)
+    return {(cited, citing, kind): hash for record in records for cited, citing, kind, hash in record.data}
 
 
-def _remember(graph: Graph, store: Store, fresh: Iterable[HashedCitation]) -> None:
+def _remember(graph: Graph, store: Store, fresh: Iterable[HashedCitation], damaged: Container[str]) -> None:
     by_file: dict[str, dict[LinkKey, str]] = {}
     for link in fresh:
         citing = graph.get_node(link.citing_id)
         path = citing.source.path if citing is not None and citing.source is not None else ""
         id = content_hash(path.encode("utf-8", "replace"), size=12)
-        by_file.setdefault(id, {})[link.key] = link.hash
+        if id not in damaged:
+            by_file.setdefault(id, {})[link.key] = link.hash
+    if not by_file:
+        return
     with store.transaction(actor=_ACTOR, reason="links seen for the first time") as transaction:
         for id, seen in by_file.items():
             record = transaction.get(COLLECTION, id)
