@@ -114,6 +114,18 @@ def test_memories_come_in_as_documents_and_only_once(
     assert memories(clew, empty)[title]["origin"]["accepted_at"]
 
 
+# Verifies: REQ-d00605-B
+def test_a_memory_that_changed_in_its_source_stays_and_is_named(clew: Clew, empty: Path, tmp_path: Path) -> None:
+    place = source_of("mem0", tmp_path)
+    clew(empty, "import", "mem0", str(place))
+    before = memories(clew, empty)
+    place.write_text(place.read_text().replace("rebase", "merging"))
+    done = clew(empty, "import", "mem0", str(place))
+    assert (done.returncode, memories(clew, empty)) == (1, before)
+    assert "0 memories added, 1 unchanged" in done.stdout
+    assert f"kept  {before['The team prefers rebase.']['id'][:8]}: It says something else" in done.stdout
+
+
 # Verifies: REQ-d00605-C
 def test_relations_between_memories_become_links_and_the_rest_is_told(clew: Clew, empty: Path, tmp_path: Path) -> None:
     clew(empty, "import", "server-memory", str(source_of("server-memory", tmp_path)))
