@@ -47,6 +47,7 @@ def refused(clew: Clew, folder: Path, form: str, data: bytes | str, *words: str)
         ("needs", "[" * 100_000, "'bad.needs' is not valid JSON"),
         ("needs", '{"versions": {"1": {"needs": {"A": {}, "A": {}}}}}', "has the key 'A' more than once"),
         ("jsonl", line(id="A") + '{"item": {"id": "B", "id": "C"}}', "line 2 of 'bad.jsonl' has the key 'id'"),
+        ("github", '[{"number": 1, "title": "Gr\xfcn"}]'.encode("latin-1"), "is not UTF-8: byte 27 in line 1"),
         ("lobster", '{"schema": "x"}', "The schema of 'bad.lobster' is 'x'"),
         ("csv", b"id,title\nA,caf\xe9\n", "is not UTF-8: byte 14 in line 2"),
         ("csv", 'id,title\nA,"open\n', "is not valid CSV"),

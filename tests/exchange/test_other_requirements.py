@@ -247,6 +247,53 @@ RELATIONS:
 """
 
 
+OLDER_SDOC = """[DOCUMENT]
+TITLE: Clock
+
+[FREETEXT]
+What it is for.
+
+NOTE: Read this first.
+[/FREETEXT]
+
+[SECTION]
+TITLE: Time
+
+[COMPOSITE_REQUIREMENT]
+UID: CLK-1
+STATEMENT: The clock shall keep time.
+
+[REQUIREMENT]
+UID: CLK-2
+STATEMENT: It shall keep hours.
+REFS:
+- TYPE: Parent
+  VALUE: CLK-1
+
+[/COMPOSITE_REQUIREMENT]
+
+[/SECTION]
+"""
+
+
+# Verifies: REQ-d00604-C
+def test_older_files_of_strictdoc_are_read_with_their_free_texts_and_composites(tmp_path: Path) -> None:
+    (tmp_path / "clock.sdoc").write_text(OLDER_SDOC)
+    found = items("strictdoc", tmp_path / "clock.sdoc")
+    texts = {item.kind: item.text for item in found.values()}
+    assert texts["information"] == "What it is for.\n\nNOTE: Read this first."
+    assert found[found["CLK-1"].parent or ""].title == "Time"
+    assert (found["CLK-2"].parent, relations(found["CLK-2"])) == ("CLK-1", [("implements", "CLK-1")])
+
+
+# Verifies: REQ-d00602-A
+@pytest.mark.parametrize("text", ["TITLE: Keep\nand more of it", "[FREETEXT]\nnever closed", "[/SECTION]\nbehind it"])
+def test_text_that_belongs_to_nothing_in_a_file_of_strictdoc_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.sdoc").write_text(f"[DOCUMENT]\nTITLE: Clock\n\n[SECTION]\n{text}\n")
+    with pytest.raises(FormatError, match=r"in line [567]"):
+        items("strictdoc", tmp_path / "a.sdoc")
+
+
 # Verifies: REQ-d00604-C
 def test_strictdoc_gives_sections_texts_and_requirements_with_their_relations(tmp_path: Path) -> None:
     (tmp_path / "clock.sdoc").write_text(SDOC)

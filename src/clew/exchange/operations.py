@@ -193,11 +193,11 @@ def _report_lines(result: results.ImportReport) -> list[str]:
         lines += [f"{word}  {each.id}: {each.reason}" for each in problems[:_MOST_SHOWN]]
         if len(problems) > _MOST_SHOWN:
             lines.append(f"{word}  and {len(problems) - _MOST_SHOWN:,} more; --json lists all")
-    kept = result.memories_kept
+    own = result.memories_kept
     says = "It says something else here than in the source; what is here stays. `clew memory edit` changes it."
-    lines += [f"kept  {id[:8]}: {says}" for id in kept[:_MOST_SHOWN]]
-    if len(kept) > _MOST_SHOWN:
-        lines.append(f"kept  and {len(kept) - _MOST_SHOWN:,} more; --json lists all")
+    lines += [f"kept  {id[:8]}: {says}" for id in own[:_MOST_SHOWN]]
+    if len(own) > _MOST_SHOWN:
+        lines.append(f"kept  and {len(own) - _MOST_SHOWN:,} more; --json lists all")
     if result.unplaced:
         lines.append(f"Without a place in {result.into}; kept in {result.record}:")
         for kept in result.unplaced[:_MOST_SHOWN]:

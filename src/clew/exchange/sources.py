@@ -49,7 +49,7 @@ class Source:
         return text_of(self.data(), self.name)
 
     def json(self) -> Any:
-        return json_of(self.data(), self.name)
+        return json_of(self.text().encode(), self.name)
 
     def xml(self) -> "Element":
         return xml_of(self.data(), self.name)

@@ -4,6 +4,7 @@ from clew.errors import FormatError
 from clew.exchange.memories import kind_of, memory_lines
 from clew.exchange.model import Exchange
 from clew.exchange.sources import Source, listing, mapping, string
+from clew.text.shortening import shortened
 
 _LISTS = ("results", "memories")
 _PLACED = frozenset({"id", "memory", "text", "data", "created_at", "categories", "metadata"})
@@ -31,7 +32,10 @@ def read(source: Source) -> Exchange:
             )
         id = string(each.get("id")) or text
         if id in seen:
-            raise FormatError(f"The id '{id[:80]}' is used by more than one memory.", hint="Nothing was changed.")
+            raise FormatError(
+                f"The id '{shortened(id)}' is used by more than one memory; an id names one.",
+                hint="Give each memory an id of its own in the source. Nothing was changed.",
+            )
         seen.add(id)
         own = each.get("metadata") if isinstance(each.get("metadata"), dict) else {}
         words = [string(word) for word in each.get("categories") or ()]

@@ -13,6 +13,7 @@ from clew.exchange.memories import kind_of, link_line, memory_lines
 from clew.exchange.model import Exchange
 from clew.exchange.sources import Source, json_of, listing, mapping, string
 from clew.text.counting import counted
+from clew.text.shortening import shortened
 
 _HINT = 'A line is {"type": "entity", ...} or {"type": "relation", ...}. Nothing was changed.'
 _READ = frozenset({"type", "name", "entityType", "observations"})
@@ -49,9 +50,13 @@ def read(source: Source) -> Exchange:
         match value.get("type"):
             case "entity":
                 name = _name(value.get("name"))
-                if not name or name in entities:
-                    problem = "has no name" if not name else f"names '{name}' a second time"
-                    raise FormatError(f"Line {number} of '{source.name}' {problem}.", hint=_HINT)
+                if not name:
+                    raise FormatError(f"Line {number} of '{source.name}' has no name.", hint=_HINT)
+                if name in entities:
+                    raise FormatError(
+                        f"Line {number} of '{source.name}' names '{shortened(name)}' a second time; names are unique.",
+                        hint="Join the two lines, or rename one. Nothing was changed.",
+                    )
                 said = tuple(string(each) for each in listing(value.get("observations") or [], f"Line {number}"))
                 others = {key: each for key, each in value.items() if key not in _READ}
                 entities[name] = _Entity(string(value.get("entityType")), said, others)

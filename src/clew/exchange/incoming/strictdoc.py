@@ -10,12 +10,17 @@ from clew.errors import FormatError
 from clew.exchange.model import HEADING, INFORMATION, REQUIREMENT, Criterion, Exchange, Item, Relation
 from clew.exchange.sources import Source
 from clew.formats.openspec.slugs import slug
+from clew.text.shortening import shortened
 
-_NODE = re.compile(r"\[(\[)?(/)?([A-Z][A-Z0-9_]*)\]?\]")
+_NODE = re.compile(r"\[(\[)?(/)?([A-Z][A-Z0-9_-]*)\]?\]")
 _FIELD = re.compile(r"([A-Z][A-Z0-9_]*):(?: (.*))?")
 _OPEN, _CLOSE = ">>>", "<<<"
-_CONTAINERS = frozenset({"SECTION", "COMPOSITE_REQUIREMENT"})
-_TEXTS = frozenset({"TEXT", "FREETEXT"})
+_COMPOSITE = frozenset({"COMPOSITE_REQUIREMENT", "COMPOSITE-REQUIREMENT"})
+_CONTAINERS = _COMPOSITE | {"SECTION"}
+"""What older files write with one bracket, and close."""
+_FREE = "FREETEXT"
+"""A text as older files write it: all up to where it is closed."""
+_TEXTS = frozenset({"TEXT", _FREE})
 _STRUCTURE = frozenset({"DOCUMENT", "GRAMMAR", "DOCUMENT_FROM_FILE", "VIEW", "TAGS"})
 _RELATIONS = {"Parent": "implements", "Child": "implemented_by", "File": "file"}
 _ITEM = re.compile(r"\s*- (TYPE|ROLE|VALUE): (.*)|\s+(TYPE|ROLE|VALUE): (.*)")
@@ -77,6 +82,7 @@ class _Document:
         while index < len(self._lines):
             found = _NODE.fullmatch(self._lines[index].strip())
             if found is None:
+                self._refuse_text(index)
                 index += 1
                 continue
             line, (double, closing, kind) = index + 1, found.groups()
@@ -89,13 +95,13 @@ class _Document:
                     )
                 parents.pop()
                 continue
-            fields, relations, index = self._fields(index, kind)
+            fields, relations, index = self._free(index) if kind == _FREE else self._fields(index, kind)
             if kind in _STRUCTURE:
                 yield self._structure(kind, line, "\n".join(self._lines[line:index]).strip())
                 continue
             item = self._item(kind, fields, relations, parents[-1][1] if parents else None, line)
             yield item
-            if double or kind == "SECTION":
+            if double or kind in _CONTAINERS:
                 parents.append((kind, item.id))
         if parents:
             raise FormatError(
@@ -113,26 +119,39 @@ class _Document:
                 break
             found = _FIELD.fullmatch(line)
             if found is None:
-                if kind == "FREETEXT" and line.strip():
-                    fields["STATEMENT"] = f"{fields.get('STATEMENT', '')}\n{line}".strip("\n")
+                if kind not in _STRUCTURE:
+                    self._refuse_text(index)
                 index += 1
             elif found[1] in ("RELATIONS", "REFS"):
                 index = self._relations(index + 1, relations)
             elif (found[2] or "").strip() == _OPEN:
-                text, index = self._block(index + 1, found[1])
+                text, index = self._block(index + 1, found[1], _OPEN, _CLOSE)
                 fields[free(found[1], fields)] = text
             else:
                 fields[free(found[1], fields)] = (found[2] or "").strip()
                 index += 1
         return fields, relations, index
 
-    def _block(self, index: int, name: str) -> tuple[str, int]:
+    def _refuse_text(self, index: int) -> None:
+        """A line that belongs to nothing would be gone in silence."""
+        text = self._lines[index].strip()
+        if text:
+            raise FormatError(
+                f"'{self._name}' has text in line {index + 1} that is no field: {shortened(text)!r}.",
+                hint=f"A text of several lines stands between {_OPEN} and {_CLOSE}. Nothing was changed.",
+            )
+
+    def _free(self, index: int) -> tuple[dict[str, str], list[dict[str, str]], int]:
+        text, index = self._block(index, "a text", f"[{_FREE}]", f"[/{_FREE}]")
+        return {"STATEMENT": text}, [], index
+
+    def _block(self, index: int, name: str, opening: str, closing: str) -> tuple[str, int]:
         begin = index
-        while index < len(self._lines) and self._lines[index].strip() != _CLOSE:
+        while index < len(self._lines) and self._lines[index].strip() != closing:
             index += 1
         if index == len(self._lines):
             raise FormatError(
-                f"'{self._name}' opens {name} with {_OPEN} in line {begin} and never closes it with {_CLOSE}.",
+                f"'{self._name}' opens {name} with {opening} in line {begin} and never closes it with {closing}.",
                 hint="Correct the file. Nothing was changed.",
             )
         return "\n".join(self._lines[begin:index]).strip("\n"), index + 1
@@ -165,7 +184,7 @@ class _Document:
             kind = HEADING
         elif kind in _TEXTS:
             kind = INFORMATION
-        elif kind not in ("REQUIREMENT", "COMPOSITE_REQUIREMENT"):
+        elif kind not in ("REQUIREMENT", *_COMPOSITE):
             attributes["type"] = kind
         return Item(
             id=id,
