@@ -220,6 +220,39 @@ def test_one_damaged_decision_or_baseline_does_not_take_the_others_away(small: P
         assert list(rebased(project.store)) == ["change-2"]
 
 
+# Verifies: REQ-d00247-H
+def test_one_damaged_baseline_is_named_and_stays_for_a_rescue(small: Path) -> None:
+    (small / "clew.toml").write_text(CONFIG)
+    spec = small / "openspec" / "specs" / "clock" / "spec.md"
+    requirement = (
+        "### Requirement: {0}\nThe clock SHALL {0}.\n\n#### Scenario: Always\n- **WHEN** asked\n- **THEN** it does\n"
+    )
+    texts = {name: requirement.format(name) for name in ("Tick", "Ring")}
+    spec.parent.mkdir(parents=True)
+    spec.write_text(
+        "# clock\n\n## Purpose\nTo tell the time of day.\n\n## Requirements\n\n" + "\n".join(texts.values())
+    )
+    for name, text in texts.items():
+        delta = small / "openspec" / "changes" / f"change-{name.lower()}" / "specs" / "clock" / "spec.md"
+        delta.parent.mkdir(parents=True)
+        delta.write_text("## MODIFIED Requirements\n\n" + text.replace("it does", "it does so"))
+    with closing(Project.open(small)) as project, McpClient(project, Options(toolsets=("all",))) as client:
+        assert client("change_conflicts")["notes"] == []
+        with closing(sqlite3.connect(small / ".clew" / "clew.db")) as connection:
+            places = ("change_baselines", "change-tick")
+            kept = "SELECT data FROM entries WHERE collection = ? AND id = ?"
+            connection.execute(
+                "UPDATE entries SET data = replace(data, 'a', 'b') WHERE collection = ? AND id = ?", places
+            )
+            connection.commit()
+            before = connection.execute(kept, places).fetchone()
+            spec.write_text(spec.read_text().replace("it does", "it does not"))
+            found = client("change_conflicts")
+            assert "is damaged" in json.dumps(found["notes"])
+            assert [each["changes"] for each in found["conflicts"]] == [["change-ring"]]
+            assert connection.execute(kept, places).fetchone() == before
+
+
 @pytest.fixture
 def documents(small: Path) -> Path:
     (small / "clew.toml").write_text(CONFIG)
