@@ -153,7 +153,8 @@ def test_knobs_change_the_ranking_in_their_direction_and_only_in_the_profile(mem
     assert memory("get_neuromodulation_state")["neutral"]
     raised = memory("adjust_neuromodulator", modulator="dopamine", delta=2)
     assert spread(scores(memory)) > spread(usual)
-    assert list(scores(memory)) == list(usual)
+    # Two of the memories have the same score: which of them comes first is chance.
+    assert [usual[id] for id in scores(memory)] == sorted(usual.values(), reverse=True)
     with Memory(memory.project) as plain:
         assert scores(plain) == usual
     memory("restore_from_hash", reversal_hash=raised["reversal_hash"])

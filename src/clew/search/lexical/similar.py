@@ -12,7 +12,6 @@ from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
-from clew.search.lexical.tables import all_streams
 from clew.text.stem import stem
 from clew.text.words import split
 
@@ -40,6 +39,9 @@ class Alike(NamedTuple):
 
 def terms_of(connection: "sqlite3.Connection", ignored: frozenset[str] = frozenset()) -> dict[int, frozenset[str]]:
     """What every unit of the index says, without the terms that are to be ignored."""
+    # Quick answers of the register compare texts and load no database.
+    from clew.search.lexical.tables import all_streams
+
     rows = all_streams(connection)
     return {row.unit: _said(f"{row.title} {row.body}".split(), row.compounds.split(), ignored) for row in rows}
 
