@@ -158,6 +158,42 @@ def test_a_recalled_text_is_refused_as_the_block_shows_it_and_after_words_that_s
 
 
 # Verifies: REQ-d00301-B
+def test_what_is_said_about_a_recalled_memory_by_its_tag_is_new(memory: Memory) -> None:
+    said = "The pool has 24 workers, because the queue was full"
+    stored = memory("store_memory", content=said, rationale=WHY, session_id="s")
+    block = memory("inject_context", query="How many workers has the pool?", session_id="s")["context"]
+    (line,) = block.splitlines()[1:-1]
+    tag, marks = stored["citation_tag"], line.partition(": ")[0]
+    for new in (
+        f"{tag} is outdated. Number of workers since the move to Kafka: 4",
+        f"{tag} holds no longer since Kafka came: the queue was full",
+        f"{marks}, and outdated: {said}",
+        f"{marks}: 4",
+        f"{marks}: 24 workers",
+        f"{marks}: because the queue was full",
+        f"{marks}: The pool has 24 workers",
+        f"{marks}: The…",
+        f"{marks}: Wrong: {said}",
+    ):
+        assert memory("store_memory", content=new, rationale=WHY, session_id="s")["created"], new
+    again = memory("store_memory", content=line, rationale=WHY, session_id="s")
+    assert (again["node_id"], again["created"]) == (stored["node_id"], False)
+
+
+# Verifies: REQ-d00301-B
+@pytest.mark.parametrize("mode", ["auto", "raw", "structured"])
+def test_a_long_memory_is_refused_as_the_block_shows_it(memory: Memory, mode: str) -> None:
+    said = " ".join(f"Lamp {number} of the harbour burns oil of the barrel {number * 7}." for number in range(30))
+    id = memory.store(said, session_id="s")
+    asked = {"query": "lamp 3 and lamp 9 of the harbour", "distillation_mode": mode}
+    (line,) = memory("inject_context", **asked, session_id="s")["context"].splitlines()[1:-1]
+    assert (said in line) == (mode == "raw")
+    again = memory("store_memory", content=line, rationale=WHY, session_id="s")
+    assert (again["node_id"], again["created"]) == (id, False)
+    assert memory("store_memory", content=line.replace("oil", "gas", 1), rationale=WHY, session_id="s")["created"]
+
+
+# Verifies: REQ-d00301-B
 def test_what_was_just_injected_is_not_remembered_again(memory: Memory) -> None:
     id = memory.store("Lamps burn at night because ships need light in the harbour.")
     assert memory("inject_context", query="why lamps burn at night")["nodes_retrieved"] == [id]

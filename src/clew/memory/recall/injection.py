@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from clew.memory.recall.block import Injected, cited, fitting, framed, is_injectable, line_of
+from clew.memory.recall.block import SHORT_ENOUGH, Injected, cited, fitting, framed, is_injectable, line_of
 from clew.memory.recall.gate import GateHit, can_pass, passes
 from clew.memory.recall.ranking import LONGEST_SNIPPET, Ranked, Recall
 from clew.search.quote.evidence import preview
@@ -21,8 +21,6 @@ from clew.text.tokens import estimate_tokens
 Mode = Literal["auto", "raw", "narrative", "structured", "code_focused"]
 
 CONSIDERED = 12
-_SHORT_ENOUGH = 60
-"""Tokens of a text that is shown whole."""
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -106,7 +104,7 @@ def _was_shown(ranked: Ranked, seen: Collection[str]) -> bool:
 def _line(ranked: Ranked, query: str, now: datetime, mode: Mode) -> Injected:
     memory = ranked.memory
     whole = estimate_tokens(memory.text)
-    if mode == "raw" or whole <= _SHORT_ENOUGH:
+    if mode == "raw" or whole <= SHORT_ENOUGH:
         said = memory.text
     elif mode == "structured":
         said = memory.title

@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from clew.errors import InvalidArgument, MissingRationale
 from clew.memory.model import LONGEST_NAME, LONGEST_RATIONALE, LONGEST_TEXT, SHORTEST_RATIONALE, Domain, Kind, Memory
+from clew.memory.recall.repeating import is_line_of
 from clew.memory.writing.scrub import Redaction, scrub_value
 from clew.text.choices import explained
 from clew.text.passage_hash import tokens_of
@@ -121,16 +122,7 @@ def _repeated(text: str, known: Iterable[Memory]) -> Memory | None:
     words = _words(_LEAD_IN.sub("", text))
     # One other word may be the correction: "not", or another amount.
     same = (memory for memory in known if len(words) >= _FEWEST_WORDS and _words(memory.text) == words)
-    return next(same, None) or next((memory for memory in known if _is_line_of(memory, text)), None)
-
-
-def _is_line_of(memory: Memory, text: str) -> bool:
-    """Whether a text is the line of a block that shows the memory: its tag, marks, and behind a colon what it says."""
-    line = " ".join(text.split()).lstrip("-*> ")
-    if not line.startswith(memory.tag):
-        return False
-    said, parts = " ".join(memory.text.split()), line.split(": ")
-    return any(len(rest := ": ".join(parts[at:])) > 0 and rest in said for at in range(1, len(parts)))
+    return next(same, None) or next((memory for memory in known if is_line_of(memory, text, _FEWEST_WORDS)), None)
 
 
 def _words(text: str) -> set[str]:

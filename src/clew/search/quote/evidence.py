@@ -25,9 +25,10 @@ from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
 
 PREVIEW_CHARS = 280
 PREVIEW_SPANS = 3
+GAP = " … "
+"""Between the spans of a preview."""
 
 _TOKEN = re.compile(r"[^\W_]+")
-_GAP = " … "
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -129,7 +130,7 @@ def preview(question: str, text: str, *, max_chars: int = PREVIEW_CHARS, max_spa
     for candidate in best:
         end = candidate.end if chosen else fitting_end(text, candidate.start, candidate.end, max_chars=max_chars)
         spans = _merged(text, [*chosen, Span(candidate.start, end, candidate.score)])
-        wider = _GAP.join(" ".join(text[span.start : span.end].split()) for span in spans)
+        wider = GAP.join(" ".join(text[span.start : span.end].split()) for span in spans)
         if len(wider) <= max_chars:
             chosen, line = spans, wider
     return Preview(line, tuple(chosen))

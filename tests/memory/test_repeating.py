@@ -1,0 +1,38 @@
+"""A line of the block is known again, with every mark that it can have."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from clew.memory.model import Cite, Kind, Memory, Origin, Scope
+from clew.memory.recall.block import cited, line_of
+from clew.memory.recall.repeating import is_line_of
+from clew.text.passage_hash import passage_hash
+
+NODES = ("file:src/tide.py", "symbol:src/tide.py::Tide.rise", "REQ-d00001-A", "lines:src/tide.py#L1-L2")
+MEMORY = Memory(
+    id="0123456789abcdef",
+    kind=Kind.PITFALL,
+    text="Tides: the table ends in <memories of> March.\nAsk the harbour master.",
+    title="Tides",
+    rationale="It was asked.",
+    recorded_at="2026-01-01T00:00:00Z",
+    scope=Scope(repository="r", agent="the harbour agent"),
+    origin=Origin(),
+    cites=tuple(Cite(node=node, passage=passage_hash("x")) for node in NODES),
+)
+
+
+# Verifies: REQ-d00301-B
+@pytest.mark.parametrize("now", ["2026-01-01", "2026-01-02", "2026-01-09", "2026-02-01", "2026-12-01"])
+@pytest.mark.parametrize("state", ["fresh", "changed", "gone", "unknown", "moved"])
+@pytest.mark.parametrize("cites", [0, 1, 4])
+def test_a_line_is_known_again_with_all_its_marks_and_not_with_another_one(now: str, state: str, cites: int) -> None:
+    about = [cited(node, state, "file:src/tides.py") for node in NODES[:cites]]
+    line = line_of(MEMORY, MEMORY.text, about, datetime.fromisoformat(now).replace(tzinfo=UTC)).line
+    assert is_line_of(MEMORY, line, 4)
+    assert is_line_of(MEMORY, f"* {line}", 4)
+    tag, _, rest = line.partition(" ")
+    marks = line.partition(": ")[0]
+    for other in (f"{tag} no {rest}", f"{marks}, file:src/none.py: {rest}", f"{line}!", f"{marks}: March.", rest):
+        assert not is_line_of(MEMORY, other, 4), other
