@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clew.derived.file import DerivedFile, Schema, in_memory, throw_away
-from clew.errors import StoreReadOnly
+from clew.errors import StoreCorrupt, StoreReadOnly
 from clew.store.sqlite.connections import Connection
 
 SCHEMA = Schema(
@@ -70,6 +70,19 @@ def change(path: Path, statement: str) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(statement)
         connection.commit()
+
+
+# Verifies: REQ-o00010-C
+@pytest.mark.parametrize(
+    "statement", ["SELECT txt FROM notes", "SELECT text FROM note", "INSERT INTO notes VALUES (1, 2)"]
+)
+def test_a_statement_that_does_not_fit_the_tables_has_met_damage(tmp_path: Path, statement: str) -> None:
+    with closing(DerivedFile(tmp_path / "notes.db", SCHEMA)) as file:
+        for use in (file.reading, file.writing, file.unbound):
+            with pytest.raises(StoreCorrupt, match="is damaged: "), use() as connection:
+                connection.execute(statement)
+            file.renew()
+        assert notes(file) == []
 
 
 # Verifies: REQ-o00010-C

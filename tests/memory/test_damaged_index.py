@@ -90,6 +90,30 @@ def test_a_damaged_index_is_made_anew_by_the_next_start(root: Path) -> None:
         assert memory.ids("wicks") == [id]
 
 
+# Verifies: REQ-d00300-E
+@pytest.mark.parametrize(
+    ("letters", "others"),
+    [(b"deleted_at", b"deletee_at"), (b"shown_last", b"shown_lost"), (b"TABLE links", b"TABLE lynks")],
+    ids=["a column", "a column in two statements", "a table"],
+)
+def test_an_index_with_one_letter_of_its_tables_changed_is_made_anew(root: Path, letters: bytes, others: bytes) -> None:
+    with remembering(root) as memory:
+        id = memory.store("Wicks are cut on Mondays.")
+    file = root / OF_MEMORY
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    data = file.read_bytes()
+    assert letters in data
+    file.write_bytes(data.replace(letters, others, 1))
+    with remembering(root) as memory:
+        stored = memory("store_memory", content="Lamps burn oil.", rationale=WHY)
+        assert stored["created"] is True
+        assert memory.store("Lamps burn oil.") == stored["node_id"]
+        assert memory.ids("wicks") == [id]
+        assert memory("get_recent_context")["count"] == 2
+    assert others not in file.read_bytes()
+
+
 # Verifies: REQ-d00301-F
 def test_what_is_stored_is_acknowledged_where_the_index_cannot_grow(root: Path) -> None:
     done = subprocess.run(

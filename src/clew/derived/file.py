@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -98,7 +98,7 @@ class DerivedFile:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """One state of the file for a whole block, whatever others write meanwhile."""
-        with self._connections.reading() as connection:
+        with self._connections.reading() as connection, self._translated():
             connection.execute("BEGIN")
             try:
                 yield connection
@@ -108,7 +108,7 @@ class DerivedFile:
     @contextmanager
     def writing(self, *, durable: bool = False) -> Iterator[Connection]:
         """A transaction. What is written without `durable` may be lost with the machine's power, never by half."""
-        with self._connections.writing(durable=durable) as connection, translated(self.path):
+        with self._connections.writing(durable=durable) as connection, self._translated():
             yield connection
 
     @contextmanager
@@ -132,8 +132,13 @@ class DerivedFile:
     @contextmanager
     def unbound(self) -> Iterator[Connection]:
         """A connection outside of any transaction, for what SQLite does only there."""
-        with self._connections.reading() as connection:
+        with self._connections.reading() as connection, self._translated():
             yield connection
+
+    # Implements: REQ-o00010-C
+    def _translated(self) -> AbstractContextManager[None]:
+        """The file was opened with all its tables, so a statement that does not fit them has met damage."""
+        return translated(self.path, tables_known=True)
 
     def _open(self) -> Connections:
         self.notes = ()
@@ -155,7 +160,7 @@ class DerivedFile:
             with connections.reading() as connection:
                 if self._schema.is_whole(connection):
                     return None
-            with connections.writing() as connection, translated(self.path):
+            with connections.writing() as connection, self._translated():
                 # Another process may have been faster.
                 if self._schema.is_whole(connection) or self._schema.upgrade(connection):
                     connection.execute(f"PRAGMA user_version = {self._schema.version:d}")

@@ -1,6 +1,7 @@
 """What SQLite's errors mean to the caller."""
 
 import os
+import re
 import shlex
 import sqlite3
 import sys
@@ -17,14 +18,21 @@ _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _PROTECTED = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM)
 _NOT_UTF8 = "Could not decode to UTF-8"
 """How the error begins that Python's module raises by itself, without a code. It quotes the text behind that."""
+_OTHER_TABLES = re.compile(
+    r"no such (?:table|column|index)\b|table \S+ has (?:no column|\d+ columns)\b|no query solution"
+)
+"""How the errors begin of statements that do not fit the tables; SQLite has no code of its own for them."""
 
 
 @contextmanager
-def translated(path: Path) -> Iterator[None]:
-    """Every SQLite error that leaves the block leaves it as an error of the store at `path`."""
+def translated(path: Path, *, tables_known: bool = False) -> Iterator[None]:
+    """Every SQLite error that leaves the block leaves it as an error of the store at `path`. Where its tables are known
+    to be those that the block asks for, one that is not there is damage."""
     try:
         yield
     except sqlite3.Error as error:
+        if tables_known and _OTHER_TABLES.match(str(error)):
+            raise damaged(path, str(error)) from error
         raise fault(error, path) from error
 
 
