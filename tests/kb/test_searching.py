@@ -1,13 +1,17 @@
 """What kb.search does inside: which edges it walks, and how it chooses a preview."""
 
 import os
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import pytest
+from tests.kb.conftest import write
 from tests.mcp_client import McpClient
 
 from clew.kb.answer import finding
+from clew.kb.boundary import Boundary
 from clew.project import Project
 from clew.search.quote.evidence import preview
 
@@ -77,6 +81,52 @@ def test_the_documents_decide_whether_the_graph_is_followed(
             assert ("choice" in found["diagnostics"]) == (asked == "auto")
         debugged = client("kb.search", query="ferry", options={"include_debug": True})["results"][0]["debug"]
     assert (debugged["mode"], debugged["choice"].partition(" ")[0]) == (mode, share)
+
+
+FERRY = "Where does the ferry leave?"
+
+
+# Verifies: REQ-d00172-G
+def test_the_same_files_have_the_same_mode_whatever_was_edited_before(
+    make: Callable[..., Project], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {f"docs/{number}.md": f"# Note {number}\n\nFerry {number}.\n" for number in range(40)}
+    files |= {f"docs/{number}.md": f"# Note {number}\n\nFerry, see [it](0.md).\n" for number in range(5, 20)}
+    monkeypatch.setattr(finding, "_SAMPLE", 12)
+    fresh = make(files, "fresh")
+    fresh.kb.index()
+    edited = make({}, "edited")
+    # As after so many edits: every one numbers a document's sections anew.
+    for seq, number in enumerate(reversed(range(40)), start=7):
+        write(edited.config.root, {f"docs/{number}.md": files[f"docs/{number}.md"]})
+        edited.kb.index()
+        with closing(sqlite3.connect(edited.kb.library.path)) as database, database:
+            database.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'sections'", (seq * 1_000,))
+    ways = [(found.mode, found.choice) for found in (each.kb.finder.find(FERRY) for each in (fresh, edited))]
+    assert ways[0] == ways[1]
+    assert "0%" not in str(ways[0][1]).split()
+
+
+# Verifies: REQ-d00172-G
+def test_a_server_that_stays_chooses_by_the_documents_as_they_are(make: Callable[..., Project]) -> None:
+    project = make({f"docs/{number}.md": f"# Note {number}\n\nFerry {number}.\n" for number in range(4)})
+    project.kb.index()
+    assert project.kb.finder.find(FERRY).mode == "vector_only"
+    linked = {f"docs/{number}.md": f"# Note {number}\n\nFerry {number}, see [it](3.md).\n" for number in range(3)}
+    write(project.config.root, linked)
+    project.kb.index()
+    found = project.kb.finder.find(FERRY)
+    assert (found.mode, str(found.choice).split()[0]) == ("hybrid_local", "75%")
+
+
+# Verifies: REQ-d00172-G
+def test_few_documents_inside_of_a_boundary_choose_for_themselves(make: Callable[..., Project]) -> None:
+    tagged = {"docs/own.md": "---\ndoc_tag: own\n---\n# Ferries\n\nFerry.\n\n## Piers\n\nPier.\n"}
+    project = make({f"docs/{number}.md": f"# Note {number}\n\nFerry {number}.\n" for number in range(12)} | tagged)
+    project.kb.index()
+    everywhere = project.kb.finder.find(FERRY)
+    inside = project.kb.finder.find(FERRY, boundary=Boundary(tags=("own",)))
+    assert [str(each.choice).split()[0] for each in (everywhere, inside)] == ["14%", "100%"]
 
 
 # Verifies: REQ-d00178-B

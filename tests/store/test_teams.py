@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from tests.postgres import Postgres
 
-from clew.errors import ClewError, InvalidArgument, StoreError, StoreReadOnly, StoreTooNew
+from clew.errors import ClewError, InvalidArgument, StoreBusy, StoreError, StoreReadOnly, StoreTooNew
 from clew.store.person import on_behalf_of
 from clew.text.database_address import Address
 
 psycopg = pytest.importorskip("psycopg")
 
+from clew.store.postgres import connections  # noqa: E402
 from clew.store.postgres.engine import PostgresStore, open_postgres  # noqa: E402
 from clew.store.postgres.migrations import MIGRATIONS, Migration, check_version, found_version, migrate  # noqa: E402
 from clew.store.postgres.roles import init  # noqa: E402
@@ -242,8 +243,11 @@ def test_a_failed_statement_that_the_block_swallows_takes_the_transaction_back_w
         assert store.found_setting("kept") is None
 
 
-# Verifies: REQ-d00483-G
-def test_a_write_is_acknowledged_when_it_is_on_the_disk(team: Team) -> None:
+# Verifies: REQ-d00483-G, REQ-d00483-H
+@pytest.mark.parametrize("is_hardened", [False, True])
+def test_a_write_is_acknowledged_when_it_is_on_the_disk(team: Team, *, is_hardened: bool) -> None:
+    if is_hardened:
+        harden(team)
     with closing(team.open("red", "writer")) as store, psycopg.connect(team.address.url, autocommit=True) as database:
         for number in range(20):
             with store.transaction(actor="tests") as transaction:
@@ -252,19 +256,57 @@ def test_a_write_is_acknowledged_when_it_is_on_the_disk(team: Team) -> None:
             assert _is_on_disk(database, place)
 
 
-# Verifies: REQ-d00483-G
-def test_events_are_told_when_they_are_on_the_disk(team: Team) -> None:
+# Verifies: REQ-d00483-G, REQ-d00483-H
+@pytest.mark.parametrize("is_hardened", [False, True])
+def test_events_are_told_when_they_are_on_the_disk(team: Team, *, is_hardened: bool) -> None:
+    if is_hardened:
+        harden(team)
     write = f"""
         INSERT INTO {team.schema("red")}.events (at, actor, operation, reason, collection, id, version, after)
         VALUES ('', 'tests', 'put', '', 'notes', 'one', %s, '1')
     """
     with closing(team.open("red", "reader")) as store, psycopg.connect(team.address.url, autocommit=True) as database:
         database.execute("SET synchronous_commit = off")
-        for version in range(1, 21):
+        for version in range(1, 6 if is_hardened else 21):
             database.execute(write.encode(), (version,))
             (place,) = database.execute("SELECT pg_current_wal_insert_lsn()").fetchone() or ("",)
             assert store.events(latest_first=True, limit=1)[0].version == version
             assert _is_on_disk(database, place)
+
+
+def harden(team: Team) -> None:
+    """Only a superuser may write a note into the database's log."""
+    for (function,) in team.server.execute(
+        "SELECT oid::regprocedure::text FROM pg_proc WHERE proname = 'pg_logical_emit_message'", team.name
+    ):
+        team.server.execute(f"REVOKE EXECUTE ON FUNCTION {function} FROM PUBLIC", team.name)
+
+
+# Verifies: REQ-d00483-H
+def test_a_reader_that_may_only_wait_for_the_disk_waits_longer_each_time_and_not_for_ever(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stuck:
+        """A database that never writes its log."""
+
+        def execute(self, query: str, _values: object = ()) -> "Stuck":
+            asked.append(query)
+            return self
+
+        def fetchone(self) -> tuple[object]:
+            return (False,) if "flush_lsn" in asked[-1] else ("0/1",)
+
+    asked: list[str] = []
+    waits: list[float] = []
+    monkeypatch.setattr(connections.time, "sleep", waits.append)
+    harden(team)
+    with closing(team.open("red", "reader")) as store:
+        with pytest.raises(StoreBusy, match=r"may not ask for it") as raised:
+            store._connections.demand_on_disk(Stuck())
+    assert "pg_logical_emit_message" in raised.value.hint
+    assert not any("emit" in query for query in asked)
+    assert waits == sorted(waits)
+    assert 30 < sum(waits) < 60
 
 
 def _is_on_disk(database: Any, place: str) -> bool:

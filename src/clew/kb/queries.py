@@ -89,10 +89,6 @@ class Reading:
     def is_empty(self) -> bool:
         return self._row("SELECT 1 FROM sections LIMIT 1") is None
 
-    def span(self) -> int:
-        """How far the numbers of the sections reach, seen or not."""
-        return int(self._connection.execute("SELECT coalesce(max(number), 0) FROM sections").fetchone()[0])
-
     def state(self) -> str:
         """Another one whenever a document came, went or changed."""
         row = self._connection.execute(

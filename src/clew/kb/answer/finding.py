@@ -91,12 +91,19 @@ that texts happen to share lead from one to the other, and these find nothing th
 _SAMPLE = 400
 _JOINED = """
     SELECT count(*), coalesce(sum(
-        EXISTS (SELECT 1 FROM links WHERE links.section = own.number) OR EXISTS (
+        EXISTS (SELECT 1 FROM links WHERE links.section = one.number) OR EXISTS (
             SELECT 1 FROM sections AS other
-            WHERE other.document = own.document AND other.place IN (own.place - 1, own.place + 1)
+            WHERE other.document = one.document AND other.place IN (one.place - 1, one.place + 1)
         )
-    ), 0) FROM sections AS own WHERE own.number % ? = 0
+    ), 0) FROM (
+        SELECT sections.number, sections.document, sections.place FROM {origin}
+        ORDER BY sections.hash, sections.id LIMIT ?
+    ) AS one
 """
+# The same sample of either: an index leads to it, unless most of what the index leads to is outside of the boundary.
+_OF_MANY = _JOINED.format(origin="sections")
+_OF_FEW = _JOINED.format(origin="documents CROSS JOIN sections ON sections.document = documents.number")
+_ARE_FEW = "SELECT 10 * (SELECT count(*) FROM documents) < (SELECT count(*) FROM main.documents)"
 
 
 class _Way(NamedTuple):
@@ -155,13 +162,15 @@ class Finder:
         return _Way(Mode.VECTOR_ONLY, "auto", choice)
 
     def _joined_share(self, boundary: Boundary) -> float:
-        """The share of the sections that a link or their document leads to another, by a sample spread over all."""
+        """The share of the sections that a link or their document leads to another, by a sample that the ids decide:
+        the same files have the same share."""
+        opening = self._library.opening
         with self._library.reading(boundary) as reading:
-            numbers = reading.span()
-            key = (self._library.opening, numbers.bit_length(), boundary)
+            key = (opening, reading.state(), boundary)
             known = self._library.joined_shares.get(key)
             if known is None:
-                sections, joined = reading.rows(_JOINED, max(1, numbers // _SAMPLE))[0]
+                [(are_few,)] = reading.rows(_ARE_FEW)
+                [(sections, joined)] = reading.rows(_OF_FEW if are_few else _OF_MANY, _SAMPLE)
                 known = joined / max(1, sections)
                 self._library.joined_shares.put(key, known)
         return known

@@ -139,9 +139,8 @@ class Library:
         self._opened = DerivedFile(path, SCHEMA, patience=patience)
         self.notes = self._opened.notes
         self._blocks: tuple[object, Blocks] = (None, Cache(0))
-        self.joined_shares: Cache[tuple[object, int, Boundary], float] = Cache(64)
-        """How many of the sections lead to others (`answer.finding`), by opening, order of magnitude and boundary:
-        documents do not change their nature from one write to the next."""
+        self.joined_shares: Cache[tuple[object, str, Boundary], float] = Cache(64)
+        """How many of the sections lead to others (`answer.finding`), by opening, state and boundary."""
 
     @property
     def opening(self) -> object:

@@ -39,8 +39,16 @@ _AGAIN_SECONDS = 1.0
 _TO_DISK = "SELECT pg_logical_emit_message(true, 'clew', '')"
 """A note in the database's log that says nothing: it is acknowledged when it is on the disk with all that came
 before."""
+MAY_TAKE_TO_DISK = """
+    SELECT coalesce(bool_and(has_function_privilege(oid, 'EXECUTE')), false) FROM pg_proc
+    WHERE proname = 'pg_logical_emit_message' AND proargtypes[2] = 'text'::regtype
+"""
+"""Whether this user may leave such a note, which PostgreSQL lets everybody do unless an administrator forbade it."""
 _LOOKS_SECONDS = (0.0, 0.001, 0.002, 0.004, 0.008)
 """Who writes takes a write to the disk at once; a reader that waits for it asks so often before doing so itself."""
+_LEFT_TO_DATABASE_SECONDS = (*(0.016 * 2**look for look in range(5)), *[0.5] * 80)
+"""A reader that may not do so asks on: the database writes its log within three times `wal_writer_delay`, which is at
+most 10 s."""
 
 NOW = """to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
 """The time by the database's clock, in the one spelling of the store."""
@@ -106,6 +114,8 @@ class Connections:
         self._settings = (*settings, f"SET lock_timeout = {max(1, int(patience * 1000))}")
         self._extensions = extensions
         self.may_write = True
+        self.may_take_to_disk = True
+        """Elsewhere a writer keeps the others waiting until its write is on the disk."""
         self._patience = patience
         self._process = os.getpid()
         self._thread = threading.local()
@@ -152,11 +162,12 @@ class Connections:
     def writing(self, *, durable: bool = True) -> Iterator[Connection]:
         """The lock of the schema's writers and a transaction around the block."""
         self._demand_writable()
-        lent, at = self._begun()
+        takes_to_disk = durable and self.may_take_to_disk
+        lent, at = self._begun(waits=durable and not takes_to_disk)
         self._thread.writes = True
         try:
             yield Connection(self, lent, at=at)
-            self._commit(lent, durable=durable)
+            self._commit(lent, takes_to_disk=takes_to_disk)
         finally:
             self._thread.writes = False
             self._roll_back(lent)
@@ -170,9 +181,10 @@ class Connections:
         if not self.may_write:
             raise read_only(self.address, "it has the role reader only")
 
-    def _begun(self) -> tuple[Lent, str]:
+    def _begun(self, *, waits: bool) -> tuple[Lent, str]:
+        """A transaction whose commit waits for the disk as the session is set, or not at all."""
         begin = f"""
-            BEGIN; SET LOCAL synchronous_commit = off;
+            BEGIN; {"" if waits else "SET LOCAL synchronous_commit = off;"}
             SELECT {NOW} FROM pg_advisory_xact_lock({lock_of(self.schema)})
         """  # noqa: S608 (a number and Clew's own text)
         lent, cursor = self._asked(begin)
@@ -216,9 +228,9 @@ class Connections:
                 lent.execute("ROLLBACK")
         self._give_back(lent)
 
-    def _commit(self, lent: Lent, *, durable: bool) -> None:
+    def _commit(self, lent: Lent, *, takes_to_disk: bool) -> None:
         try:
-            done = lent.execute(f"COMMIT; {_TO_DISK}" if durable else "COMMIT").statusmessage
+            done = lent.execute(f"COMMIT; {_TO_DISK}" if takes_to_disk else "COMMIT").statusmessage
         except psycopg.Error as error:
             lost = fault(error, self.address)
             raise type(lost)(
@@ -235,12 +247,19 @@ class Connections:
         (place,) = lent.execute(find).fetchone() or (None,)
         if place is None:
             return
-        for seconds in _LOOKS_SECONDS:
-            time.sleep(seconds)
-            (is_there,) = lent.execute("SELECT pg_current_wal_flush_lsn() >= %s::pg_lsn", (place,)).fetchone() or (0,)
-            if is_there:
-                return
-        lent.execute(_TO_DISK)
+        if _is_on_disk(lent, place, _LOOKS_SECONDS):
+            return
+        if self.may_take_to_disk:
+            lent.execute(_TO_DISK)
+            return
+        # A transaction that ends here is what the database writes its log for; of one that is open it may keep a part.
+        lent.execute("SELECT pg_current_xact_id()")
+        if not _is_on_disk(lent, place, _LEFT_TO_DATABASE_SECONDS):
+            raise StoreBusy(
+                f"The store {self.address} did not write what was read to its disk in"
+                f" {sum(_LEFT_TO_DATABASE_SECONDS):.0f} s, and this user may not ask for it.",
+                hint="Try again, or let the database's administrator grant EXECUTE on pg_logical_emit_message to it.",
+            )
 
     def another(self, broken: Lent) -> Lent:
         """A connection in the place of one that the database closed, as it does when it is started again."""
@@ -295,6 +314,16 @@ class Connections:
         lent.execute(sql.SQL("SET search_path = {}{}").format(sql.Identifier(self.schema), also))
         for statement in self._settings:
             lent.execute(statement.encode())
+
+
+def _is_on_disk(lent: Lent, place: str, looks: Sequence[float]) -> bool:
+    """Whether the database's log is on the disk up to a place, by looks that many seconds apart."""
+    for seconds in looks:
+        time.sleep(seconds)
+        (is_there,) = lent.execute("SELECT pg_current_wal_flush_lsn() >= %s::pg_lsn", (place,)).fetchone() or (0,)
+        if is_there:
+            return True
+    return False
 
 
 def options(name: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from psycopg import sql
 from clew.errors import StoreError
 from clew.store.interface import Event
 from clew.store.postgres import inspection
-from clew.store.postgres.connections import Connection, Connections
+from clew.store.postgres.connections import MAY_TAKE_TO_DISK, Connection, Connections
 from clew.store.postgres.faults import read_only, translated
 from clew.store.postgres.migrations import check_version, found_version, migrate
 from clew.store.postgres.writing import PostgresTransaction
@@ -63,6 +63,7 @@ def _prepare(connections: Connections, connection: Connection, *, create: bool) 
     ).fetchone()
     user, connections.may_write, is_signed = row or ("", False, False)
     connections.principal = user if is_signed else None
+    (connections.may_take_to_disk,) = connection.lent.execute(MAY_TAKE_TO_DISK).fetchone() or (False,)
 
 
 class PostgresStore(SqlStore[Connections]):
