@@ -300,9 +300,8 @@ def test_a_reader_that_may_only_wait_for_the_disk_waits_longer_each_time_and_not
     waits: list[float] = []
     monkeypatch.setattr(connections.time, "sleep", waits.append)
     harden(team)
-    with closing(team.open("red", "reader")) as store:
-        with pytest.raises(StoreBusy, match=r"may not ask for it") as raised:
-            store._connections.demand_on_disk(Stuck())
+    with closing(team.open("red", "reader")) as store, pytest.raises(StoreBusy, match="may not ask for it") as raised:
+        store._connections.demand_on_disk(Stuck())
     assert "pg_logical_emit_message" in raised.value.hint
     assert not any("emit" in query for query in asked)
     assert waits == sorted(waits)
