@@ -27,6 +27,7 @@ from clew.search.quote.evidence import PREVIEW_CHARS
 from clew.search.quote.names import names_in, naming, told_apart
 from clew.search.quote.windows import WeightedQuestion
 from clew.search.rank.fuse import Contribution
+from clew.search.rank.ranking import TITLES_DECIDED
 from clew.search.units import Filters, Scope
 from clew.text.keywords import STOP_TERMS
 from clew.text.sentences import is_heading
@@ -188,7 +189,9 @@ class Finder:
                     found.append(_found(section, document, text, result, below))
             is_empty = not found and reading.is_empty()
         # How something is ranked says nothing where there is nothing.
-        notes = self._library.notes if is_empty else (*answer.notes, *self._library.notes)
+        decided = [note for note in answer.notes if way.recipe == "auto" and note.endswith(TITLES_DECIDED)]
+        others = [note for note in answer.notes if note not in decided]
+        notes = self._library.notes if is_empty else (*others, *self._library.notes)
         reason = (_NO_DOCUMENTS if boundary.is_everything else _NONE_INSIDE) if is_empty else answer.reason
         return FoundSections(
             sections=tuple(found),
@@ -196,7 +199,7 @@ class Finder:
             next_cursor=answer.next_cursor,
             notes=notes,
             reason=reason,
-            choice=None if is_empty else way.choice,
+            choice=" ".join((way.choice, *decided)) if way.choice and not is_empty else None,
         )
 
     def asked(self, question: str) -> WeightedQuestion:

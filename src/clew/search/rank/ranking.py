@@ -140,6 +140,8 @@ def _read_as(correction: Correction) -> str:
     return f"'{correction.word}' stands nowhere; searched for {' and '.join(correction.replacements)} as well."
 
 
+TITLES_DECIDED = "mention the title of another text."
+"""Ends the note that says whether links were followed."""
 _linked_shares: Cache[tuple[str, int, Condition], float] = Cache(64)
 """By index, order of magnitude and condition: texts do not change their nature from one write to the next."""
 
@@ -158,7 +160,7 @@ def _followed(
     share = _linked_shares.made(key, lambda: around.linked_share(condition))
     follow = share >= expansion.from_share
     how = "Links between texts were" if follow else "No links between texts were"
-    return follow, f"{how} followed: of a sample, {share:.0%} mention the title of another text."
+    return follow, f"{how} followed: of a sample, {share:.0%} {TITLES_DECIDED}"
 
 
 def _expanded(
