@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from clew.memory.model import Kind, LinkKind, Memory
+from clew.memory.model import MEMORIES, Kind, LinkKind, Memory
 from clew.memory.places import CiteState, Places
 from clew.memory.scope import EVERYTHING, Filters
 from clew.memory.storage.library import Library
@@ -23,6 +23,9 @@ Standing = Literal["current", "stale", "superseded"]
 _ORDER: dict[Standing, int] = {"current": 0, "stale": 1, "superseded": 2}
 LONGEST_SNIPPET = 200
 _DECIMALS = 4
+_EVENTS_LOOKED_AT = 500
+_WORDS_THEN = 0.5
+"""The share of the query's words that the earlier wording of a memory has to have, to be found by it."""
 
 
 class Signals(msgspec.Struct, frozen=True):
@@ -105,6 +108,8 @@ class Recall:
         found, notes = self._units.rank(
             query, self._library.asker, tags=tags, parts=_parts(filters), recipe=recipe, check=check
         )
+        reworded, limits = self._reworded(query, filters, tags)
+        found = [*map(Found, reworded), *(each for each in found if each.id not in reworded)]
         among = None if about is None else frozenset(self.ids_at(about))
         if among is not None:
             # What stands at a place belongs there, whatever the words of the question are.
@@ -122,9 +127,36 @@ class Recall:
             if filters.as_of is not None:
                 memories = {id: self._library.at(memory, filters.as_of) for id, memory in memories.items()}
             seen = [(each, memories[each.id]) for each in some if each.id in memories]
-            scored = self._scored(query, seen, by_meaning=by_meaning)
+            scored = self._scored(query, seen, by_meaning=by_meaning, reworded=reworded)
             best += [each for each in scored if each.similarity >= min_similarity]
-        return self._ordered(best[:limit], filters), notes
+        return self._ordered(best[:limit], filters), (*notes, *limits)
+
+    # Implements: REQ-d00305-D
+    def _reworded(
+        self, query: str, filters: Filters, tags: tuple[str, ...] | None
+    ) -> tuple[list[str], tuple[str, ...]]:
+        """The memories that said something else at the time that is asked for, and then had the words of the query, the
+        best first: the search index knows only what they say now. And what limits that."""
+        if filters.as_of is None:
+            return [], ()
+        time, kinds = filters.as_of, filters.kinds
+        events = self._library.home.store.events(collection=MEMORIES, latest_first=True, limit=_EVENTS_LOOKED_AT)
+        since = [event.id for event in events if event.at > time]
+        shares: dict[str, float] = {}
+        for id, memory in self._library.get_many(dict.fromkeys(since), filters).items():
+            then = self._library.at(memory, time)
+            is_asked = (then.kind is not Kind.EPISODE or then.kind.value in kinds) and (
+                tags is None or not set(tags).isdisjoint(then.tags)
+            )
+            if is_asked and (then.title, then.text) != (memory.title, memory.text):
+                shares[id] = _similarity(query, then, None)
+        best = sorted((id for id in shares if shares[id] >= _WORDS_THEN), key=lambda id: -shares[id])
+        if len(since) < _EVENTS_LOOKED_AT:
+            return best, ()
+        return best, (
+            f"There were many changes since {time}: a memory edited before the last {_EVENTS_LOOKED_AT} of them"
+            " is found by what it says now only.",
+        )
 
     def held(self) -> AbstractContextManager[None]:
         """All that is recalled inside the block is of one state of the memory."""
@@ -173,9 +205,16 @@ class Recall:
             found.append((memory, standing, successor, cites))
         return found
 
-    def _scored(self, query: str, found: Sequence[tuple[Found, Memory]], *, by_meaning: bool) -> "list[_Scored]":
-        # What was found by its words alone has a vector as well, mostly.
-        by_words = [each.id for each, _ in found if each.dense is None]
+    def _scored(
+        self,
+        query: str,
+        found: Sequence[tuple[Found, Memory]],
+        *,
+        by_meaning: bool,
+        reworded: Collection[str],
+    ) -> "list[_Scored]":
+        # What was found by its words alone has a vector as well, mostly; what it said before has none.
+        by_words = [each.id for each, _ in found if each.dense is None and each.id not in reworded]
         unknown = self._units.likeness(query, by_words) if by_meaning and by_words else {}
         cosines = (unknown.get(each.id) if each.dense is None else each.dense for each, _ in found)
         return [
