@@ -412,6 +412,97 @@ def test_an_import_changes_no_more_of_a_spec_than_differs(
         assert after == spec.replace(there, then, 1)
 
 
+TWICE = """# Shelf
+
+## Requirements
+
+### Requirement: Books stand
+
+The shelf SHALL hold books.
+
+* **Owner**: Ann
+
+Refines: REQ-p00012-A
+
+#### Scenario:  One
+- **WHEN** a book comes
+
+####  Scenario: One
+- **WHEN** two come
+
+### Requirement: Other
+
+It SHALL be.
+
+#### Scenario: Any
+- **THEN** yes
+"""
+LABELLED = """## REQ-p00012: Books
+
+**Level**: PRD | **Status**: Draft
+
+## Assertions
+
+A. A book SHALL open.
+B. A book SHALL close.
+C. A book SHALL lie.
+
+*End* *Books*
+"""
+STANDS = '"labels":["A"]'
+
+
+# Verifies: REQ-d00601-J
+@pytest.mark.parametrize(
+    ("given", "wanted", "there", "then"),
+    [
+        ("two come", "three come", "two come", "three come"),
+        ("a book comes", "one comes", "a book comes", "one comes"),
+        ('two come","title":"One"', 'two come","title":"Two"', "####  Scenario: One", "####  Scenario: Two"),
+        (
+            'two come","title":"One"}',
+            'two come","title":"One"},{"label":"new","text":"- **THEN** new","title":"One"}',
+            "two come\n",
+            "two come\n\n#### Scenario: One\n\n- **THEN** new\n",
+        ),
+        (STANDS, '"labels":["B"]', "REQ-p00012-A", "REQ-p00012-B"),
+        (STANDS, '"labels":["A","C"]', "REQ-p00012-A", "REQ-p00012-A+C"),
+    ],
+)
+def test_scenarios_of_one_name_and_cited_assertions_are_changed_alone(
+    clew: Clew, tmp_path: Path, given: str, wanted: str, there: str, then: str
+) -> None:
+    folder = started(clew, tmp_path / "first", "openspec")
+    for path, text in (("openspec/specs/shelf/spec.md", TWICE), ("spec/others.md", LABELLED)):
+        (folder / path).parent.mkdir(parents=True)
+        (folder / path).write_text(text)
+    data = exported(folder, "jsonl").decode()
+    assert given in data
+    imported(folder, "jsonl", data.replace(given, wanted, 1).encode())
+    assert (folder / "openspec/specs/shelf/spec.md").read_text() == TWICE.replace(there, then, 1)
+
+
+# Verifies: REQ-d00601-B
+def test_a_new_requirement_of_a_spec_cites_assertions_as_their_own_format_does(clew: Clew, tmp_path: Path) -> None:
+    folder = started(clew, tmp_path / "first", "openspec")
+    for path, text in (("openspec/specs/shelf/spec.md", TWICE), ("spec/others.md", LABELLED)):
+        (folder / path).parent.mkdir(parents=True)
+        (folder / path).write_text(text)
+    new = {
+        "id": "shelf/new",
+        "title": "New",
+        "text": "It SHALL be new.",
+        "relations": [
+            {"kind": "refines", "target": "REQ-p00012", "labels": ["A", "B"]},
+            {"kind": "refines", "target": "shelf/other", "labels": ["any"]},
+        ],
+    }
+    data = exported(folder, "jsonl") + json.dumps({"item": new}).encode() + b"\n"
+    taken_in(folder, FORMATS["jsonl"].read(Source(Path("file"), data)), "openspec", "jsonl")
+    assert "Refines: REQ-p00012-A+B, shelf/other#any\n" in (folder / "openspec/specs/shelf/spec.md").read_text()
+    assert "trace.broken_reference" not in clew(folder, "check").stdout
+
+
 # Verifies: REQ-d00601-J
 def test_an_import_changes_no_more_of_a_register_than_differs(clew: Clew, tmp_path: Path) -> None:
     folder = started(clew, tmp_path / "first", "register")

@@ -160,9 +160,9 @@ class OpenSpecPlace:
         made = self._item(found[0], "", "")
         cited = {each for each in item.relations if each.kind in CITED or each in here.relations}
         same = (set(made.relations), made.title) == (cited, title_of(item) if item.title != here.title else here.title)
-        return same and [each.label for each in made.criteria] == [
-            each.label if each in here.criteria else slug(scenario_name(each), "scenario") for each in item.criteria
-        ]
+        kept, slugs = {each.title for each in here.criteria if each.title}, Slugs("scenario")
+        names = (each.title if each.title in kept else scenario_name(each) for each in item.criteria)
+        return same and [each.label for each in made.criteria] == [slugs.take(name) for name in names]
 
     def _lines(self, item: Item) -> Iterator[str]:
         """The text of a new requirement."""
@@ -176,7 +176,7 @@ class OpenSpecPlace:
             yield from (*(metadata_line(key, value) for key, value in fields if one_line(value)), "")
         for kind, relations in grouped(item.relations).items():
             if kind in CITED:
-                yield from (citation_line(kind, relations), "")
+                yield from (citation_line(kind, relations, self._context.grammar), "")
         for each in item.criteria:
             yield from scenario_lines(each)
 

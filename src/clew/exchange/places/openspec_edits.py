@@ -48,7 +48,7 @@ def edited_block(data: bytes, grammar: IdGrammar, record: Requirement, items: tu
         for each in reversed(new):
             _insert(lines, place, scenario_lines(each))
     stop = parts[0].span.line - record.span.line if parts else len(lines.read)
-    _exchange_head(lines, stop, record, here, item)
+    _exchange_head(lines, stop, grammar, record, (here, item))
     return lines.data()
 
 
@@ -102,15 +102,18 @@ _GONE = "\0"
 """Stands in a line that is taken out."""
 
 
-def _exchange_head(lines: BlockLines, stop: int, record: Requirement, here: Item, item: Item) -> None:
+def _exchange_head(
+    lines: BlockLines, stop: int, grammar: IdGrammar, record: Requirement, items: tuple[Item, Item]
+) -> None:
+    here, item = items
     begin, end = lines.read.trimmed(1, stop)
     fields = [index for index in range(begin, end) if is_field(lines.text[index])]
     said = [index for index in range(begin, end) if index not in fields and not lines.is_blank(index)]
-    new = [*_new_citations(lines, fields, here, item), *_new_metadata(record, here, item)]
+    new = [*_new_citations(lines, fields, grammar, items), *_new_metadata(record, here, item)]
     taken: set[str] = set()
     for index in fields:
         if found := CITATION.match(lines.text[index]):
-            _exchange_citation(lines, index, found[1].casefold(), here, item, taken)
+            _exchange_citation(lines, index, found[1].casefold(), grammar, items, taken)
         elif found := METADATA.match(lines.text[index]):
             _exchange_metadata(lines, index, found[1].strip(), found.start(2), item, taken)
     if new:
@@ -131,11 +134,13 @@ def _exchange_head(lines: BlockLines, stop: int, record: Requirement, here: Item
         lines.text[0] = lines.text[0].replace(record.name, title_of(item), 1)
 
 
-def _exchange_citation(lines: BlockLines, index: int, kind: str, here: Item, item: Item, taken: set[str]) -> None:
+def _exchange_citation(
+    lines: BlockLines, index: int, kind: str, grammar: IdGrammar, items: tuple[Item, Item], taken: set[str]
+) -> None:
     """The first line of a kind says all that is cited, where that is something else than before."""
-    before, after = (grouped(each.relations).get(kind, []) for each in (here, item))
+    before, after = (grouped(each.relations).get(kind, []) for each in items)
     if set(before) != set(after):
-        lines.text[index] = citation_line(kind, after) if after and f"{kind}:" not in taken else _GONE
+        lines.text[index] = citation_line(kind, after, grammar) if after and f"{kind}:" not in taken else _GONE
         taken.add(f"{kind}:")
 
 
@@ -150,11 +155,12 @@ def _exchange_metadata(lines: BlockLines, index: int, name: str, start: int, ite
         lines.text[index] = lines.text[index][:start] + value if value else _GONE
 
 
-def _new_citations(lines: BlockLines, fields: list[int], here: Item, item: Item) -> list[str]:
+def _new_citations(lines: BlockLines, fields: list[int], grammar: IdGrammar, items: tuple[Item, Item]) -> list[str]:
+    here, item = items
     written = {found[1].casefold() for index in fields if (found := CITATION.match(lines.text[index]))}
     before = grouped(here.relations)
     return [
-        citation_line(kind, each)
+        citation_line(kind, each, grammar)
         for kind, each in grouped(item.relations).items()
         if kind in CITED and kind not in written and set(each) != set(before.get(kind, []))
     ]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from clew.exchange.model import Criterion, Relation
 from clew.exchange.places.place import writable
+from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.openspec.lines import CODE, FENCE, Lines
 
 CITED = ("implements", "refines", "verifies")
@@ -31,12 +32,16 @@ def one_line(text: str) -> str:
     return " ".join(writable(text).split())
 
 
-def citation_line(kind: str, relations: list[Relation]) -> str:
-    return f"{kind.capitalize()}: {', '.join(map(_reference, relations))}"
+def citation_line(kind: str, relations: list[Relation], grammar: IdGrammar) -> str:
+    return f"{kind.capitalize()}: {', '.join(_reference(each, grammar) for each in relations)}"
 
 
-def _reference(relation: Relation) -> str:
-    return f"{relation.target}#{'+'.join(relation.labels)}" if relation.labels else relation.target
+def _reference(relation: Relation, grammar: IdGrammar) -> str:
+    if not relation.labels:
+        return relation.target
+    if grammar.canonical(relation.target) is None:
+        return f"{relation.target}#{'+'.join(relation.labels)}"
+    return grammar.assertion_id(relation.target, grammar.settings.label_multi_separator.join(relation.labels))
 
 
 def is_field(line: str) -> bool:
