@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import Refused
-from clew.operation.budget import DEFAULT_TOKENS, HARD_TOKENS, Budget, fit
+from clew.operation.budget import DEFAULT_TOKENS, HARD_BYTES, HARD_TOKENS, Budget, fit, fits
 from clew.text.tokens import estimate_tokens
 
 
@@ -40,6 +40,26 @@ def test_no_answer_exceeds_the_hard_budget_with_both_copies() -> None:
     with pytest.raises(Refused) as refused:
         fit({"numbers": list(range(100_000)), "truncated": False}, (), Budget.of(None))
     assert "max_tokens" in refused.value.hint
+
+
+# Verifies: REQ-d00011-A
+def test_an_answer_of_few_tokens_keeps_its_bytes_too() -> None:
+    data = {"results": ["word" * 25] * 900, "truncated": False}
+    size = len(msgspec.json.encode(data))
+    assert tokens(data) < HARD_TOKENS
+    assert fits(data, Budget(HARD_TOKENS, size))
+    assert not fits(data, Budget(HARD_TOKENS, size - 1))
+    assert size > HARD_BYTES // 2
+    fitted = fit(data, ("results",), Budget(HARD_TOKENS), paged="results")
+    assert fitted["truncated"] is True
+    assert len(msgspec.json.encode(fitted)) <= HARD_BYTES // 2
+
+
+# Verifies: REQ-d00011-A
+def test_an_answer_of_signs_that_cost_more_than_a_token_keeps_its_tokens() -> None:
+    data = {"results": ["😀" * 100] * 10, "truncated": False}
+    assert len(msgspec.json.encode(data).decode()) < 1_500 < tokens(data)
+    assert not fits(data, Budget(1_500))
 
 
 # Verifies: REQ-p00004-B

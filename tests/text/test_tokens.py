@@ -54,11 +54,18 @@ def test_estimate_is_deterministic_and_never_below_a_token_for_six_characters(te
     assert estimate * 6 >= len(text)
 
 
+# Verifies: REQ-d00011-A
 @given(st.text(alphabet="aZ0 \n.,\té€漢𝒳", max_size=60), st.integers(0, 80))
 def test_what_is_surely_within_a_budget_is_within_it(text: str, tokens: int) -> None:
-    # What has no more characters than the budget has tokens is not counted at all.
-    if len(text) > tokens and is_surely_within(text, tokens):
+    if is_surely_within(text, tokens):
         assert estimate_tokens(text) <= tokens
+
+
+# Verifies: REQ-d00011-A
+@pytest.mark.parametrize("text", ["a0", "A0", "😀", "漢", "aZ.0", " A", ".0"])
+@pytest.mark.parametrize("times", [1, 50, 3_000])
+def test_what_costs_most_for_its_length_is_never_surely_within_less_than_it_is(text: str, times: int) -> None:
+    assert not is_surely_within(text * times, estimate_tokens(text * times) - 1)
 
 
 def test_plain_prose_needs_no_estimate() -> None:

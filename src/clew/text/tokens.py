@@ -73,8 +73,6 @@ def estimate_tokens(text: str) -> int:
 
 def is_surely_within(text: str, tokens: int) -> bool:
     """Whether `text` is at most so many tokens, where a glance proves that; False where it has to be estimated."""
-    if len(text) <= tokens:
-        return True  # a token is at least one byte
     if len(text) > tokens * CHARACTERS_PER_TOKEN_AT_MOST:
         return False
     encoded = text.encode("utf-8", "surrogatepass")
