@@ -235,3 +235,22 @@ def test_status_without_a_team_names_the_stores_of_the_project_and_of_the_memory
     status = json.loads(clew(checkout, "store", "status", "--json").stdout)
     assert status["memory_records"] >= 1
     assert status["memory_location"] != status["location"]
+
+
+# Verifies: REQ-d00247-J
+def test_status_with_a_damaged_memory_says_so_beside_the_rest(clew: Callable[..., Any], checkout: Path) -> None:
+    clew(checkout, "remember", "The lamp needs a fuse of 2 A")
+    sound = json.loads(clew(checkout, "store", "status", "--json").stdout)
+    memory = Path(sound["memory_location"])
+    for each in memory.parent.glob(f"{memory.name}*"):
+        each.write_bytes(b"no database" * 500)
+    done = clew(checkout, "store", "status", "--json")
+    status = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert (status["location"], status["records"]) == (sound["location"], sound["records"])
+    assert (status["memory_location"], "memory_records" in status) == (str(memory), False)
+    assert memory.name in status["memory_problem"]
+    told = clew(checkout, "store", "status")
+    assert (told.returncode, f"location: {sound['location']}" in told.stdout) == (1, True)
+    assert f"memory problem: {status['memory_problem']}" in told.stdout
+    assert memory.read_bytes() == b"no database" * 500

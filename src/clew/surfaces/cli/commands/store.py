@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clew.config import LOCAL_STORE
-from clew.errors import ConfigError, InvalidArgument
+from clew.errors import ConfigError, InvalidArgument, StoreError
 from clew.surfaces.cli.opening import add_folder, add_json, open_project
 from clew.surfaces.cli.output import print_json
 from clew.text.database_address import Address
@@ -84,11 +84,11 @@ def _status(project: "Project", *, as_json: bool) -> int:
         )
     if problem is not None:
         sys.stderr.write(wrapped(f"clew: {problem}\n", columns(sys.stderr)))
-    return 1 if problem is not None else 0
+    return 1 if problem is not None or "memory_problem" in status else 0
 
 
 def _memory(project: "Project") -> dict[str, Any]:
-    """What is remembered has a file of its own, where no team's database holds all."""
+    """What is remembered has a file of its own, where no team's database holds all; `problem` where that is damaged."""
     from contextlib import closing
 
     from clew.memory.storage.home import STORE_FILE, places
@@ -97,8 +97,11 @@ def _memory(project: "Project") -> dict[str, Any]:
     file = places(project.context)[0] / STORE_FILE
     if not file.exists():
         return {}
-    with closing(open_sqlite(file)) as memory:
-        described = memory.describe()
+    try:
+        with closing(open_sqlite(file)) as memory:
+            described = memory.describe()
+    except StoreError as error:
+        return {"location": str(file), "problem": str(error)}
     return {key: described[key] for key in ("location", "bytes", "records", "events", "tombstones")}
 
 
