@@ -29,6 +29,19 @@ def test_it_is_quiet_from_the_end_of_the_last_call_on() -> None:
 
 
 # Verifies: REQ-d00348-C
+def test_a_call_that_fails_is_under_way_no_longer() -> None:
+    seconds = count()
+    traffic = Traffic(lambda: float(next(seconds)))
+    with pytest.raises(ZeroDivisionError), traffic.call():
+        raise ZeroDivisionError
+    assert traffic.quiet_for() > 0
+    with traffic.call():
+        with pytest.raises(ZeroDivisionError), traffic.aside():
+            raise ZeroDivisionError
+        assert traffic.quiet_for() == 0
+
+
+# Verifies: REQ-d00348-C
 def test_every_tool_counts_as_long_as_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "clew.toml").touch()
     project = Project.open(tmp_path)

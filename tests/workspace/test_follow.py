@@ -1,6 +1,7 @@
 """The follower: what is new, changed or gone, told once. All times are set explicitly; no test waits."""
 
 import os
+import stat
 import time
 from pathlib import Path
 
@@ -333,6 +334,25 @@ def test_what_is_made_of_names_is_made_again_only_when_one_came_or_went(tmp_path
 
 
 # Verifies: REQ-d00003-E
+def test_what_is_made_of_names_is_made_again_when_git_s_own_exclusions_change(tmp_path: Path) -> None:
+    kept: KeptNames[tuple[str, ...]] = KeptNames(tmp_path)
+
+    def names() -> tuple[tuple[str, ...], dict[str, int]]:
+        seen = survey(tmp_path, 100)
+        return seen.files, seen.marks
+
+    write(tmp_path, "a.md", "one")
+    write(tmp_path, "b.md", "two")
+    write(tmp_path, ".git/info/other", "")
+    os.utime(tmp_path, (LONG_AGO, LONG_AGO))
+    assert kept.made(names) == ("a.md", "b.md")
+    write(tmp_path, ".git/info/exclude", "a.md\n")
+    assert kept.made(names) == ("b.md",)
+    write(tmp_path, ".git/info/exclude", "b.md\n", LONG_AGO + 1)
+    assert kept.made(names) == ("a.md",)
+
+
+# Verifies: REQ-d00003-E
 def test_contents_that_may_no_longer_be_read_are_not_given(tmp_path: Path) -> None:
     contents = FileContents(10)
     write(tmp_path, "a.req", "one")
@@ -340,3 +360,29 @@ def test_contents_that_may_no_longer_be_read_are_not_given(tmp_path: Path) -> No
     (tmp_path / "a.req").unlink()
     with pytest.raises(FileNotFoundError):
         contents.read(tmp_path / "a.req")
+
+
+# Verifies: REQ-d00003-E
+@pytest.mark.parametrize("field", [stat.ST_MODE, stat.ST_UID])
+def test_contents_are_opened_again_when_others_may_read_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, field: int
+) -> None:
+    """The system is asked whether they may be read: where this runs as its administrator it always says yes."""
+    contents = FileContents(10)
+    place = tmp_path / "a.req"
+    write(tmp_path, "a.req", "one")
+    contents.read(place)
+    status = place.stat()
+    told = list(status)
+    told[field] += 1
+    changed = os.stat_result(told, {"st_mtime_ns": status.st_mtime_ns})
+
+    def refused(*_: object) -> None:
+        raise PermissionError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "open", refused)
+        assert contents.read(place) == b"one"
+        patched.setattr(follow.os, "stat", lambda _: changed)
+        with pytest.raises(PermissionError):
+            contents.read(place)
