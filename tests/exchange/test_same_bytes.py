@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from tests.exchange.conftest import Clew, files_of
 from tests.exchange.test_same_graph import given_out, started, taken_in
 
+from clew.errors import Rejected
 from clew.exchange.formats import FORMATS, WRITTEN
-from clew.exchange.model import Exchange
+from clew.exchange.model import Exchange, Item
 from clew.exchange.sources import Source
 
 EXAMPLES = 12
@@ -53,6 +54,8 @@ ODD = st.sampled_from(
         *(
             "```\n# {}\nA. code\n```",
             "```\n\n{}\n```",
+            "b:\n```python\n{}\n# b\n\n*End* b\n```",
+            "  ```\n  {}\n  ```\n  b",
             "é {}",
             "b \u2028 b\n{}",
             "a: {}",
@@ -94,10 +97,17 @@ def _assertions(draw: st.DrawFn, words: _Words) -> str:
 
 @st.composite
 def requirements(draw: st.DrawFn) -> str:
+    """A file of one requirement or several."""
     words = _Words()
+    ids = ["REQ-p00001", "REQ-p00005", "REQ-p00006"][: draw(st.integers(1, 3))]
+    text = "# Specs\n\n" + "\n".join(_requirement(draw, words, id) for id in ids)
+    return text.replace("\n", draw(st.sampled_from(["\n", "\n", "\r\n"])))
+
+
+def _requirement(draw: st.DrawFn, words: _Words, id: str) -> str:
     depth = draw(st.sampled_from([1, 2, 3]))
     title = words.fill("About {}")
-    parts = [f"{'#' * depth} REQ-p00001: {title}\n"]
+    parts = [f"{'#' * depth} {id}: {title}\n"]
     field = "**Level**: PRD | **Status**: Draft | **Owner**: Ann\n"
     further = "Refines: REQ-p00002,\n  REQ-p00003\n"
     parts.append(draw(st.sampled_from(["", "\n"])))
@@ -114,7 +124,7 @@ def requirements(draw: st.DrawFn) -> str:
     parts.append(
         draw(st.sampled_from(["", f"\n*End* *{title}*\n", f"\n*End* *{title}* | **Hash**: 12345678\n\n---\n"]))
     )
-    return "# Specs\n\n" + "".join(parts).replace("\n", draw(st.sampled_from(["\n", "\n", "\r\n"])))
+    return "".join(parts)
 
 
 OTHERS = "".join(
@@ -169,6 +179,134 @@ def test_one_word_that_changes_changes_its_line_and_no_other(clew: Clew) -> None
             assert _unsigned(after) == _unsigned(text.replace(word.decode(), "other"))
 
     holds()
+
+
+# Verifies: REQ-d00601-J
+def test_a_fence_that_changes_hides_no_requirement(clew: Clew) -> None:
+    @settings(max_examples=4 * EXAMPLES, phases=(Phase.explicit, Phase.generate))
+    @given(requirements(), st.integers(0, 99), st.sampled_from(["```py", "b", "```\\n```", "b\\n```\\n# b"]))
+    def holds(text: str, place: int, instead: str) -> None:
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = project(clew, Path(scratch) / "first", text)
+            before = given_out(folder)
+            data = exported(folder, "jsonl").decode()
+            fences = [found.span() for found in re.finditer(r"```(python)?", data)]
+            start, end = fences[place % len(fences)] if fences else (0, 0)
+            changed = (data[:start] + instead * bool(fences) + data[end:]).encode()
+            imported(folder, "jsonl", changed)
+            after = given_out(folder)
+            assert list(after) == list(before)
+            assert sum(after[id].version != before[id].version for id in after) <= 1
+            for id, item in after.items():
+                assert [each.label for each in item.criteria] == [each.label for each in before[id].criteria]
+                assert item.relations == before[id].relations
+            written = files_of(folder)
+            imported(folder, "jsonl", changed)
+            assert files_of(folder) == written
+
+    holds()
+
+
+FENCED = """# Specs
+
+## REQ-p00001: Books
+
+Said before.
+
+**Level**: PRD | **Status**: Draft
+
+Said behind.
+
+## Assertions
+
+*Group*
+
+Of the group.
+
+A. A book SHALL be printed like this:
+  ```python
+print(1)
+```
+
+## Rationale
+## Owner
+
+## Changelog
+
+- 2026-01-02 | 12345678 | - | Ann (<ann@example.org>) | First
+
+*End* *Books*
+
+## REQ-p00005: Shelves
+
+**Level**: PRD | **Status**: Draft
+
+## Assertions
+
+A. A shelf SHALL stand.
+
+*End* *Shelves*
+"""
+
+
+# Verifies: REQ-d00601-J
+@pytest.mark.parametrize(
+    ("given", "wanted", "there", "then"),
+    [
+        ("```python", "```py", "```python", "```py"),
+        ("print(1)\\n```", "print(1)", "  ```python\nprint(1)\n```\n", "\\```python\nprint(1)\n"),
+        ("  ```python", "print(0)", "  ```python\nprint(1)\n```", "print(0)\nprint(1)\n\\```"),
+        ("print(1)", "# print(2)\\n\\nA. x", "print(1)", "# print(2)\n\nA. x"),
+        ('"label":"A","text":"A book', '"label":"B","text":"A book', "A. A book", "B. A book"),
+        (
+            '"Said before.\\n\\n\\nSaid behind."',
+            '"```\\nSaid behind.\\n```"',
+            "Said before.\n\n**Level**: PRD | **Status**: Draft\n\nSaid behind.\n\n## Assertions\n\n*Group*",
+            "**Level**: PRD | **Status**: Draft\n\n```\nSaid behind.\n```\n\n## Assertions\n\n*Group*",
+        ),
+        ("Of the group.", "Z. Of it.", "Of the group.", "\\Z. Of it."),
+        ('"Group":', '"Rationale":"Why not?","Group":', "Rationale\n", "Rationale\n\nWhy not?\n\n"),
+        ('"Group":', '"Owner":"Ann","Group":', "## Owner\n", "## Owner\n\nAnn\n"),
+        ('"Group":', '"rationale":"Why not?","Group":', "Rationale\n", "rationale\n\nWhy not?\n\n"),
+    ],
+)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_code_blocks_stay_closed_and_empty_headings_get_their_text(
+    clew: Clew, tmp_path: Path, line_end: str, given: str, wanted: str, there: str, then: str
+) -> None:
+    folder = project(clew, tmp_path / "first", FENCED.replace("\n", line_end))
+    data = exported(folder, "jsonl").decode()
+    assert (data.count(given), FENCED.count(there)) == (1, 1)
+    for _ in range(2):
+        imported(folder, "jsonl", data.replace(given, wanted, 1).encode())
+        after = (folder / "spec" / "one.md").read_bytes().decode().replace(line_end, "\n")
+        assert _unsigned(after) == FENCED.replace(there, then)
+
+
+# Verifies: REQ-d00601-J
+def test_a_requirement_that_cannot_be_edited_is_written_whole(clew: Clew, tmp_path: Path) -> None:
+    text = FENCED.replace("A. A book SHALL be printed", "A. A book SHALL go through the\nAB. Then be printed")
+    folder = project(clew, tmp_path / "first", text)
+    before = given_out(folder)
+    imported(folder, "jsonl", exported(folder, "jsonl").replace(b"SHALL go through the", b"SHALL go."))
+    after = given_out(folder)
+    assert list(after) == list(before)
+    (criterion,) = after["REQ-p00001"].criteria
+    assert criterion.text.startswith("A book SHALL go.\nAB. Then")
+    written = (folder / "spec" / "one.md").read_text()
+    assert "\n\\AB. Then" in written
+    assert written.endswith(text.partition("*End* *Books*")[2])
+    assert "- 2026-01-02 | 12345678 | - | Ann (<ann@example.org>) | First\n" in written
+
+
+# Verifies: REQ-d00601-J
+def test_a_file_whose_code_block_is_open_takes_no_more_requirements(clew: Clew, tmp_path: Path) -> None:
+    folder = project(clew, tmp_path / "first", FENCED.replace("A. A shelf SHALL stand.", "A. A shelf SHALL:\n```"))
+    before = files_of(folder)
+    item = Item(id="REQ-p00007", title="Doors", path="spec/one.md")
+    with pytest.raises(Rejected, match=r"spec/one\.md would not be read .* nothing is imported"):
+        taken_in(folder, Exchange(items=(item,)), "elspais")
+    assert files_of(folder) == before
 
 
 MANNERED = """# Specs

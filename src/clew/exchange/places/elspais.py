@@ -16,6 +16,7 @@ from clew.exchange.model import JOURNEY, REQUIREMENT, Item, Relation, attribute
 from clew.exchange.places.journey_edits import edited_journey
 from clew.exchange.places.journeys import fresh_journey_id, journey_item, journey_labels, journey_lines
 from clew.exchange.places.place import FreeIds, Placing, grouped, some, title_of
+from clew.exchange.places.reading_back import keeps_blocks
 from clew.exchange.places.requirement_edits import Fields, edited_requirement
 from clew.exchange.places.requirements import ATTRIBUTES, attribute_texts, listed_line, requirement_item
 from clew.exchange.places.spec_text import entry, plain
@@ -25,6 +26,7 @@ from clew.formats.elspais.ids.grammar import IdGrammar, label_at, position_of
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Journey, Requirement
 from clew.formats.elspais.write.blocks import with_block, with_hash
+from clew.formats.elspais.write.changelog import with_changelog_entry
 from clew.formats.openspec.slugs import slug
 from clew.graph.model import NodeKind
 from clew.text.shortening import shortened
@@ -176,6 +178,7 @@ class ElspaisPlace:
             read_back is None
             or (read_back.id, read_back.kind) != (wanted.id, wanted.kind)
             or len(read_back.criteria) != len(wanted.criteria)
+            or not keeps_blocks(old.raw.encode() if old else b"", block, self._grammar, () if old else (wanted.id,))
         ):
             raise Rejected(
                 f"'{shortened(wanted.id)}' cannot be written as a {wanted.kind} of elspais: its text would be read as "
@@ -187,15 +190,32 @@ class ElspaisPlace:
     def _block(self, item: Item, old: Requirement | Journey | None = None, former: bytes | None = None) -> bytes:
         """The text of a requirement or journey; where there is one already, with what differs. `former` is the text of
         that one, byte for byte."""
-        if isinstance(old, Journey):
-            return edited_journey(former or old.raw.encode(), self._grammar, item, self._reference)
+        if isinstance(old, Requirement):
+            self._check_criteria(item, len(old.assertions))
+        if old is not None:
+            former = former or old.raw.encode()
+            data = self._edited(item, old, former)
+            return data if self._says(data, item, former) else self._whole(item, old)
+        return self._whole(item)
+
+    def _says(self, data: bytes, item: Item, former: bytes) -> bool:
+        """Whether a block that was edited is read as one, with the criteria of the item."""
+        found = [each for each in read(data, self._grammar).blocks if isinstance(each, Requirement | Journey)]
+        if not keeps_blocks(former, data, self._grammar):
+            return False
+        return [each.label for each in item_of(found[0], "").criteria] == [each.label for each in item.criteria]
+
+    def _whole(self, item: Item, old: Requirement | Journey | None = None) -> bytes:
+        """The text of a requirement or journey that is new, or that cannot be had by changing the old one."""
         if item.kind == JOURNEY:
             cited = [(kind, list(map(self._reference, each))) for kind, each in grouped(item.relations).items()]
             return "\n".join(journey_lines(item, cited, self._prefixes)).encode()
-        self._check_criteria(item, len(old.assertions) if old is not None else 0)
-        if old is not None:
-            return self._edited(item, old, former or old.raw.encode())
+        self._check_criteria(item, len(old.assertions) if isinstance(old, Requirement) else 0)
         data = "\n".join(self._lines(item)).encode()
+        if isinstance(old, Requirement):
+            lines = old.raw.encode().splitlines()
+            for each in reversed(old.changelog):
+                data = with_changelog_entry(data, self._grammar, lines[each.line - old.span.line].decode())
         record = next((each for each in read(data, self._grammar).blocks if isinstance(each, Requirement)), None)
         value = hash_state(record, self._settings).value if record is not None else NOT_APPLICABLE
         return with_hash(data, self._grammar, value)
@@ -208,7 +228,10 @@ class ElspaisPlace:
                 hint="Split it in the source, or raise max_count in .elspais.toml.",
             )
 
-    def _edited(self, item: Item, old: Requirement, former: bytes) -> bytes:
+    def _edited(self, item: Item, old: Requirement | Journey, former: bytes) -> bytes:
+        """The text that there is, with what differs."""
+        if isinstance(old, Journey):
+            return edited_journey(former, self._grammar, item, self._reference)
         fields = Fields(self._level_of(item, item.id), self._status_of(item), self._reference)
         data = edited_requirement(former, self._grammar, item, fields)
         found = [each for each in read(data, self._grammar).blocks if isinstance(each, Requirement)]
@@ -277,7 +300,7 @@ class ElspaisPlace:
             files.replace(path, old, self._block(placing.item, old, files.former(path, old)))
         for path, placings in self._new_files(added).items():
             for placing in placings:
-                files.append(path, self._block(placing.item))
+                files.append(path, placing.item.id, self._block(placing.item))
         return files.edits()
 
     def commit(
@@ -323,9 +346,11 @@ class _Files:
 
     def __init__(self, context: Context) -> None:
         self._root = context.root
+        self._grammar = context.grammar
         self._before: dict[str, bytes | None] = {}
         self._replaced: dict[str, list[tuple[int, int, bytes]]] = {}
-        self._appended: dict[str, list[bytes]] = {}
+        self._appended: dict[str, list[tuple[str, bytes]]] = {}
+        """Ids and blocks."""
 
     def former(self, path: str, old: Requirement | Journey) -> bytes:
         """What stands there now."""
@@ -336,22 +361,31 @@ class _Files:
         self._read(path)
         self._replaced.setdefault(path, []).append((old.span.start, old.span.end, block))
 
-    def append(self, path: str, block: bytes) -> None:
+    def append(self, path: str, id: str, block: bytes) -> None:
         self._read(path)
-        self._appended.setdefault(path, []).append(block)
+        self._appended.setdefault(path, []).append((id, block))
 
     def _read(self, path: str) -> None:
         if path not in self._before:
             self._before[path] = read_if_there(self._root / raw(path))
 
     def edits(self) -> list[FileEdit]:
-        return [FileEdit(path, before, self._after(path, before or b"")) for path, before in self._before.items()]
+        """Rejected where a file would not be read as what it holds."""
+        found = [FileEdit(path, before, self._after(path, before or b"")) for path, before in self._before.items()]
+        for edit in found:
+            added = [id for id, _ in self._appended.get(edit.path, ())]
+            if not keeps_blocks(edit.before or b"", edit.after or b"", self._grammar, added):
+                raise Rejected(
+                    f"{edit.path} would not be read as the requirements that it holds, so nothing is imported.",
+                    hint="Close the code blocks (```) of that file and of the items that come into it.",
+                )
+        return found
 
     def _after(self, path: str, data: bytes) -> bytes:
         for start, end, block in sorted(self._replaced.get(path, ()), reverse=True):
             former = data[start:end]
             data = data[:start] + block.rstrip(b"\r\n") + former[len(former.rstrip(b"\r\n")) :] + data[end:]
-        blocks = self._appended.get(path, [])
+        blocks = [block for _, block in self._appended.get(path, ())]
         if not blocks:
             return data
         first = with_block(data or b"# Imported requirements\n", blocks[0])

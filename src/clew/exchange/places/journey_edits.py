@@ -30,8 +30,8 @@ from clew.formats.elspais.write.sections import (
     with_first_section,
     with_journey_field,
     with_journey_preamble,
-    with_section,
     with_section_content,
+    with_section_named,
     without_section,
 )
 
@@ -46,7 +46,7 @@ def edited_journey(data: bytes, grammar: IdGrammar, item: Item, written: Callabl
         item, attributes={name: value for name, value in item.attributes.items() if name not in own}
     )
     for name, text in section_texts(others, grammar.header_prefixes).items():
-        data = with_section(data, grammar, name, text)
+        data = with_section_named(data, grammar, name, text)
     text = preamble_text(item, grammar.header_prefixes)
     if text != preamble_text(before, grammar.header_prefixes):
         data = with_journey_preamble(data, grammar, text)

@@ -133,7 +133,9 @@ def step_lines(steps: Sequence[Criterion], prefixes: tuple[str, ...]) -> Iterato
         text = f"{each.title}: {each.text}" if each.title else each.text
         first, *rest = writable(text).strip().split("\n")
         yield f"{each.label}. {first.rstrip()}".rstrip()
+        opened = [line for line in rest if line.lstrip().startswith(FENCE) and line[0].isspace()]
         for line in rest:
-            # What is indented deeper belongs to the step.
+            # What is indented deeper belongs to the step, and so does a code block that is closed.
             begins = (STEP.match(line) and not line[0].isspace()) or line.startswith(FENCE) or is_taken(line, prefixes)
+            begins = begins or (line in opened and len(opened) % 2 == 1)
             yield f"\\{line.lstrip()}" if begins else line.rstrip()

@@ -21,17 +21,26 @@ from clew.exchange.places.requirements import (
     requirement_item,
     said_by,
 )
-from clew.exchange.places.spec_text import criterion_text, entry, entry_lines, plain, plain_lines, rewritten
+from clew.exchange.places.spec_text import (
+    criterion_text,
+    entry,
+    entry_lines,
+    group_lines,
+    plain,
+    plain_lines,
+    rewritten,
+)
 from clew.formats.elspais.fields import REFERENCE_FIELDS
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Requirement, SectionRecord
-from clew.formats.elspais.write.assertions import with_assertions
+from clew.formats.elspais.write.assertions import places_taken, with_assertions
 from clew.formats.elspais.write.blocks import with_level, with_status, with_title
 from clew.formats.elspais.write.sections import (
+    empty_headings,
     with_preamble,
-    with_section,
     with_section_content,
+    with_section_named,
     with_template_mark,
     without_section,
 )
@@ -75,17 +84,17 @@ def _assertions(record: Requirement, item: Item, prefixes: tuple[str, ...]) -> l
     for assertion in record.assertions:
         there.setdefault(assertion.label, []).append(assertion.text)
     found: list[tuple[str, str]] = []
-    for each in item.criteria:
-        former = there.get(each.label)
-        if not former:
-            found.append((each.label, entry(each, prefixes)))
-        elif not each.title and each.text == former[0]:
-            found.append((each.label, former.pop(0)))
+    for each, place in zip(item.criteria, places_taken(record, [each.label for each in item.criteria]), strict=True):
+        if own := there.get(each.label):
+            former = own.pop(0)
+        elif place is not None:
+            former = place.text
         else:
-            text = rewritten(
-                former.pop(0), criterion_text(each), lambda text: entry_lines(text, prefixes), with_blanks=False
-            )
-            found.append((each.label, text))
+            found.append((each.label, entry(each, prefixes)))
+            continue
+        is_same = not each.title and each.text == former
+        text = former if is_same else rewritten(former, criterion_text(each), lambda text: entry_lines(text, prefixes))
+        found.append((each.label, text))
     return found
 
 
@@ -100,6 +109,8 @@ def _with_attributes(data: bytes, grammar: IdGrammar, item: Item) -> bytes:
         ),
         prefixes,
     )
+    empty = empty_headings(data, grammar)
+    sections |= {name: plain(listed.pop(name), prefixes) for name in list(listed) if name.casefold() in empty}
     changes: list[tuple[SectionRecord, str, str]] = []
     taken = set(FIELDS)
     """The names of those before that stay."""
@@ -128,7 +139,7 @@ def _with_attributes(data: bytes, grammar: IdGrammar, item: Item) -> bytes:
         else:
             data = without_section(data, grammar, section)
     for heading, text in sections.items():
-        data = with_section(data, grammar, heading, text)
+        data = with_section_named(data, grammar, heading, text)
     return data
 
 
@@ -137,7 +148,8 @@ def _section(said: Said, item: Item, taken: set[str], prefixes: tuple[str, ...])
     value = item.attributes.get(said.name, "")
     text = said.text
     if value != text:
-        text = rewritten(text, value, lambda each: plain_lines(each, prefixes)) if value.strip() else ""
+        lines = group_lines if _holds_assertions(said.section) else plain_lines
+        text = rewritten(text, value, lambda each: lines(each, prefixes)) if value.strip() else ""
     heading = said.written
     if text:
         # The second of a name keeps its name where the first is gone.

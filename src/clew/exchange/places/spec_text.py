@@ -1,7 +1,8 @@
 """Texts of others in Markdown specs: a line that would be read as something else gets a backslash in front of it."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import accumulate
 
 from clew.exchange.model import Criterion
 from clew.exchange.places.place import writable
@@ -31,34 +32,55 @@ def plain_lines(
 ) -> tuple[list[str], list[str]]:
     """The lines of a text as they are said and as they are written. Code blocks stay as they are, unless one is never
     closed."""
-    said = [line.rstrip() for line in writable(text).split("\n")]
-    lines = list(said)
-    whole = sum(line.startswith(FENCE) for line in lines) % 2 == 0
-    in_code = False
-    for index, line in enumerate(lines):
-        if line.startswith(FENCE) and whole:
-            in_code = not in_code
-        elif not in_code and (is_taken(line, prefixes) or is_field(line) or line.startswith(FENCE)):
-            lines[index] = f"\\{line.lstrip()}"
-    return said, lines
+    said = _lines(text)
+    return said, _escaped(said, lambda line: is_taken(line, prefixes) or is_field(line))
 
 
-def entry_lines(text: str, prefixes: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    """The lines of an assertion's text, which begin no other one, as they are said and as they are written."""
-    said = [line.rstrip() for line in writable(text).split("\n")]
-    return said, [said[0], *(_continued(line, prefixes) for line in said[1:])]
+def group_lines(text: str, prefixes: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """The lines of a text between assertions, which begin none, as they are said and as they are written."""
+    said = _lines(text)
+    return said, _escaped(said, lambda line: _begins(line, prefixes))
+
+
+def entry_lines(text: str, prefixes: tuple[str, ...]) -> tuple[list[str], list[str | None]]:
+    """The lines of an assertion's text, which begin no other one, as they are said and as they are written; None for a
+    blank one outside code, which is not written."""
+    first, *rest = said = _lines(text)
+    # The first stands behind a label: it neither begins anything nor opens a code block.
+    written = zip(_escaped(rest, lambda line: _begins(line, prefixes)), in_code(rest), strict=True)
+    return said, [first, *(line if line or is_code else None for line, is_code in written)]
+
+
+def in_code(lines: Sequence[str]) -> list[bool]:
+    """Which lines stand in a code block, fences included; none where the last block is never closed."""
+    fences = [line.lstrip().startswith(FENCE) for line in lines]
+    if sum(fences) % 2:
+        return [False] * len(fences)
+    return [is_fence or number % 2 == 1 for is_fence, number in zip(fences, accumulate(fences), strict=True)]
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in writable(text).split("\n")]
+
+
+def _escaped(lines: Sequence[str], begins: Callable[[str], bool]) -> list[str]:
+    """The lines as they are written: outside code, what begins something else gets a backslash."""
+    return [
+        f"\\{line.lstrip()}" if not is_code and (begins(line) or line.lstrip().startswith(FENCE)) else line
+        for line, is_code in zip(lines, in_code(lines), strict=True)
+    ]
 
 
 def _without_blank_edges(text: str) -> str:
-    lines = [line.rstrip() for line in writable(text).split("\n")]
+    lines = _lines(text)
     said = [index for index, line in enumerate(lines) if line]
     return "\n".join(lines[said[0] : said[-1] + 1]) if said else ""
 
 
-LinesOf = Callable[[str], tuple[list[str], list[str]]]
+LinesOf = Callable[[str], tuple[Sequence[str], Sequence[str | None]]]
 
 
-def rewritten(former: str, text: str, lines_of: LinesOf, *, with_blanks: bool = True) -> str:
+def rewritten(former: str, text: str, lines_of: LinesOf) -> str:
     """What is written in the place of a text that stands in a file: lines that it says already stay as they stand."""
     from difflib import SequenceMatcher  # only for what is edited
 
@@ -71,7 +93,7 @@ def rewritten(former: str, text: str, lines_of: LinesOf, *, with_blanks: bool = 
         if kind == "equal":
             found += stands[start:end]
         else:
-            found += [written for _, written in after[begin:until] if written or with_blanks]
+            found += [written for _, written in after[begin:until] if written is not None]
     return "\n".join(found)
 
 
@@ -83,14 +105,15 @@ def is_taken(line: str, prefixes: tuple[str, ...]) -> bool:
 
 def entry(criterion: Criterion, prefixes: tuple[str, ...]) -> str:
     """The text of an assertion; a scenario begins with its title."""
-    first, *rest = entry_lines(criterion_text(criterion).strip(), prefixes)[1]
-    return "\n".join((first, *filter(None, rest)))
+    written = entry_lines(criterion_text(criterion).strip(), prefixes)[1]
+    return "\n".join(line for line in written if line is not None)
 
 
 def criterion_text(criterion: Criterion) -> str:
     return f"{criterion.title}: {criterion.text}" if criterion.title else criterion.text
 
 
-def _continued(line: str, prefixes: tuple[str, ...]) -> str:
-    begins = _LABELLED.match(line) or _EMPHASISED.fullmatch(line) or line.startswith(FENCE)
-    return f"\\{line.lstrip()}" if begins or is_taken(line, prefixes) or begins_field(line) else line
+def _begins(line: str, prefixes: tuple[str, ...]) -> bool:
+    """Whether a line would be read as the beginning of something else, among assertions."""
+    is_entry = _LABELLED.match(line) is not None or _EMPHASISED.fullmatch(line) is not None
+    return is_entry or is_taken(line, prefixes) or begins_field(line)

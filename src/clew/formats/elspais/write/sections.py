@@ -30,6 +30,33 @@ def with_section(data: bytes, grammar: IdGrammar, heading: str, text: str) -> by
     return lines.data()
 
 
+def with_section_named(data: bytes, grammar: IdGrammar, heading: str, text: str) -> bytes:
+    """The block with one more section; a heading of this name that has nothing below it gets the text."""
+    index = empty_headings(data, grammar).get(heading.casefold())
+    if index is None:
+        return with_section(data, grammar, heading, text)
+    lines = BlockLines(data, grammar)
+    behind = [""] if index + 1 < len(lines.text) and not lines.is_blank(index + 1) else []
+    lines.insert(index + 1, "", *text.split("\n"), *behind)
+    written = lines.read.heading(index)[1]
+    lines.text[index] = lines.text[index].replace(written, heading)
+    return lines.data()
+
+
+def empty_headings(data: bytes, grammar: IdGrammar) -> dict[str, int]:
+    """The lines of headings that have nothing below them, by their words in small letters."""
+    lines = BlockLines(data, grammar)
+    found: dict[str, int] = {}
+    index = lines.first_heading
+    while index < lines.content_stop:
+        following = lines.read.next_heading(index + 1, lines.content_stop)
+        first, stop = lines.read.trimmed(index + 1, following)
+        if first == stop:
+            found.setdefault(lines.read.heading(index)[1].casefold(), index)
+        index = following
+    return found
+
+
 def with_first_section(data: bytes, grammar: IdGrammar, heading: str, text: str) -> bytes:
     """The block with one more section, before those that it has."""
     lines = BlockLines(data, grammar)
@@ -80,6 +107,9 @@ def with_preamble(data: bytes, grammar: IdGrammar, text: str) -> bytes:
     said = [index for index in range(1, lines.first_heading) if index not in fields and not lines.is_blank(index)]
     if said and text:
         lines.exchange(said[0], said[-1] + 1, text.split("\n"), besides=fields)
+        if _field_texts(lines.data(), grammar) != _field_texts(data, grammar):
+            # A code block would enclose fields: the text goes behind them.
+            return with_preamble(with_preamble(data, grammar, ""), grammar, text)
     elif said:
         stop = said[-1] + 1
         while stop < len(lines.text) and lines.is_blank(stop):
@@ -93,6 +123,10 @@ def with_preamble(data: bytes, grammar: IdGrammar, text: str) -> bytes:
         before = [] if lines.is_blank(first - 1) else [""]
         lines.insert(first, *before, *text.split("\n"), *apart)
     return lines.data()
+
+
+def _field_texts(data: bytes, grammar: IdGrammar) -> list[tuple[str, str]]:
+    return [(field.name, field.value) for _, field in requirement_fields(BlockLines(data, grammar), grammar)]
 
 
 def with_template_mark(data: bytes, grammar: IdGrammar, is_template: bool) -> bytes:
