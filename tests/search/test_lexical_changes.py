@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from clew.search.embedded import LexicalIndex
 from clew.search.lexical.query import parse_query
-from clew.search.lexical.tables import SCHEMA, put, texts
+from clew.search.lexical.tables import SCHEMA, packed_by, put, remove, repack, texts
 
 WORDS = st.sampled_from(
     ["store", "stores", "journal", "getUserById", "REQ-d1-A", "the", "caf\u00e9", "\u691c\u7d22", "x"]
@@ -178,3 +178,24 @@ def test_scores_fall_and_ties_are_in_the_order_of_the_numbers(times: int) -> Non
     index.put((number, "", "store " * (1 + number % times)) for number in range(20))
     hits = index.search(parse_query("store"), limit=20).hits
     assert [(-hit.score, hit.unit) for hit in hits] == sorted((-hit.score, hit.unit) for hit in hits)
+
+
+# Verifies: REQ-d00320-A
+def test_what_others_are_packed_by_is_made_again_of_what_is_left() -> None:
+    connection = opened()
+    put(connection, [(1, "before", "packed without any")])
+    said = {number: (f"Pier {number}", f"The lamp of pier {number} has {number} panes.") for number in range(2, 400)}
+    put(connection, [(number, *text) for number, text in said.items()], frozenset(said))
+    gone = [number for number in said if number < 200]
+    remove(connection, gone)
+    assert "pier 2 " in packed_by(connection), "until it is made again"
+    left = [number for number in said if number not in gone]
+    repack(connection, left)
+    assert packed_by(connection)
+    assert not any(f"pier {number} " in packed_by(connection) for number in gone)
+    assert texts(connection, [1, *left]) == {1: ("before", "packed without any")} | {each: said[each] for each in left}
+    put(connection, [(400, "after", "packed by the new one")])
+    assert texts(connection, [400]) == {400: ("after", "packed by the new one")}
+    # Of a few it is not worth it.
+    repack(connection, left[:9])
+    assert (packed_by(connection), texts(connection, left)) == ("", {each: said[each] for each in left})

@@ -126,6 +126,7 @@ class UnitIndex(DerivedFile):
                 return False
         with self.writing() as connection:
             sweep(connection)
+            repack(connection)
         with self.unbound() as connection:
             connection.execute("VACUUM")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -371,6 +372,12 @@ def sweep(connection: Connection) -> None:
     lexical_tables.sweep(connection)
     for table in ("listed_tags", "tag_lists"):
         connection.execute(f"DELETE FROM {table} WHERE tags NOT IN (SELECT tags FROM units)")  # noqa: S608
+
+
+def repack(connection: Connection) -> None:
+    """Leave nothing that only units said which are gone in what the others are packed by."""
+    rows = connection.execute("SELECT number FROM units WHERE quoted ORDER BY number")
+    lexical_tables.repack(connection, [number for (number,) in rows])
 
 
 def _known(connection: Connection, ids: Iterable[str]) -> dict[str, Known]:

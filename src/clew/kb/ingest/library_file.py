@@ -9,7 +9,7 @@ from typing import Any
 from clew.derived.file import Schema
 from clew.store.sqlite.connections import Connection
 
-LAYOUT = 5
+LAYOUT = 6
 """Changes when a table does."""
 
 _TABLES = (
@@ -51,6 +51,11 @@ _TABLES = (
     CREATE TABLE blocks (
         document INTEGER NOT NULL, block INTEGER NOT NULL, packed BLOB NOT NULL, PRIMARY KEY (document, block)
     )
+    """,
+    # What is purged is looked for here as well (`derived.packed`).
+    """
+    CREATE VIEW packed_texts AS
+    SELECT path, packed FROM blocks CROSS JOIN documents ON documents.number = blocks.document
     """,
     """
     CREATE TABLE labels (

@@ -68,7 +68,12 @@ def rendered(memory: Memory) -> str:
 
 
 def file_name(memory: Memory) -> str:
-    return f"{slug(memory.title)[:_LONGEST_SLUG].strip('-')}-{memory.id[:8]}{ENDING}"
+    return f"{slug(memory.title)[:_LONGEST_SLUG].strip('-')}{end_of_name(memory.id)}"
+
+
+def end_of_name(id: str) -> str:
+    """By which the file of a memory is known, whatever its title was."""
+    return f"-{id[:8]}{ENDING}"
 
 
 def parsed(text: str) -> Said:

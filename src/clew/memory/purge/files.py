@@ -6,17 +6,20 @@ from typing import TYPE_CHECKING
 
 from clew.context import DERIVED_FOLDERS
 from clew.derived.file import throw_away
+from clew.derived.packed import packed_texts
 from clew.derived.parse_cache import FILE as PARSED
 from clew.edit.backups import FOLDER as BACKUPS
 from clew.edit.locking import locked
 from clew.edit.recovery import COLLECTION as FILE_EDITS
 from clew.edit.state_folder import STATE_FOLDER
 from clew.errors import ClewError
+from clew.memory.mirror.markdown import end_of_name
 from clew.memory.mirror.service import remove_files
+from clew.memory.mirror.state import FILE as MIRROR_FILE
 from clew.memory.purge.traces import Traces
 from clew.memory.storage.home import INDEX_FILE, STORE_FILE
 from clew.memory.storage.units import EPISODES, PART, unit_id
-from clew.search.purging import purge_units
+from clew.search.purging import Sought, is_held, purge_units
 from clew.store.sqlite.aside import damaged_files
 from clew.store.sqlite.engine import open_sqlite
 from clew.workspace.find import files_below, folders_named, paths_named
@@ -35,6 +38,7 @@ _SPOOLS = "*.spool*"
 """Events that no server has read yet."""
 _PATIENCE_SECONDS = 2.0
 COPY_PREFIX = "team-"
+SEARCH = "search"
 
 
 def state_folders(home: "Home") -> list[Path]:
@@ -47,12 +51,19 @@ def state_folders(home: "Home") -> list[Path]:
 def purge_indexes(folders: "Collection[Path]", ids: "Collection[str]", traces: Traces) -> int:
     """Take memories out of the search index of every project."""
     units = [unit_id(id) for id in ids]
-    return sum(purge_units(folder / "search", (PART, EPISODES), units, traces.in_text) for folder in folders)
+    return sum(purge_units(folder / SEARCH, units, _sought(folder, traces)) for folder in folders)
 
 
 def purge_mirrors(folders: "Collection[Path]", ids: "Collection[str]") -> tuple[str, ...]:
     """Delete the Markdown files of memories in every work tree."""
     return tuple(f"deleted {file}" for folder in folders for file in remove_files(folder, ids))
+
+
+def with_names(traces: Traces, folders: "Collection[Path]", ids: "Collection[str]") -> Traces:
+    """The traces of memories, and the names of their Markdown files where there is a mirror: those say what was in
+    them."""
+    is_mirrored = any((folder / MIRROR_FILE).exists() for folder in folders)
+    return traces.and_also(map(end_of_name, ids)) if is_mirrored else traces
 
 
 def purge_files(home: "Home", folders: "Collection[Path]", traces: Traces) -> tuple[str, ...]:
@@ -62,7 +73,7 @@ def purge_files(home: "Home", folders: "Collection[Path]", traces: Traces) -> tu
         damaged.unlink(missing_ok=True)
         done.append(f"deleted the rescued store {damaged.name}")
     for folder in folders:
-        for file in _holding(folder, traces):
+        for file in (*_holding(folder, traces), *_packing(folder, traces)):
             with suppress(OSError, ClewError):
                 done.append(_cleaned(folder, file, traces))
     for file in _holding(home.folder, traces):
@@ -82,7 +93,26 @@ def empty_spools(home: "Home", folders: "Collection[Path]") -> None:
 def left_in(home: "Home", folders: "Collection[Path]", traces: Traces) -> tuple[str, ...]:
     """The files of Clew that hold purged text still."""
     places = {home.folder, *folders}
-    return tuple(sorted({str(file) for place in places for file in files_below(place) if traces.in_file(file)}))
+    found = {file for place in places for file in files_below(place) if traces.in_file(file)}
+    for folder in folders:
+        if is_held(folder / SEARCH, _sought(folder, traces)):
+            found.add(folder / SEARCH)
+        found.update(_packing(folder, traces))
+    return tuple(sorted(map(str, found)))
+
+
+def _sought(folder: Path, traces: Traces) -> Sought:
+    """What is looked for in the project that has this state folder."""
+    return Sought((PART, EPISODES), traces.in_text, lambda path: (folder.parent / path).is_file())
+
+
+def _packing(folder: Path, traces: Traces) -> "Iterator[Path]":
+    """The derived files that keep purged text in a packed form, of documents that are gone."""
+    is_file = _sought(folder, traces).is_file
+    for file in (file for part in DERIVED_FOLDERS for file in paths_named(folder / part, "*.db")):
+        with suppress(ClewError):
+            if any(traces.in_bytes(said) and not is_file(path) for path, said in packed_texts(file)):
+                yield file
 
 
 def _holding(folder: Path, traces: Traces) -> "Iterator[Path]":

@@ -12,7 +12,15 @@ import msgspec
 from clew.memory.model import CHANGES, MEMORIES
 from clew.memory.purge.blanking import Blanking
 from clew.memory.purge.choose import Chosen, Wanted, choose
-from clew.memory.purge.files import empty_spools, left_in, purge_files, purge_indexes, purge_mirrors, state_folders
+from clew.memory.purge.files import (
+    empty_spools,
+    left_in,
+    purge_files,
+    purge_indexes,
+    purge_mirrors,
+    state_folders,
+    with_names,
+)
 from clew.memory.storage.changes import PURGE, ChangeRecord
 from clew.memory.writing.scrub import scrub
 
@@ -58,10 +66,11 @@ def purge(view: "MemoryView", chosen: Chosen, reason: str) -> Purged:
     service = view.service
     home, store = service.home, service.home.store
     folders = state_folders(home)
+    traces = with_names(chosen.traces, folders, chosen.ids)
     mirrored = purge_mirrors(folders, chosen.ids)
     view.units.forget(chosen.ids)
-    purge_indexes(folders, chosen.ids, chosen.traces)
-    cleaned = purge_files(home, folders, chosen.traces)
+    purge_indexes(folders, chosen.ids, traces)
+    cleaned = purge_files(home, folders, traces)
     if chosen.everything:
         empty_spools(home, folders)
     with home.purging(view.actor, view.changes.now()):
@@ -73,7 +82,7 @@ def purge(view: "MemoryView", chosen: Chosen, reason: str) -> Purged:
         _record(view, chosen, reason)
         beyond = _compacted(view)
     view.units.follow()
-    found = left_in(home, folders, chosen.traces)
+    found = left_in(home, folders, traces)
     return Purged(
         purged=len(chosen.ids),
         node_ids=tuple(sorted(chosen.ids)[:_MOST_NAMED]),

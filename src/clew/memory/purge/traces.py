@@ -16,12 +16,17 @@ class Traces:
     """The pieces of texts by which they are found again, in any case of letters; in files also as JSON and UTF-16."""
 
     def __init__(self, pieces: Iterable[str]) -> None:
+        pieces = tuple(pieces)
+        self._given = pieces
         self._pieces = tuple(dict.fromkeys(piece.casefold() for piece in pieces if piece.strip()))
         spelled = {spelling for piece in pieces if piece.strip() for spelling in _spellings(piece)}
         self._bytes = tuple(spelled)
 
     def __bool__(self) -> bool:
         return bool(self._pieces)
+
+    def and_also(self, pieces: Iterable[str]) -> "Traces":
+        return Traces((*self._given, *pieces))
 
     def in_text(self, text: str) -> bool:
         folded = text.casefold()

@@ -137,7 +137,7 @@ class MemoryUnits:
         if ids:
             units = [unit_id(id) for id in ids]
             engine.forget(units)
-            purge_units(engine.folder, (PART, EPISODES), units, lambda text: False)
+            purge_units(engine.folder, units)
 
     def _units(self, wanted: frozenset[str], damaged: Damaged) -> Iterator[Unit]:
         records: Iterable[Record] = self._scanned(wanted, damaged)

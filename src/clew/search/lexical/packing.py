@@ -68,6 +68,16 @@ def unpacked_text(terms: int, title: int, data: bytes, dictionary: bytes) -> Tex
     return Text(said[:title], said[title:])
 
 
+def repacked(data: bytes, before: bytes, after: bytes) -> bytes:
+    """The same for another dictionary."""
+    try:
+        said = zlib.decompressobj(_RAW, zdict=before).decompress(data)
+    except zlib.error as error:
+        raise _damaged(error) from error
+    press = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW, zdict=after)
+    return press.compress(said) + press.flush()
+
+
 def dictionary_of(units: Sequence[tuple[Row, Text]]) -> bytes:
     """What the beginnings of some units say, for the packing of others."""
     beginnings = [(_terms(row), f"{text.title}{text.body}".encode()) for row, text in units]

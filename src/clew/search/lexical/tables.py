@@ -19,6 +19,7 @@ from clew.search.lexical.packing import (
     dictionary_of,
     packed,
     packed_dictionary,
+    repacked,
     unpacked_dictionary,
     unpacked_terms,
     unpacked_text,
@@ -176,12 +177,48 @@ def _pack(connection: sqlite3.Connection, said: Sequence[tuple[Row, Text]], last
     known = [each for each in said if each[0].unit in lasting]
     if not dictionary.data and len(known) >= _WORTH_A_DICTIONARY:
         (last,) = connection.execute("SELECT coalesce(max(unit), 0) FROM unit_texts").fetchone()
-        dictionary = Dictionary(last + 1, dictionary_of(known[:: max(1, len(known) // _SAMPLED)]))
-        connection.execute("INSERT INTO unit_dictionary VALUES (?, ?)", (last + 1, packed_dictionary(dictionary.data)))
+        dictionary = Dictionary(last + 1, dictionary_of(_sampled(known)))
+        _keep(connection, dictionary)
     connection.executemany(
         "INSERT INTO unit_texts VALUES (?, ?, ?, ?)",
         [(row.unit, *packed(row, text, dictionary.of(row.unit))) for row, text in said],
     )
+
+
+def repack(connection: sqlite3.Connection, lasting: Sequence[int]) -> None:
+    """Pack all units by a dictionary of what those say now that are `lasting`: the one before may hold texts of units
+    that are gone. Nothing is to be done where there is none, or where it would be the same."""
+    before = _dictionary(connection)
+    if not before.data:
+        return
+    chosen = _sampled(lasting) if len(lasting) >= _WORTH_A_DICTIONARY else ()
+    said = texts(connection, chosen)
+    after = Dictionary(0, dictionary_of([(row, said[row.unit]) for row in streams(connection, chosen)]))
+    if after.data == before.data:
+        return
+    connection.execute("DELETE FROM unit_dictionary")
+    if after.data:
+        _keep(connection, after)
+    units = [unit for (unit,) in connection.execute("SELECT unit FROM unit_texts")]
+    find = "SELECT packed FROM unit_texts WHERE unit = ?"
+    for unit in units:
+        (data,) = connection.execute(find, (unit,)).fetchone()
+        data = repacked(data, before.of(unit), after.of(unit))
+        connection.execute("UPDATE unit_texts SET packed = ? WHERE unit = ?", (data, unit))
+
+
+def packed_by(connection: sqlite3.Connection) -> str:
+    """What the dictionary says, by which units are packed. Its pieces are cut off anywhere."""
+    return _dictionary(connection).data.decode("utf-8", "replace")
+
+
+def _sampled(items: Sequence[Item]) -> Sequence[Item]:
+    return items[:: max(1, len(items) // _SAMPLED)]
+
+
+def _keep(connection: sqlite3.Connection, dictionary: Dictionary) -> None:
+    row = (dictionary.since, packed_dictionary(dictionary.data))
+    connection.execute("INSERT INTO unit_dictionary VALUES (?, ?)", row)
 
 
 def totals(connection: sqlite3.Connection) -> Totals:
