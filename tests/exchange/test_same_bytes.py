@@ -66,6 +66,11 @@ ODD = st.sampled_from(
     ]
 )
 """Lines that mean something somewhere, or that a format cannot spell; what is changed in them is a word."""
+REFERENCES = [
+    "Refines: REQ-p00002,\n  REQ-p00003\n",
+    "Refines: REQ-p00004-A, REQ-p00002, REQ-p00004-B\n",
+    "Refines: REQ-p00002-B\nImplements: REQ-p00003, REQ-p00002-A\nRefines: REQ-p00002-A\n",
+]
 BETWEEN = st.sampled_from(["\n", "\n", "\n\n", "\n\n\n"])
 
 
@@ -109,7 +114,7 @@ def _requirement(draw: st.DrawFn, words: _Words, id: str) -> str:
     title = words.fill("About {}")
     parts = [f"{'#' * depth} {id}: {title}\n"]
     field = "**Level**: PRD | **Status**: Draft | **Owner**: Ann\n"
-    further = "Refines: REQ-p00002,\n  REQ-p00003\n"
+    further = draw(st.sampled_from(REFERENCES))
     parts.append(draw(st.sampled_from(["", "\n"])))
     parts += draw(st.permutations([field, further, f"\n{_text(draw, words)}\n"]))
     for heading in draw(st.lists(HEADINGS, max_size=6)):
@@ -128,7 +133,9 @@ def _requirement(draw: st.DrawFn, words: _Words, id: str) -> str:
 
 
 OTHERS = "".join(
-    f"## REQ-p0000{n}: Other\n\n**Level**: PRD | **Status**: Draft\n\n*End* *Other*\n\n" for n in (2, 3, 4)
+    f"## REQ-p0000{n}: Other\n\n**Level**: PRD | **Status**: Draft\n\n"
+    "## Assertions\n\nA. One SHALL be.\nB. Two SHALL be.\nC. Three SHALL be.\n\n*End* *Other*\n\n"
+    for n in (2, 3, 4)
 )
 
 
@@ -176,7 +183,7 @@ def test_one_word_that_changes_changes_its_line_and_no_other(clew: Clew) -> None
             word = words[crc32(text.encode()) % len(words)]
             imported(folder, "jsonl", data.replace(word, b"other"))
             after = (folder / "spec" / "one.md").read_bytes().decode()
-            assert _unsigned(after) == _unsigned(text.replace(word.decode(), "other"))
+            assert unsigned(after) == unsigned(text.replace(word.decode(), "other"))
 
     holds()
 
@@ -280,7 +287,7 @@ def test_code_blocks_stay_closed_and_empty_headings_get_their_text(
     for _ in range(2):
         imported(folder, "jsonl", data.replace(given, wanted, 1).encode())
         after = (folder / "spec" / "one.md").read_bytes().decode().replace(line_end, "\n")
-        assert _unsigned(after) == FENCED.replace(there, then)
+        assert unsigned(after) == FENCED.replace(there, then)
 
 
 # Verifies: REQ-d00601-J
@@ -416,7 +423,7 @@ def test_an_import_changes_no_more_of_a_requirement_than_differs(
     assert given in data
     imported(folder, "jsonl", data.replace(given, wanted, 1).encode())
     after = (folder / "spec" / "one.md").read_bytes().decode().replace(line_end, "\n")
-    assert _unsigned(after) == text.replace(there, then)
+    assert unsigned(after) == text.replace(there, then)
     assert '"kept":{}' in (folder / "clew.imports.jsonl").read_text()
 
 
@@ -440,7 +447,7 @@ def test_labels_that_the_project_has_stay(clew: Clew, tmp_path: Path) -> None:
     imported(folder, "jsonl", data)
     assert files_of(folder) == before
     imported(folder, "jsonl", data.replace(b'"Two."', b'"2."'))
-    assert _unsigned((folder / "spec" / "one.md").read_text()) == text.replace("Two.", "2.")
+    assert unsigned((folder / "spec" / "one.md").read_text()) == text.replace("Two.", "2.")
 
 
 SPEC = """# Shelf
@@ -658,6 +665,6 @@ def test_an_import_changes_no_more_of_a_register_than_differs(clew: Clew, tmp_pa
     assert {name for name in new if new[name] != old[name]} == {"rationale", "updated", "history"}
 
 
-def _unsigned(text: str) -> str:
+def unsigned(text: str) -> str:
     """Without hashes, which follow the assertions."""
     return re.sub(r" \| \*\*Hash\*\*: \S+", "", text)

@@ -1,23 +1,34 @@
 """What a format spells otherwise is no change: an item that comes back as the format says it is what it was.
 
 No table has tabs at the ends of its cells, and no XML has form feeds. So what was exported from here is compared with
-what the format makes of it now, and each part that is the same is taken from the project.
+what the format makes of it now, and each part that is the same is taken from the project. After an import the same
+holds for its file, until somebody changes the item here.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import SequenceMatcher
 
 import msgspec
 
-from clew.exchange.model import Criterion, Exchange, Item, Relation
+from clew.exchange.model import Criterion, Exchange, Item, Relation, relation_kind
 
 _PARTS = ("kind", "title", "parent", "rich", "kept")
 
 
-def unspelled(exchange: Exchange, here: Mapping[str, Item], spelled: Callable[[Exchange], Exchange]) -> Exchange:
+def unspelled(
+    exchange: Exchange,
+    here: Mapping[str, Item],
+    written: Mapping[str, str],
+    spelled: Callable[[Exchange], Exchange],
+) -> Exchange:
     """The items of a file, in which what did not change since the export says what it says here. `here` are the items
-    as they are exported now, and `spelled` is what a format makes of them."""
-    own = {item.id: here[item.id] for item in exchange.items if _is_own(item, here.get(item.id))}
+    as they are exported now, `written` the versions that the last import of the file left, and `spelled` is what a
+    format makes of items."""
+    own = {
+        item.id: here[item.id]
+        for item in exchange.items
+        if item.version and item.id in here and here[item.id].version in (item.version, written.get(item.id))
+    }
     if not own:
         return exchange
     known = {item.id: item for item in spelled(Exchange(items=tuple(here.values()))).items}
@@ -26,10 +37,6 @@ def unspelled(exchange: Exchange, here: Mapping[str, Item], spelled: Callable[[E
         for item in exchange.items
     )
     return msgspec.structs.replace(exchange, items=items)
-
-
-def _is_own(item: Item, here: Item | None) -> bool:
-    return bool(item.version) and here is not None and here.version == item.version
 
 
 def _as_here(item: Item, here: Item, known: Item) -> Item:
@@ -78,7 +85,7 @@ def _criteria(item: Item, here: Item, known: Item) -> list[Criterion]:
 def _attributes(attributes: Mapping[str, str], here: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
     """In the order of here. What the format leaves out is there still."""
     found = {
-        name: _text(attributes[name], value, known[name]) if name in known and name in attributes else value
+        name: _text(attributes[name], value, known.get(name, "")) if name in attributes else value
         for name, value in here.items()
         if name in attributes or name not in known
     }
@@ -88,7 +95,36 @@ def _attributes(attributes: Mapping[str, str], here: Mapping[str, str], known: M
 def _relations(
     relations: tuple[Relation, ...], here: tuple[Relation, ...], known: tuple[Relation, ...]
 ) -> tuple[Relation, ...]:
-    if len(here) != len(known) or set(here) == set(known):
-        return relations
-    own = dict(zip(known, here, strict=True))
-    return tuple(own.get(each, each) for each in relations)
+    """As here, as far as they are what the format makes of them: it may join those of one target, or order them."""
+    if set(relations) == set(known):
+        return here
+    said, own, spelled = map(_by_target, (relations, here, known))
+    keeps_order = list(own) == list(spelled)
+    order = said if keeps_order else dict.fromkeys((*(key for key in own if key in said), *said))
+    return tuple(each for key in order for each in _cited(said[key], own.get(key, []), spelled.get(key, [])))
+
+
+def _by_target(relations: Iterable[Relation]) -> dict[tuple[str, str], list[Relation]]:
+    found: dict[tuple[str, str], list[Relation]] = {}
+    for each in relations:
+        found.setdefault((relation_kind(each.kind), each.target), []).append(each)
+    return found
+
+
+def _cited(said: list[Relation], here: list[Relation], known: list[Relation]) -> list[Relation]:
+    """How one target is cited: those of here, without labels that went and with those that came."""
+    if set(said) == set(known):
+        return here
+    if set(here) == set(known):
+        return said
+    labels = dict.fromkeys(label for each in said for label in each.labels)
+    whole = not all(each.labels for each in said)
+    found: list[Relation] = []
+    for each in here:
+        left = tuple(label for label in each.labels if label in labels)
+        if left or (whole and not each.labels):
+            found.append(msgspec.structs.replace(each, labels=left))
+    new = tuple(label for label in labels if not any(label in each.labels for each in found))
+    kind, target = (here or said)[0].kind, said[0].target
+    found += [Relation(kind, target)] if whole and all(each.labels for each in found) else []
+    return found + ([Relation(kind, target, new)] if new else [])

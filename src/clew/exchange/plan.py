@@ -53,10 +53,17 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def plan_import(
-    exchange: Exchange, places: Sequence[Place], records: Records, wishes: Wishes, exists: Callable[[str], bool]
+    exchange: Exchange,
+    places: Sequence[Place],
+    records: Records,
+    wishes: Wishes,
+    exists: Callable[[str], bool],
+    spelled: Mapping[str, Item],
 ) -> list[tuple[Place, Plan]]:
     """What each place does. The first takes what none of them has yet; every other item belongs to the place that has
-    it. `exists` says whether the project has something of an id that is not imported."""
+    it. `exists` says whether the project has something of an id that is not imported, and `spelled` are the items that
+    the file spells otherwise, as it spells them."""
+    spelled = {id: _as_wished(item, wishes) for id, item in spelled.items()}
     items = [_as_wished(item, wishes) for item in checked(exchange).items]
     here = [place.items() for place in places]
     every = {id: item for known in here for id, item in known.items()}
@@ -72,7 +79,7 @@ def plan_import(
     plans: list[tuple[Place, Plan]] = []
     for place, known, share in zip(places, here, shares, strict=True):
         if share:
-            plan = _Planner(share, place, known, records, wishes, exists, ids, renamed).plan()
+            plan = _Planner(share, place, known, records, wishes, exists, ids, renamed, spelled).plan()
             ids |= plan.ids
             plans.append((place, plan))
     return plans
@@ -96,15 +103,17 @@ class _Planner:
         exists: Callable[[str], bool],
         elsewhere: Mapping[str, str],
         renamed: Mapping[str, str],
+        spelled: Mapping[str, Item],
     ) -> None:
         """`elsewhere` are the ids that items of the same import have in other places, `renamed` the present ids by
-        those of the last import."""
+        those of the last import, `spelled` the items that the file spells otherwise."""
         self._items = items
         self._place = place
         self._wishes = wishes
         self._exists = exists
         self._records = {id: record for (source, id), record in records.items() if source == wishes.name}
         self._here = here
+        self._spelled = spelled
         self._elsewhere = dict(elsewhere)
         self._former = {now: before for before, now in renamed.items()}
         self._ids: dict[str, str] = {}
@@ -201,7 +210,7 @@ class _Planner:
             record, here = self._last(item)
             if record is None or here is None or not before[item.id]:
                 continue
-            if _hash(item, self._translated(item)) != record.hash:
+            if not _says_the_same(record, *self._hashes(item, {})):
                 self._labels[item.id] = self._labelled(item, labels_by_text(item, before[item.id], here))
 
     def _last(self, item: Item) -> tuple[ImportRecord | None, Item | None]:
@@ -247,10 +256,10 @@ class _Planner:
 
     def _decided(self, item: Item, wanted: Item) -> tuple[str, ImportRecord | None]:
         record = self._records.get(item.id)
-        hash = _hash(item, wanted)
+        hash, spelled = self._hashes(item, {})
         here = self._here.get(wanted.id)
         known = record if here is not None and record is not None and record.as_ == wanted.id else None
-        if known is not None and known.hash == hash:
+        if known is not None and _says_the_same(known, hash, spelled):
             self._note_kept(item, known.kept)
             return "keep", known
         placed = self._place.placed(Placing(wanted, self._wishes.name))
@@ -260,6 +269,7 @@ class _Planner:
             id=item.id,
             as_=wanted.id,
             hash=hash,
+            spelled=spelled if spelled != hash else "",
             written=version_of(placed),
             labels=labels_to_record(record, self._labels[item.id]),
             kept=kept,
@@ -267,23 +277,34 @@ class _Planner:
         if here is None:
             self._note_kept(item, kept)
             return "add", made
-        if known is not None and known.hash == _hash(item, with_ids(wanted, self._former)):
+        now, before = version_of(here), version_of(with_ids(here, self._former))
+        if known is not None and _says_the_same(known, *self._hashes(item, self._former)):
             # The source says what it said; only ids changed here.
+            if known.spelled:
+                self._note_kept(item, known.kept)
+                written = now if before == known.written else known.written
+                return "keep", msgspec.structs.replace(known, hash=hash, spelled=spelled, written=written)
             self._note_kept(item, kept)
             return "keep", made
-        now = version_of(here)
         if now == made.written:
             self._note_kept(item, kept)
             # What was exported from here and says nothing new needs no record; a row of a table is no place to keep.
             without_place = msgspec.structs.replace(kept, path="", line=0) if item.version else kept
             is_own = record is None and item.id == wanted.id and without_place == Kept()
             return "keep", None if is_own else made
-        before = {now, version_of(with_ids(here, self._former))}
-        if before & {item.version, record.written if record is not None else None}:
+        if {now, before} & {item.version, record.written if record is not None else None}:
             self._note_kept(item, kept)
             return "change", made
         empty = ImportRecord(source=self._wishes.name, id=item.id, as_=wanted.id, hash="", written="")
         return "conflict", record or empty
+
+    def _hashes(self, item: Item, ids: Mapping[str, str]) -> tuple[str, str]:
+        """Of the item, and of the item as the file spells it; `ids` are other ids than the project's."""
+        hash, spelled = (
+            _hash(each, with_ids(self._translated(each), ids)) if each is not None else ""
+            for each in (item, self._spelled.get(item.id))
+        )
+        return hash, spelled or hash
 
     def _as_before(self, item: Item) -> ImportRecord:
         """Of an item that does not come in now: what it became before stays known, so that it is found again."""
@@ -322,6 +343,11 @@ class _Planner:
 def _hash(item: Item, wanted: Item) -> str:
     """Names what the source says, and what that is in the ids of the project."""
     return content_hash(f"{version_of(item)} {version_of(wanted)}".encode(), 8)
+
+
+def _says_the_same(record: ImportRecord, hash: str, spelled: str) -> bool:
+    """Whether the source says what it said at the last import."""
+    return record.spelled == spelled or record.hash in (hash, spelled)
 
 
 def _said(item: Item) -> Item:

@@ -16,7 +16,7 @@ from clew.exchange.imports_file import NAME, NOW, ImportRecord, read_records, re
 from clew.exchange.model import Exchange, Item, version_of
 from clew.exchange.places.choice import choose_places, places_of
 from clew.exchange.places.place import Place, some, title_of
-from clew.exchange.plan import Plan, Wishes, plan_import
+from clew.exchange.plan import Plan, Records, Wishes, plan_import
 from clew.exchange.renames import find_renamed, followed, under_original_ids, with_ids
 from clew.graph.model import Node, NodeKind
 from clew.text.shortening import shortened
@@ -64,32 +64,41 @@ class ExchangeService:
     ) -> results.ImportReport:
         context, before = self._context, read_if_there(self._context.root / NAME)
         self._project.ensure_graph(self._call.progress)
-        exchange = self._unspelled(exchange, wishes.format)
         records = read_records(before)
+        given, exchange = exchange, self._unspelled(exchange, wishes, records)
+        spelled = {was.id: was for was, item in zip(given.items, exchange.items, strict=True) if was is not item}
         with context.lock.reading():
             places = choose_places(self._call, wishes.into, exchange.items, name=wishes.name, level=wishes.level)
             known = Wishes(name=wishes.name, include=wishes.include, relations=wishes.relations)
-            plans = plan_import(exchange, places, records, known, lambda id: context.graph.get_node(id) is not None)
+            plans = plan_import(
+                exchange, places, records, known, lambda id: context.graph.get_node(id) is not None, spelled
+            )
         after = render_records(_merged(records, plans, wishes.name))
         files: tuple[str, ...] = ()
         if not wishes.dry_run:
             files = self._write(plans, FileEdit(NAME, before, after if after or before is not None else None))
         return _reported(report, plans, files, exchange)
 
-    def _unspelled(self, exchange: Exchange, name: str) -> Exchange:
+    def _unspelled(self, exchange: Exchange, wishes: ImportWishes, records: Records) -> Exchange:
         """The items of an export as they were before the format spelled them."""
         from clew.exchange.echo import unspelled
         from clew.exchange.formats import WRITTEN
         from clew.exchange.sources import Source
 
-        form = WRITTEN.get(name)
+        form = WRITTEN.get(wishes.format)
         if form is None or form.has_everything or not any(item.version for item in exchange.items):
             return exchange
 
         def spelled(items: Exchange) -> Exchange:
             return form.read(Source(Path(NAME), form.write(items, self._project.config.name)))
 
-        return unspelled(exchange, {item.id: item for item in self.give_out().items}, spelled)
+        here = {item.id: item for item in self.give_out().items}
+        written = {
+            record.id: record.written
+            for (source, id), record in records.items()
+            if source == wishes.name and record.as_ == id
+        }
+        return unspelled(exchange, here, written, spelled)
 
     def _write(self, plans: Sequence[tuple[Place, Plan]], record: FileEdit) -> tuple[str, ...]:
         """One transaction over all files, and just after it what is kept otherwise."""

@@ -1,0 +1,116 @@
+"""A changed export may come more than once: what its format spells, joins or leaves out is no change."""
+
+import csv
+import io
+import re
+import tempfile
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+from hypothesis import Phase, given, settings
+from tests.exchange.conftest import Clew, files_of
+from tests.exchange.test_same_bytes import EXAMPLES, MANNERED, exported, imported, project, requirements, unsigned
+
+from clew.exchange.echo import unspelled
+from clew.exchange.formats import WRITTEN
+from clew.exchange.model import Exchange, Item, Relation
+
+
+# Verifies: REQ-d00600-C
+# Verifies: REQ-d00601-J
+@pytest.mark.parametrize("name", sorted(set(WRITTEN) - {"excel", "jsonl"}))
+def test_a_changed_file_that_comes_again_changes_no_byte(clew: Clew, name: str) -> None:
+    @settings(max_examples=EXAMPLES, phases=(Phase.explicit, Phase.generate))
+    @given(requirements())
+    def holds(text: str) -> None:
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = project(clew, Path(scratch) / "first", text)
+            data = exported(folder, name)
+            words = re.findall(rb"w\d+w", data)
+            data = data.replace(words[crc32(text.encode()) % len(words)], b"other")
+            imported(folder, name, data)
+            after = files_of(folder)
+            assert after["spec/one.md"] != text.encode()
+            imported(folder, name, data)
+            assert files_of(folder) == after
+            # Whatever is done here meanwhile, the file says what it said.
+            edited = after["spec/one.md"].replace(b"other", b"edited here")
+            (folder / "spec" / "one.md").write_bytes(edited)
+            imported(folder, name, data)
+            assert files_of(folder) == after | {"spec/one.md": edited}
+
+    holds()
+
+
+# Verifies: REQ-d00601-J
+def test_what_a_format_leaves_out_can_be_filled_in(clew: Clew, tmp_path: Path) -> None:
+    first = MANNERED.replace("*Later*\n", "*Later*\n\nSaid of it.\n")
+    second = MANNERED.replace("REQ-p00001", "REQ-p00005")
+    folder = project(clew, tmp_path / "first", first + second)
+    rows = list(csv.DictReader(io.StringIO(exported(folder, "csv").decode())))
+    assert [row["Later"] for row in rows if row["title"] == "Books"] == ["Said of it.", ""]
+    next(row for row in rows if row["id"] == "REQ-p00005")["Later"] = "Filled in."
+    file = io.StringIO()
+    table = csv.DictWriter(file, list(rows[0]))
+    table.writeheader()
+    table.writerows(rows)
+    imported(folder, "csv", file.getvalue().encode())
+    after = unsigned((folder / "spec" / "one.md").read_bytes().decode())
+    assert after == first + second.replace("*Later*\n", "*Later*\nFilled in.\n")
+
+
+# Verifies: REQ-d00601-J
+def test_a_file_that_changes_again_changes_no_more_than_differs(clew: Clew, tmp_path: Path) -> None:
+    text = MANNERED.replace("SHALL open", "SHALL\topen").replace("Two.", "Two  and\tthree.")
+    folder = project(clew, tmp_path / "first", text)
+    data = exported(folder, "reqif")
+    for there, then in ((b"SHALL close", b"MUST close"), (b"MUST close", b"CAN close")):
+        data, text = data.replace(there, then), text.replace(there.decode(), then.decode())
+        imported(folder, "reqif", data)
+        assert unsigned((folder / "spec" / "one.md").read_text()) == text
+
+
+# Verifies: REQ-d00600-H
+# Verifies: REQ-d00601-J
+def test_a_changed_file_finds_a_requirement_that_was_renamed_here(clew: Clew, tmp_path: Path) -> None:
+    folder = project(clew, tmp_path / "first", MANNERED.replace("SHALL open", "SHALL\topen"))
+    data = exported(folder, "reqif").replace(b"SHALL close", b"MUST close")
+    imported(folder, "reqif", data)
+    spec = folder / "spec" / "one.md"
+    text = spec.read_text().replace("REQ-p00001", "REQ-p00009")
+    spec.write_text(text)
+    for _ in range(2):
+        imported(folder, "reqif", data)
+        assert spec.read_text() == text
+    imported(folder, "reqif", data.replace(b"MUST close", b"CAN close"))
+    assert "C. A book CAN close." in spec.read_text()
+
+
+ONE, TWO = Relation("refines", "X", ("A",)), Relation("refines", "X", ("B",))
+BOTH, OTHER = Relation("refines", "X", ("A", "B")), Relation("implements", "Y")
+
+
+# Verifies: REQ-d00601-J
+@pytest.mark.parametrize(
+    ("known", "said", "then"),
+    [
+        ((BOTH, OTHER), (OTHER, BOTH), (ONE, OTHER, TWO)),
+        ((BOTH, OTHER), (BOTH,), (ONE, TWO)),
+        ((BOTH, OTHER), (TWO, OTHER), (TWO, OTHER)),
+        ((BOTH, OTHER), (OTHER,), (OTHER,)),
+        ((BOTH, OTHER), (Relation("refines", "X", ("A", "B", "C")),), (ONE, TWO, Relation("refines", "X", ("C",)))),
+        ((BOTH, OTHER), (BOTH, Relation("refines", "X"), OTHER), (ONE, TWO, Relation("refines", "X"), OTHER)),
+        ((OTHER, ONE, TWO), (OTHER, TWO, Relation("refines", "Z")), (TWO, OTHER, Relation("refines", "Z"))),
+        ((OTHER, ONE, TWO), (OTHER, BOTH), (BOTH, OTHER)),
+    ],
+)
+def test_references_that_a_format_joins_or_orders_stay_as_they_are(
+    known: tuple[Relation, ...], said: tuple[Relation, ...], then: tuple[Relation, ...]
+) -> None:
+    def exchange(relations: tuple[Relation, ...]) -> Exchange:
+        return Exchange(items=(Item(id="A", relations=relations, version="1"),))
+
+    here = {item.id: item for item in exchange((ONE, OTHER, TWO)).items}
+    (item,) = unspelled(exchange(said), here, {}, lambda _: exchange(known)).items
+    assert item.relations == then
