@@ -271,6 +271,7 @@ A. A shelf SHALL stand.
             "Said before.\n\n**Level**: PRD | **Status**: Draft\n\nSaid behind.\n\n## Assertions\n\n*Group*",
             "**Level**: PRD | **Status**: Draft\n\n```\nSaid behind.\n```\n\n## Assertions\n\n*Group*",
         ),
+        ("print(1)\\n```", "print(1)\\n```\\n1. x", "print(1)\n```", "print(1)\n```\n1. x"),
         ("Of the group.", "Z. Of it.", "Of the group.", "\\Z. Of it."),
         ('"Group":', '"Rationale":"Why not?","Group":', "Rationale\n", "Rationale\n\nWhy not?\n\n"),
         ('"Group":', '"Owner":"Ann","Group":', "## Owner\n", "## Owner\n\nAnn\n"),

@@ -4,6 +4,7 @@ The headings of the requirement keep their place, their level and their words, w
 """
 
 from collections.abc import Callable
+from functools import partial
 from itertools import groupby
 
 import msgspec
@@ -59,7 +60,7 @@ def edited_requirement(data: bytes, grammar: IdGrammar, item: Item, fields: Fiel
     """The block of a requirement that says what an item says."""
     record = _record(data, grammar)
     before = requirement_item(record, "")
-    data = with_assertions(data, grammar, record, _assertions(record, item, grammar.header_prefixes))
+    data = with_assertions(data, grammar, record, _assertions(record, item, grammar))
     data = _with_attributes(data, grammar, item)
     text = rewritten(before.text, item.text, lambda text: plain_lines(text, grammar.header_prefixes))
     if text != before.text:
@@ -78,8 +79,9 @@ def _record(data: bytes, grammar: IdGrammar) -> Requirement:
     return next(each for each in read(data, grammar).blocks if isinstance(each, Requirement))
 
 
-def _assertions(record: Requirement, item: Item, prefixes: tuple[str, ...]) -> list[tuple[str, str]]:
+def _assertions(record: Requirement, item: Item, grammar: IdGrammar) -> list[tuple[str, str]]:
     """The labels and texts that an item wants, in the lines that the requirement has where they say the same."""
+    prefixes = grammar.header_prefixes
     there: dict[str, list[str]] = {}
     for assertion in record.assertions:
         there.setdefault(assertion.label, []).append(assertion.text)
@@ -92,9 +94,11 @@ def _assertions(record: Requirement, item: Item, prefixes: tuple[str, ...]) -> l
         else:
             found.append((each.label, entry(each, prefixes)))
             continue
+        # Below a letter, numbers are a list, unless labels are numbers here.
+        with_numbers = not each.label.isdigit() and not grammar.is_label("1")
+        lines_of = partial(entry_lines, prefixes=prefixes, with_numbers=with_numbers)
         is_same = not each.title and each.text == former
-        text = former if is_same else rewritten(former, criterion_text(each), lambda text: entry_lines(text, prefixes))
-        found.append((each.label, text))
+        found.append((each.label, former if is_same else rewritten(former, criterion_text(each), lines_of)))
     return found
 
 

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import accumulate
 
 from clew.exchange.model import Criterion
 from clew.exchange.places.place import writable
 
 FENCE = "```"
-_LABELLED = re.compile(r"\s*[A-Z0-9]{1,4}\.(?:\s|$)")
+_LABELLED = re.compile(r"\s*([A-Z0-9]{1,4})\.(?:\s|$)")
 _EMPHASISED = re.compile(r"\s*([*_]{1,2}).*\1\s*")
 _STARTS_SOMETHING = re.compile(r"\s*(?:#|\*End\*)", re.IGNORECASE)
 _STARTS_FIELD = re.compile(
@@ -42,12 +43,15 @@ def group_lines(text: str, prefixes: tuple[str, ...]) -> tuple[list[str], list[s
     return said, _escaped(said, lambda line: _begins(line, prefixes))
 
 
-def entry_lines(text: str, prefixes: tuple[str, ...]) -> tuple[list[str], list[str | None]]:
+def entry_lines(
+    text: str, prefixes: tuple[str, ...], *, with_numbers: bool = False
+) -> tuple[list[str], list[str | None]]:
     """The lines of an assertion's text, which begin no other one, as they are said and as they are written; None for a
-    blank one outside code, which is not written."""
+    blank one outside code, which is not written. A numbered list is text `with_numbers`."""
     first, *rest = said = _lines(text)
     # The first stands behind a label: it neither begins anything nor opens a code block.
-    written = zip(_escaped(rest, lambda line: _begins(line, prefixes)), in_code(rest), strict=True)
+    begins = partial(_begins, prefixes=prefixes, with_numbers=with_numbers)
+    written = zip(_escaped(rest, begins), in_code(rest), strict=True)
     return said, [first, *(line if line or is_code else None for line, is_code in written)]
 
 
@@ -113,7 +117,8 @@ def criterion_text(criterion: Criterion) -> str:
     return f"{criterion.title}: {criterion.text}" if criterion.title else criterion.text
 
 
-def _begins(line: str, prefixes: tuple[str, ...]) -> bool:
+def _begins(line: str, prefixes: tuple[str, ...], *, with_numbers: bool = False) -> bool:
     """Whether a line would be read as the beginning of something else, among assertions."""
-    is_entry = _LABELLED.match(line) is not None or _EMPHASISED.fullmatch(line) is not None
-    return is_entry or is_taken(line, prefixes) or begins_field(line)
+    label = _LABELLED.match(line)
+    is_entry = label is not None and not (with_numbers and label[1].isdigit())
+    return is_entry or _EMPHASISED.fullmatch(line) is not None or is_taken(line, prefixes) or begins_field(line)
