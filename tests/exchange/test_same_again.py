@@ -7,10 +7,12 @@ import tempfile
 from pathlib import Path
 from zlib import crc32
 
+import msgspec
 import pytest
 from hypothesis import Phase, given, settings
 from tests.exchange.conftest import Clew, files_of
 from tests.exchange.test_same_bytes import EXAMPLES, MANNERED, exported, imported, project, requirements, unsigned
+from tests.exchange.test_same_graph import given_out, started, taken_in
 
 from clew.exchange.echo import unspelled
 from clew.exchange.formats import WRITTEN
@@ -114,3 +116,26 @@ def test_references_that_a_format_joins_or_orders_stay_as_they_are(
     here = {item.id: item for item in exchange((ONE, OTHER, TWO)).items}
     (item,) = unspelled(exchange(said), here, {}, lambda _: exchange(known)).items
     assert item.relations == then
+
+
+# Verifies: REQ-d00600-C
+# Verifies: REQ-d00600-F
+def test_what_cites_a_refused_item_comes_in_once(clew: Clew, tmp_path: Path) -> None:
+    folder = started(clew, tmp_path / "first", "register")
+    text = "The shelf shall hold ten books."
+    items = (
+        Item(id="refused", title="Refused"),
+        Item(id="shelf", title="Hold the books", text=text, parent="refused"),
+        Item(id="room", title="Hold the shelf", text=text, relations=(Relation("depends_on", "refused"),)),
+    )
+    report = taken_in(folder, Exchange(items=items), "register")
+    assert [each.id for each in report.rejected] == ["refused"]
+    after = files_of(folder)
+    assert taken_in(folder, Exchange(items=items), "register").changed == ()
+    assert files_of(folder) == after
+    # Corrected in the source, it comes in, and what cites it follows.
+    whole = (msgspec.structs.replace(items[0], title="Not refused", text=text), *items[1:])
+    report = taken_in(folder, Exchange(items=whole), "register")
+    assert ([each.id for each in report.added], report.rejected) == (["refused"], ())
+    (room,) = (item for item in given_out(folder).values() if item.title == "Hold the shelf")
+    assert [each.target for each in room.relations] == [report.added[0].as_]

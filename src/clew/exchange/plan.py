@@ -122,8 +122,19 @@ class _Planner:
         """By what has no place, the items that have it."""
 
     def plan(self) -> Plan:
+        """What is refused gets no id, so that nothing cites it here."""
+        refused: dict[str, results.Problem] = {}
+        while True:
+            plan = self._plan(refused)
+            new = [each for each in plan.rejected if each.id in self._ids and self._ids[each.id] not in self._here]
+            if not new:
+                return plan
+            refused |= {each.id: each for each in new}
+
+    def _plan(self, refused: Mapping[str, results.Problem]) -> Plan:
+        self._ids, self._kept = {}, {}
         kinds = self._place.kinds | set(self._wishes.include)
-        placeable = [item for item in self._items if item.kind in kinds]
+        placeable = [item for item in self._items if item.kind in kinds and item.id not in refused]
         self._give_ids(placeable)
         self._give_labels(placeable)
         wanted = {item.id: self._translated(item) for item in placeable}
@@ -135,6 +146,10 @@ class _Planner:
         rejected: list[results.Problem] = []
         kept: list[ImportRecord] = []
         for item in self._items:
+            if item.id in refused:
+                rejected.append(refused[item.id])
+                kept.append(self._as_before(item))
+                continue
             if item.id not in wanted:
                 former = self._as_before(item)
                 self._note(f"{item.kind} now; what it became stays" if former.as_ else item.kind, item.id)
@@ -157,12 +172,12 @@ class _Planner:
                 case "conflict":
                     reason = "It changed in the source and here since the last import; what is here stays."
                     conflicts.append(results.Problem(item.id, reason))
-        refused = {each.id for each in rejected}
+        without = {each.id for each in rejected}
         return Plan(
             added=tuple(added),
             changed=tuple(changed),
-            unchanged=len(placeable) - len(added) - len(changed) - len(conflicts) - len(rejected),
-            ids={id: here for id, here in self._ids.items() if id not in refused},
+            unchanged=len(placeable) + len(refused) - len(added) - len(changed) - len(conflicts) - len(rejected),
+            ids={id: here for id, here in self._ids.items() if id not in without},
             conflicts=tuple(conflicts),
             rejected=tuple(rejected),
             unplaced=tuple(self._reported()),
