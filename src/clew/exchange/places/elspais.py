@@ -190,8 +190,8 @@ class ElspaisPlace:
     def _block(self, item: Item, old: Requirement | Journey | None = None, former: bytes | None = None) -> bytes:
         """The text of a requirement or journey; where there is one already, with what differs. `former` is the text of
         that one, byte for byte."""
-        if isinstance(old, Requirement):
-            self._check_criteria(item, len(old.assertions))
+        if item.kind != JOURNEY:
+            self._check_criteria(item, len(old.assertions) if isinstance(old, Requirement) else 0)
         if old is not None:
             former = former or old.raw.encode()
             data = self._edited(item, old, former)
@@ -200,9 +200,9 @@ class ElspaisPlace:
 
     def _says(self, data: bytes, item: Item, former: bytes) -> bool:
         """Whether a block that was edited is read as one, with the criteria of the item."""
-        found = [each for each in read(data, self._grammar).blocks if isinstance(each, Requirement | Journey)]
         if not keeps_blocks(former, data, self._grammar):
             return False
+        found = [each for each in read(data, self._grammar).blocks if isinstance(each, Requirement | Journey)]
         return [each.label for each in item_of(found[0], "").criteria] == [each.label for each in item.criteria]
 
     def _whole(self, item: Item, old: Requirement | Journey | None = None) -> bytes:
@@ -210,7 +210,6 @@ class ElspaisPlace:
         if item.kind == JOURNEY:
             cited = [(kind, list(map(self._reference, each))) for kind, each in grouped(item.relations).items()]
             return "\n".join(journey_lines(item, cited, self._prefixes)).encode()
-        self._check_criteria(item, len(old.assertions) if isinstance(old, Requirement) else 0)
         data = "\n".join(self._lines(item)).encode()
         if isinstance(old, Requirement):
             lines = old.raw.encode().splitlines()

@@ -7,7 +7,6 @@ from typing import Any
 from psycopg import sql
 
 from clew.errors import StoreError
-from clew.store.interface import Event
 from clew.store.postgres import inspection
 from clew.store.postgres.connections import MAY_TAKE_TO_DISK, Connection, Connections
 from clew.store.postgres.faults import read_only, translated
@@ -67,7 +66,7 @@ def _prepare(connections: Connections, connection: Connection, *, create: bool) 
 
 
 class PostgresStore(SqlStore[Connections]):
-    made_transaction = PostgresTransaction
+    transaction_type = PostgresTransaction
     get_many_query = """
         SELECT records.id, version, data, updated_at, true
         FROM jsonb_array_elements_text(?::jsonb) WITH ORDINALITY AS asked (id, place)
@@ -106,21 +105,8 @@ class PostgresStore(SqlStore[Connections]):
             ).fetchall()
         return list(dict.fromkeys((row[1], row[2]) for row in rows)), rows[-1][0] if rows else after
 
-    def events(
-        self,
-        *,
-        collection: str | None = None,
-        id: str | None = None,
-        after: int = 0,
-        limit: int | None = None,
-        latest_first: bool = False,
-    ) -> list[Event]:
-        """Copies are made of events: none is given that the database could still lose."""
-        found = super().events(collection=collection, id=id, after=after, limit=limit, latest_first=latest_first)
-        if found:
-            with self._connections.reading() as connection:
-                self._connections.demand_on_disk(connection.lent)
-        return found
+    def demand_lasting(self, connection: Connection) -> None:
+        self._connections.demand_on_disk(connection.lent)
 
     @contextmanager
     def moving(self) -> Iterator[Connection]:

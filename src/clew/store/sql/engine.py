@@ -21,7 +21,7 @@ class SqlStore(Generic[C]):
     """Takes a JSON list of ids and a collection; gives id, version, data, time and whether the record is as it was
     written, in the order of the ids."""
 
-    made_transaction: type[records.SqlTransaction[Any]] = records.SqlTransaction
+    transaction_type: type[records.SqlTransaction[Any]] = records.SqlTransaction
 
     def __init__(self, connections: C) -> None:
         self._connections = connections
@@ -29,6 +29,9 @@ class SqlStore(Generic[C]):
     def changing_events(self, connection: Any) -> AbstractContextManager[None]:
         """Lets the values of events be changed during the block."""
         raise NotImplementedError
+
+    def demand_lasting(self, connection: Any) -> None:
+        """Wait until what was read cannot be lost any more: copies are made of events. Files are read after that."""
 
     def asking(self) -> AbstractContextManager[Connection]:
         """A connection for statements of what moves or copies whole stores."""
@@ -50,7 +53,7 @@ class SqlStore(Generic[C]):
         check_text("reason", reason)
         actor = signed(actor, self._connections.principal, person())
         with self._connections.writing() as connection:
-            transaction = self.made_transaction(connection, self._connections, actor=actor, reason=reason)
+            transaction = self.transaction_type(connection, self._connections, actor=actor, reason=reason)
             try:
                 yield transaction
             finally:
@@ -99,9 +102,12 @@ class SqlStore(Generic[C]):
             check_name("id", id)
         check_number("after", after)
         with self._connections.reading() as connection:
-            return records.events(
+            found = records.events(
                 connection, self._connections, collection, id, after, _limit(limit), latest_first=latest_first
             )
+            if found:
+                self.demand_lasting(connection)
+        return found
 
     def tombstones(self, collection: str, *, limit: int | None = None) -> list[Tombstone]:
         check_name("collection", collection)
