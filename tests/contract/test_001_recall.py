@@ -153,7 +153,11 @@ def test_a_recalled_text_is_refused_as_the_block_shows_it_and_after_words_that_s
     for said in (block, line, f"- {line}", "As I recalled: heights are rounded up, because captains asked for it."):
         stored = memory("store_memory", content=said, rationale=WHY, session_id="s")
         assert (stored["node_id"], stored["created"]) == (id, False), said
-    for said in ("Wrong: heights are rounded up because captains asked for it.", f"{line} That is no longer so."):
+    for said in (
+        "Wrong: heights are rounded up because captains asked for it.",
+        "Captains asked for it because heights are rounded up.",
+        f"{line} That is no longer so.",
+    ):
         assert memory("store_memory", content=said, rationale=WHY, session_id="s")["created"], said
 
 

@@ -1,6 +1,7 @@
 """What was believed at a time."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.contract.memory_client import WHY, remembering, write_project
@@ -47,6 +48,43 @@ def test_what_was_edited_since_a_time_is_found_by_what_it_said_then(
         assert found("Zebedee noon", as_of=then, kinds=["episode"]) == []
         assert "Captain Zebedee leaves at noon." not in found("Zebedee noon", as_of="2100-01-01T00:00:00Z")
         assert found("ferry tickets", as_of=then) == ["Ferry tickets cost nine crowns."]
-        monkeypatch.setattr(ranking, "_EVENTS_LOOKED_AT", 1)
+        monkeypatch.setattr(ranking, "_CHANGED_LOOKED_AT", 0)
         (note,) = memory("search_graph", query="Zebedee noon", filters={"as_of": then})["notes"]
-        assert "many changes since" in note
+        assert note == f"Of the memories that were changed since {then}, 1 are known only as they are now."
+
+
+# Verifies: REQ-d00305-D
+def test_what_was_edited_since_a_time_takes_the_place_of_what_it_said_then(tmp_path: Path) -> None:
+    with remembering(write_project(tmp_path / "harbour")) as memory:
+        exact = memory.store("The harbour crane lifts ninety tons of timber.")
+        near = [memory.store(f"The harbour crane number {number} is painted.") for number in range(3)]
+        later = memory.store("Gulls nest on the roof.")
+        view = MemoryView(memory.project.memory, Asker(is_owner=True), is_person=True)
+        then = memory.project.memory.home.store.events(collection=MEMORIES, id=later)[-1].at
+        for id in near:
+            view.curator.edit(id, "The wind is strong.", WHY)
+        view.curator.edit(later, "The harbour crane lifts ninety tons of timber today.", WHY)
+
+        def found(query: str, top_k: int) -> list[dict[str, Any]]:
+            answer = memory("search_graph", query=query, include_content=True, top_k=top_k, filters={"as_of": then})
+            return list(answer["results"])
+
+        query = "harbour crane lifts ninety tons of timber"
+        assert [hit["node_id"] for hit in found(query, 1)] == [exact]
+        hits = found(query, 10)
+        # What only says it today is not found by that; what said a part of it then comes after what says all of it.
+        assert [hit["node_id"] for hit in hits] == [exact, *near]
+        assert [hit["similarity"] for hit in hits] == sorted((hit["similarity"] for hit in hits), reverse=True)
+        assert all(hit["score"] > 0 for hit in hits)
+        assert [hit["content"] for hit in found("painted", 10)] == [
+            f"The harbour crane number {number} is painted." for number in range(3)
+        ]
+
+
+# Verifies: REQ-d00305-D
+def test_what_stands_at_a_place_is_narrowed_by_tags_too(tmp_path: Path) -> None:
+    with remembering(write_project(tmp_path / "harbour", {"docs/lamps.md": "# Lamps\n"})) as memory:
+        memory.store("Lamps burn gas.", about=["docs/lamps.md"], tags=["gas"])
+        memory.store("Gulls nest here.", about=["docs/lamps.md"], tags=["birds"])
+        answer = memory("search_graph", query="lamps", about="docs/lamps.md", filters={"tags": ["birds"]})
+        assert [hit["title"] for hit in answer["results"]] == ["Gulls nest here."]

@@ -247,6 +247,9 @@ def test_events_can_be_narrowed_and_continued(store: Store) -> None:
     assert [(e.collection, e.id) for e in store.events(collection="a")] == [("a", "x"), ("a", "y"), ("a", "x")]
     assert [(e.collection, e.id) for e in store.events(id="x")] == [("a", "x"), ("b", "x"), ("a", "x")]
     assert [e.version for e in store.events(collection="a", id="x")] == [1, 2]
+    assert [e.id for e in store.events(collection="a", id=("y", "x"))] == ["x", "y", "x"]
+    assert [e.id for e in store.events(collection="a", id=("y", "x"), latest_first=True, limit=2)] == ["x", "y"]
+    assert store.events(id=("none",)) == store.events(id=()) == []
     assert store.events(after=everything[1].seq) == everything[2:]
     assert store.events(after=everything[1].seq, limit=1) == everything[2:3]
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from clew.text.passage_hash import PassageHash
+from clew.text.shortening import MORE
 
 MEMORIES = "memory"
 LINKS = "link"
@@ -158,7 +159,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def own_title(self) -> str:
         """The title, where the text does not begin with it."""
-        return "" if self.text.startswith(self.title.rstrip("…")) else self.title
+        return "" if self.text.startswith(self.title.removesuffix(MORE)) else self.title
 
     @property
     def is_accepted(self) -> bool:

@@ -134,12 +134,12 @@ class Store(Protocol):
         self,
         *,
         collection: str | None = None,
-        id: str | None = None,
+        id: str | tuple[str, ...] | None = None,
         after: int = 0,
         limit: int | None = None,
         latest_first: bool = False,
     ) -> list[Event]:
-        """Events in the order of their `seq`, those greater than `after`."""
+        """Events in the order of their `seq`, those greater than `after`; with `id`, of one record or of several."""
         ...
 
     def tombstones(self, collection: str, *, limit: int | None = None) -> list[Tombstone]:

@@ -356,7 +356,7 @@ class ReplicatedStore:
         self,
         *,
         collection: str | None = None,
-        id: str | None = None,
+        id: str | tuple[str, ...] | None = None,
         after: int = 0,
         limit: int | None = None,
         latest_first: bool = False,

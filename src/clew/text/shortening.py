@@ -1,6 +1,8 @@
 """Values as messages repeat them, and texts as lists show them."""
 
 LONGEST_SHOWN = 80
+MORE = "…"
+"""Where there is more of a text."""
 
 
 def shortened(value: str, longest: int = LONGEST_SHOWN) -> str:
@@ -9,6 +11,6 @@ def shortened(value: str, longest: int = LONGEST_SHOWN) -> str:
 
 
 def one_line(text: str, longest: int) -> str:
-    """The beginning of a text, in one line; "…" says that there is more."""
+    """The beginning of a text, in one line."""
     line = " ".join(text.split())
-    return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
+    return line if len(line) <= longest else line[: longest - 1].rstrip() + MORE

@@ -14,7 +14,7 @@ from datetime import datetime
 
 import msgspec
 
-from clew.memory.hooks.cited import ids_citing, shortened_text
+from clew.memory.hooks.cited import LONGEST_SAID, ids_citing
 from clew.memory.hooks.event import HookEvent
 from clew.memory.hooks.hosts import BUDGETS, PROMPT, START
 from clew.memory.hooks.named import Named, named_in, repository_paths
@@ -24,6 +24,7 @@ from clew.memory.recall.block import Injected, cited, fitting, framed, is_inject
 from clew.memory.recall.injection import inject
 from clew.memory.scope import Filters
 from clew.memory.service import MemoryView
+from clew.text.shortening import one_line
 from clew.workspace.git import api as git
 
 _OF_A_BRIEF = (Kind.DECISION, Kind.PREFERENCE, Kind.PITFALL, Kind.PROCEDURE)
@@ -93,7 +94,7 @@ def _lines(view: MemoryView, memories: Iterable[Memory], seen: set[str], now: da
     current = [memory for memory in wanted if memory.retired_at is None][:_CONSIDERED]
     states = view.recall.standing_of(current)
     return [
-        line_of(memory, shortened_text(memory), _about(cites), now)
+        line_of(memory, one_line(memory.text, LONGEST_SAID), _about(cites), now)
         for memory, standing, _, cites in states
         if standing != "superseded"
     ]

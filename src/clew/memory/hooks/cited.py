@@ -15,11 +15,12 @@ import msgspec
 
 from clew.memory.hooks.named import FILE, LINES, SYMBOL, Named
 from clew.memory.model import MEMORIES, Cite, Memory
-from clew.memory.recall.block import Injected, cited, fitting, framed, is_injectable, line_of
+from clew.memory.recall.block import Injected, cited, fitting, is_injectable, line_of
 from clew.memory.scope import Asker
 from clew.memory.storage import citations
 from clew.store.sqlite.glance import AS_WRITTEN, glance
 from clew.text.passage_hash import says, stands_in
+from clew.text.shortening import one_line
 
 LONGEST_SAID = 240
 _MOST_BEHIND = 500
@@ -108,19 +109,10 @@ def lines(memories: Iterator[Memory], root: Path, inside: str, now: datetime, ma
     made = []
     for memory in memories:
         about = [cited(cite.node, _state(cite, root, inside, texts)) for cite in memory.cites]
-        made.append(line_of(memory, shortened_text(memory), about, now))
+        made.append(line_of(memory, one_line(memory.text, LONGEST_SAID), about, now))
         if len(made) >= _MOST_READ:
             break
     return fitting(made, max_tokens)
-
-
-def block_of(items: list[Injected]) -> str:
-    return framed(items) if items else ""
-
-
-def shortened_text(memory: Memory) -> str:
-    text = " ".join(memory.text.split())
-    return text if len(text) <= LONGEST_SAID else text[: LONGEST_SAID - 1].rstrip() + "…"
 
 
 def _state(cite: Cite, root: Path, inside: str, texts: dict[str, str | None]) -> str:

@@ -49,8 +49,9 @@ def _by_place(event: HookEvent) -> tuple[str, list[str]]:
     found = _memory(event.root)
     if found is None or event.kind not in BUDGETS or not (event.paths or event.text):
         return "", []
-    from clew.memory.hooks.cited import CitedMemories, block_of, lines
+    from clew.memory.hooks.cited import CitedMemories, lines
     from clew.memory.hooks.named import Named, named_in, repository_paths
+    from clew.memory.recall.block import framed
     from clew.memory.scope import Asker
 
     store, index, inside = found
@@ -61,7 +62,7 @@ def _by_place(event: HookEvent) -> tuple[str, list[str]]:
         seen = {*spool.shown_in(address.spools(event.root), event.session), *memories.shown_in(event.session)}
         now = datetime.fromtimestamp(event.at, UTC)
         items = lines(memories.about(named, seen), Path(event.root), inside, now, BUDGETS[event.kind])
-    return block_of(items), [item.node_id for item in items]
+    return framed(items) if items else "", [item.node_id for item in items]
 
 
 def _memory(root: str) -> tuple[Path, Path, str] | None:

@@ -19,7 +19,7 @@ FOOT = "</memories>"
 MOST_CITES = 3
 SHORT_ENOUGH = 60
 """Tokens of a text that is shown whole."""
-_FRAME = re.compile(r"<(?=\s*/?\s*memories)", re.IGNORECASE)
+_FRAME = re.compile(r"<(\s*/?\s*memories(?:\b[^<>\n]*>)?)", re.IGNORECASE)
 _AGE = r"(?:today|\d+ (?:day|week|month)s? ago)"
 _BECAME = r"(?: \((?:changed since|gone|not checked|moved to \S+)\))?"
 
@@ -82,7 +82,12 @@ def framed(items: Iterable[Injected]) -> str:
 
 def harmless(text: str) -> str:
     """Text that cannot end the block it stands in."""
-    return _FRAME.sub("\u2039", text)
+    return _FRAME.sub("\u2039\\1", text)
+
+
+def unframed(text: str) -> str:
+    """A block that somebody repeats, without what begins and ends it."""
+    return _FRAME.sub("", text)
 
 
 def age(recorded_at: str, now: datetime) -> str:

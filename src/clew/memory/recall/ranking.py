@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from clew.memory.model import MEMORIES, Kind, LinkKind, Memory
+from clew.memory.model import Kind, LinkKind, Memory
 from clew.memory.places import CiteState, Places
 from clew.memory.scope import EVERYTHING, Filters
 from clew.memory.storage.library import Library
@@ -23,9 +23,11 @@ Standing = Literal["current", "stale", "superseded"]
 _ORDER: dict[Standing, int] = {"current": 0, "stale": 1, "superseded": 2}
 LONGEST_SNIPPET = 200
 _DECIMALS = 4
-_EVENTS_LOOKED_AT = 500
-_WORDS_THEN = 0.5
-"""The share of the query's words that the earlier wording of a memory has to have, to be found by it."""
+_CHANGED_LOOKED_AT = 500
+"""Memories that were written again since the time that is asked for, at most."""
+_COMPARED = 20
+"""Of those, the ones that are compared by meaning as well: an earlier wording has no vector."""
+_LONGEST_COMPARED = 4_000
 
 
 class Signals(msgspec.Struct, frozen=True):
@@ -84,6 +86,17 @@ class _Scored(msgspec.Struct, frozen=True):
     memory: Memory
     cosine: float | None
     similarity: float
+    score: float
+
+
+class _Past(msgspec.Struct, frozen=True):
+    """What was written again since the time that is asked for."""
+
+    memories: dict[str, Memory]
+    """As they were then."""
+    reworded: tuple[str, ...]
+    """Those of them that said something else. The search index knows only what they say now."""
+    notes: tuple[str, ...]
 
 
 class Recall:
@@ -108,55 +121,59 @@ class Recall:
         found, notes = self._units.rank(
             query, self._library.asker, tags=tags, parts=_parts(filters), recipe=recipe, check=check
         )
-        reworded, limits = self._reworded(query, filters, tags)
-        found = [*map(Found, reworded), *(each for each in found if each.id not in reworded)]
+        past = self._past(filters, [each.id for each in found])
         among = None if about is None else frozenset(self.ids_at(about))
         if among is not None:
             # What stands at a place belongs there, whatever the words of the question are.
             known = {each.id for each in found}
             found = [each for each in found if each.id in among]
             found += [Found(id) for id in sorted(among - known)]
+
+        def is_wanted(memory: Memory) -> bool:
+            return tags is None or not set(tags).isdisjoint(memory.tags)
+
         by_meaning = any(each.dense is not None for each in found)
+        found = [each for each in found if each.id not in past.reworded]
         best: list[_Scored] = []
         # As many as are wanted are looked at, and more only where some of them may not be seen.
         for start in range(0, len(found), limit):
             if len(best) >= limit:
                 break
             some = found[start : start + limit]
-            memories = self._library.get_many((each.id for each in some), filters)
-            if filters.as_of is not None:
-                memories = {id: self._library.at(memory, filters.as_of) for id, memory in memories.items()}
-            seen = [(each, memories[each.id]) for each in some if each.id in memories]
-            scored = self._scored(query, seen, by_meaning=by_meaning, reworded=reworded)
+            memories = self._library.get_many((each.id for each in some), filters) | past.memories
+            seen = [(each, memories[each.id]) for each in some if each.id in memories and is_wanted(memories[each.id])]
+            scored = self._scored(query, seen, by_meaning=by_meaning)
             best += [each for each in scored if each.similarity >= min_similarity]
-        return self._ordered(best[:limit], filters), (*notes, *limits)
+        reworded = [past.memories[id] for id in past.reworded if among is None or id in among]
+        others = self._scored_then(query, filter(is_wanted, reworded), by_meaning=by_meaning)
+        best = _ordered_in(best[:limit], [each for each in others if each.similarity >= min_similarity])
+        return self._ordered(best[:limit], filters), (*notes, *past.notes)
 
     # Implements: REQ-d00305-D
-    def _reworded(
-        self, query: str, filters: Filters, tags: tuple[str, ...] | None
-    ) -> tuple[list[str], tuple[str, ...]]:
-        """The memories that said something else at the time that is asked for, and then had the words of the query, the
-        best first: the search index knows only what they say now. And what limits that."""
+    def _past(self, filters: Filters, found: Sequence[str]) -> _Past:
         if filters.as_of is None:
-            return [], ()
-        time, kinds = filters.as_of, filters.kinds
-        events = self._library.home.store.events(collection=MEMORIES, latest_first=True, limit=_EVENTS_LOOKED_AT)
-        since = [event.id for event in events if event.at > time]
-        shares: dict[str, float] = {}
-        for id, memory in self._library.get_many(dict.fromkeys(since), filters).items():
-            then = self._library.at(memory, time)
-            is_asked = (then.kind is not Kind.EPISODE or then.kind.value in kinds) and (
-                tags is None or not set(tags).isdisjoint(then.tags)
-            )
-            if is_asked and (then.title, then.text) != (memory.title, memory.text):
-                shares[id] = _similarity(query, then, None)
-        best = sorted((id for id in shares if shares[id] >= _WORDS_THEN), key=lambda id: -shares[id])
-        if len(since) < _EVENTS_LOOKED_AT:
-            return best, ()
-        return best, (
-            f"There were many changes since {time}: a memory edited before the last {_EVENTS_LOOKED_AT} of them"
-            " is found by what it says now only.",
-        )
+            return _Past({}, (), ())
+        changed = dict.fromkeys(self._library.index.rewritten(filters.as_of, self._library.asker, filters))
+        # What answers now is looked at first, and then what was changed last.
+        wanted = [*dict.fromkeys((*(id for id in found if id in changed), *changed))]
+        states = self._library.at(wanted[:_CHANGED_LOOKED_AT], filters.as_of)
+        left = len(wanted) - _CHANGED_LOOKED_AT
+        note = f"Of the memories that were changed since {filters.as_of}, {left} are known only as they are now."
+        reworded = tuple(id for id, (then, now) in states.items() if (then.title, then.text) != (now.title, now.text))
+        return _Past({id: then for id, (then, _) in states.items()}, reworded, (note,) if left > 0 else ())
+
+    def _scored_then(self, query: str, memories: Iterable[Memory], *, by_meaning: bool) -> "list[_Scored]":
+        """Memories by the words that they had, the one most like the query first."""
+        shares = [(_similarity(query, memory, None), memory) for memory in memories]
+        nearest = sorted((each for each in shares if each[0] or by_meaning), key=lambda each: -each[0])[:_COMPARED]
+        texts = [f"{memory.own_title}\n{memory.text[:_LONGEST_COMPARED]}".strip() for _, memory in nearest]
+        vectors = self._units.vectors([query, *texts]) if by_meaning and texts else None
+        cosines = [None] * len(texts) if vectors is None else [float(each) for each in vectors[1:] @ vectors[0]]
+        scored = [
+            _Scored(Found(memory.id), memory, cosine, _similarity(query, memory, cosine), 0.0)
+            for (_, memory), cosine in zip(nearest, cosines, strict=True)
+        ]
+        return sorted(scored, key=lambda each: -each.similarity)
 
     def held(self) -> AbstractContextManager[None]:
         """All that is recalled inside the block is of one state of the memory."""
@@ -211,14 +228,13 @@ class Recall:
         found: Sequence[tuple[Found, Memory]],
         *,
         by_meaning: bool,
-        reworded: Collection[str],
     ) -> "list[_Scored]":
-        # What was found by its words alone has a vector as well, mostly; what it said before has none.
-        by_words = [each.id for each, _ in found if each.dense is None and each.id not in reworded]
+        # What was found by its words alone has a vector as well, mostly.
+        by_words = [each.id for each, _ in found if each.dense is None]
         unknown = self._units.likeness(query, by_words) if by_meaning and by_words else {}
         cosines = (unknown.get(each.id) if each.dense is None else each.dense for each, _ in found)
         return [
-            _Scored(each, memory, cosine, _similarity(query, memory, cosine))
+            _Scored(each, memory, cosine, _similarity(query, memory, cosine), each.score)
             for (each, memory), cosine in zip(found, cosines, strict=True)
         ]
 
@@ -230,11 +246,11 @@ class Recall:
             # the last in its line, so nothing replaced it.
             added = self._library.get_many(sorted(missing))
             best = best[: max(len(best) - len(added), 1)]
-            best += [_Scored(Found(id), memory, None, 0.0) for id, memory in added.items()]
+            best += [_Scored(Found(id), memory, None, 0.0, 0.0) for id, memory in added.items()]
         then = filters.as_of is not None
         states = self._standings((each.memory for each in best), successors, then=then)
         ranked = [
-            Ranked(memory, each.found, each.found.score, each.cosine, each.similarity, standing, successor, cites)
+            Ranked(memory, each.found, each.score, each.cosine, each.similarity, standing, successor, cites)
             for each, (memory, standing, successor, cites) in zip(best, states, strict=True)
         ]
         return sorted(ranked, key=lambda each: _ORDER[each.standing])
@@ -262,6 +278,17 @@ def _parts(filters: Filters) -> tuple[str, ...]:
     if Kind.EPISODE.value not in filters.kinds:
         return (PART,)
     return (EPISODES,) if len(filters.kinds) == 1 else (PART, EPISODES)
+
+
+def _ordered_in(ranked: "Sequence[_Scored]", others: "Sequence[_Scored]") -> "list[_Scored]":
+    """Results that the engine ranked, and others each before the first that is less like the question. They get the
+    score of their place."""
+    mixed = list(ranked)
+    for other in others:
+        at = next((at for at, each in enumerate(mixed) if each.similarity < other.similarity), len(mixed))
+        score = mixed[min(at, len(mixed) - 1)].score if mixed else other.similarity
+        mixed.insert(at, msgspec.structs.replace(other, score=score))
+    return mixed
 
 
 def _similarity(query: str, memory: Memory, cosine: float | None) -> float:

@@ -4,9 +4,8 @@ from clew.memory.model import Memory
 from clew.memory.recall.block import SHORT_ENOUGH, harmless, said_in
 from clew.search.quote.evidence import GAP, PREVIEW_CHARS, fitting_end
 from clew.text.sentences import plain_spans
+from clew.text.shortening import MORE
 from clew.text.tokens import estimate_tokens
-
-_MORE = "…"
 
 
 def is_line_of(memory: Memory, text: str, fewest_words: int) -> bool:
@@ -23,7 +22,7 @@ def is_line_of(memory: Memory, text: str, fewest_words: int) -> bool:
         return True
     if len(said.split()) < fewest_words:
         return False
-    is_beginning = said.endswith(_MORE) and whole.startswith(said.removesuffix(_MORE))
+    is_beginning = said.endswith(MORE) and whole.startswith(said.removesuffix(MORE))
     return is_beginning or (is_long and _is_preview(memory.text, said))
 
 

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-VERSION = 4
+VERSION = 5
 """Of the tables of the index."""
 SEQ = "seq"
 """The number of the last event that was read into the index."""

@@ -389,6 +389,15 @@ class MemoryIndex(DerivedFile):
         with self.asked() as connection:
             return connection.execute(query, (seq, *seen.values, limit)).fetchall()
 
+    def rewritten(self, since: str, asker: Asker, filters: Filters) -> list[str]:
+        """The memories that may be seen and were written again after a time, the latest first."""
+        seen = condition(asker, filters)
+        query = f"""
+            SELECT id FROM memories WHERE written > made AND written_at > ? AND {seen.sql} ORDER BY written_at DESC
+        """  # noqa: S608
+        with self.asked() as connection:
+            return [id for (id,) in connection.execute(query, (since, *seen.values)).fetchall()]
+
     def happened(self, before: int | None, limit: int, after: int = 0) -> list[tuple[int, str, str]]:
         """Changes and exchanges between two events, the latest first: the event, the collection and the id."""
         query = "SELECT seq, collection, id FROM happened WHERE seq < ? AND seq > ? ORDER BY seq DESC LIMIT ?"

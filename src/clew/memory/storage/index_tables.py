@@ -19,7 +19,7 @@ _STATEMENTS = (
         branch TEXT, agent TEXT, visibility TEXT NOT NULL, session TEXT, trust TEXT NOT NULL, domain TEXT NOT NULL,
         importance REAL NOT NULL, confidence REAL, flagged INTEGER NOT NULL,
         waits INTEGER NOT NULL, recorded_at TEXT NOT NULL, retired_at TEXT,
-        made INTEGER NOT NULL, written INTEGER NOT NULL, deleted INTEGER, deleted_at TEXT,
+        made INTEGER NOT NULL, written INTEGER NOT NULL, written_at TEXT NOT NULL, deleted INTEGER, deleted_at TEXT,
         shown INTEGER NOT NULL DEFAULT 0, shown_at TEXT, shown_last INTEGER NOT NULL DEFAULT 0
     ) WITHOUT ROWID
     """,
@@ -27,6 +27,7 @@ _STATEMENTS = (
     "CREATE INDEX memories_by_text ON memories (text_hash)",
     "CREATE INDEX memories_by_use ON memories (max(made, shown_last))",
     "CREATE INDEX memories_by_write ON memories (written)",
+    "CREATE INDEX memories_rewritten ON memories (written_at) WHERE written > made",
     "CREATE INDEX memories_by_deletion ON memories (deleted) WHERE deleted IS NOT NULL",
     "CREATE INDEX memories_by_age ON memories (made)",
     "CREATE INDEX memories_by_time ON memories (recorded_at)",
@@ -67,15 +68,15 @@ SCHEMA = Schema("The index of the memory", VERSION, _STATEMENTS, "it is made ane
 
 _PUT_MEMORY = """
     INSERT INTO memories (id, hex, kind, text_hash, folder, branch, agent, visibility, session, trust, domain,
-        importance, confidence, flagged, waits, recorded_at, retired_at, made, written)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        importance, confidence, flagged, waits, recorded_at, retired_at, made, written, written_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET
         kind = excluded.kind, text_hash = excluded.text_hash, folder = excluded.folder, branch = excluded.branch,
         agent = excluded.agent, visibility = excluded.visibility, session = excluded.session, trust = excluded.trust,
         domain = excluded.domain, importance = excluded.importance, confidence = excluded.confidence,
         flagged = excluded.flagged, waits = excluded.waits, recorded_at = excluded.recorded_at,
         retired_at = excluded.retired_at,
-        written = excluded.written, deleted = NULL, deleted_at = NULL
+        written = excluded.written, written_at = excluded.written_at, deleted = NULL, deleted_at = NULL
 """
 
 
@@ -109,7 +110,7 @@ def _apply_memory(connection: Connection, event: Event) -> None:
             *(scope.branch, scope.agent, scope.visibility, origin.session, origin.trust.value, memory.domain),
             *(memory.importance, memory.confidence, bool(memory.flags), not memory.is_accepted),
             *(memory.recorded_at, memory.retired_at),
-            *(event.seq, event.seq),
+            *(event.seq, event.seq, event.at),
         ),
     )
     _tally(connection, memory.id, 1)

@@ -2,7 +2,7 @@
 
 import re
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -91,12 +91,15 @@ class Library:
         return msgspec.convert(next(event.before for event in reversed(events) if event.after is None), Memory)
 
     # Implements: REQ-d00305-D
-    def at(self, memory: Memory, time: str) -> Memory:
-        """A memory as it was at a time: an edit since then changed what it says."""
-        events = [event for event in self.home.store.events(collection=MEMORIES, id=memory.id) if event.after]
-        # What a memory was recorded at is a moment before its first event.
-        then = [event for event in events if event.at <= time] or events[:1]
-        return msgspec.convert(then[-1].after, Memory) if then else memory
+    def at(self, ids: Sequence[str], time: str) -> dict[str, tuple[Memory, Memory]]:
+        """Some memories as they were at a time, and as they were written last."""
+        states: dict[str, tuple[object, object]] = {}
+        for event in self.home.store.events(collection=MEMORIES, id=tuple(ids)) if ids else ():
+            if event.after is not None:
+                # What a memory was recorded at is a moment before its first event.
+                is_then = event.at <= time or event.id not in states
+                states[event.id] = (event.after if is_then else states[event.id][0], event.after)
+        return {id: msgspec.convert(both, tuple[Memory, Memory]) for id, both in states.items()}
 
     def _read_many(self, ids: Iterable[str], damaged: Damaged | None = None) -> dict[str, Memory]:
         """Only for ids that the index let through; what has just been forgotten is left out, and what is damaged."""

@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from clew.errors import InvalidArgument, MissingRationale
 from clew.memory.model import LONGEST_NAME, LONGEST_RATIONALE, LONGEST_TEXT, SHORTEST_RATIONALE, Domain, Kind, Memory
+from clew.memory.recall.block import unframed
 from clew.memory.recall.repeating import is_line_of
 from clew.memory.writing.scrub import Redaction, scrub_value
 from clew.text.choices import explained
@@ -24,7 +25,6 @@ LONGEST_ITEM = 400
 LARGEST_METADATA = 16_384
 _FEWEST_WORDS = 4
 """A shorter text repeats by chance."""
-_FRAME = re.compile(r"</?memories\b[^>\n]*>")
 _LEAD_IN = re.compile(
     r"^\W*(?:as (?:(?:i|we|was|were|already) )*(?:recalled|remembered|noted|stored|known)(?: (?:before|earlier))?"
     r"|(?:from|according to) (?:the |our |my )?memory|(?:the |our |my )?memory says|(?:i|we) (?:recall|remember)(?:ed)?"
@@ -114,7 +114,7 @@ def just_recalled(text: str, shown: Iterable[Memory]) -> Memory | None:
     that it was recalled, or as the lines of the block in which it was shown."""
     known = list(shown)
     whole = _repeated(text, known)
-    lines = [_repeated(line, known) for line in _FRAME.sub("", text).splitlines() if line.strip()]
+    lines = [_repeated(line, known) for line in unframed(text).splitlines() if line.strip()]
     return whole or (lines[0] if lines and all(lines) else None)
 
 
@@ -125,8 +125,9 @@ def _repeated(text: str, known: Iterable[Memory]) -> Memory | None:
     return next(same, None) or next((memory for memory in known if is_line_of(memory, text, _FEWEST_WORDS)), None)
 
 
-def _words(text: str) -> set[str]:
-    return {token for token in tokens_of(text.casefold()) if token[0].isalnum()}
+def _words(text: str) -> list[str]:
+    """In their order: "A before B" and "B before A" say two things."""
+    return [token for token in tokens_of(text.casefold()) if token[0].isalnum()]
 
 
 class Note(msgspec.Struct, frozen=True):

@@ -91,19 +91,20 @@ class SqlStore(Generic[C]):
         self,
         *,
         collection: str | None = None,
-        id: str | None = None,
+        id: str | tuple[str, ...] | None = None,
         after: int = 0,
         limit: int | None = None,
         latest_first: bool = False,
     ) -> list[Event]:
         if collection is not None:
             check_name("collection", collection)
-        if id is not None:
-            check_name("id", id)
+        ids = (id,) if isinstance(id, str) else id
+        for each in ids or ():
+            check_name("id", each)
         check_number("after", after)
         with self._connections.reading() as connection:
             found = records.events(
-                connection, self._connections, collection, id, after, _limit(limit), latest_first=latest_first
+                connection, self._connections, collection, ids, after, _limit(limit), latest_first=latest_first
             )
             if found:
                 self.demand_lasting(connection)
