@@ -5,18 +5,31 @@ import io
 import re
 import tempfile
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import msgspec
 import pytest
 from hypothesis import Phase, given, settings
 from tests.exchange.conftest import Clew, files_of
-from tests.exchange.test_same_bytes import EXAMPLES, MANNERED, exported, imported, project, requirements, unsigned
+from tests.exchange.test_fewer_columns import IMPORTS
+from tests.exchange.test_same_bytes import (
+    EXAMPLES,
+    MANNERED,
+    OTHERS,
+    exported,
+    imported,
+    project,
+    requirements,
+    unsigned,
+)
 from tests.exchange.test_same_graph import given_out, started, taken_in
 
-from clew.exchange.echo import unspelled
-from clew.exchange.formats import WRITTEN
-from clew.exchange.model import Exchange, Item, Relation
+from clew.errors import Rejected, WouldCycle
+from clew.exchange.echo import with_what_is_the_same
+from clew.exchange.formats import FORMATS, WRITTEN
+from clew.exchange.model import Criterion, Exchange, Item, Relation
+from clew.exchange.sources import Source
 
 
 # Verifies: REQ-d00600-C
@@ -114,7 +127,7 @@ def test_references_that_a_format_joins_or_orders_stay_as_they_are(
         return Exchange(items=(Item(id="A", relations=relations, version="1"),))
 
     here = {item.id: item for item in exchange((ONE, OTHER, TWO)).items}
-    (item,) = unspelled(exchange(said), here, {}, lambda _: exchange(known)).items
+    (item,) = with_what_is_the_same(exchange(said), here, {}, lambda _: exchange(known)).items
     assert item.relations == then
 
 
@@ -139,3 +152,106 @@ def test_what_cites_a_refused_item_comes_in_once(clew: Clew, tmp_path: Path) -> 
     assert ([each.id for each in report.added], report.rejected) == (["refused"], ())
     (room,) = (item for item in given_out(folder).values() if item.title == "Hold the shelf")
     assert [each.target for each in room.relations] == [report.added[0].as_]
+
+
+# Verifies: REQ-d00600-F
+@pytest.mark.parametrize("into", ["elspais", "register"])
+def test_the_ids_of_others_do_not_depend_on_what_is_refused(clew: Clew, tmp_path: Path, into: str) -> None:
+    text = "The shelf shall hold ten books."
+    items = [Item(id=f"S {number}", title=f"Hold the books of {number}", text=text) for number in range(4)]
+    ids = {}
+    for name, first in (("whole", items[0]), ("refused", msgspec.structs.replace(items[0], **REFUSED[into]))):
+        folder = started(clew, tmp_path / name, into)
+        report = taken_in(folder, Exchange(items=(first, *items[1:])), into)
+        assert [each.id for each in report.rejected] == (["S 0"] if name == "refused" else [])
+        ids[name] = {each.id: each.as_ for each in report.added}
+    assert ids["refused"] == {id: here for id, here in ids["whole"].items() if id != "S 0"}
+
+
+MANY = tuple(Criterion(str(number), "It shall hold.") for number in range(60))
+REFUSED: dict[str, dict[str, Any]] = {
+    "elspais": {"criteria": MANY},
+    "register": {"text": "Nothing that is demanded."},
+}
+
+
+# Verifies: REQ-d00600-B
+def test_a_dry_run_refuses_what_the_import_refuses(clew: Clew, tmp_path: Path) -> None:
+    folder = started(clew, tmp_path / "specs", "elspais")
+    (folder / "spec").mkdir()
+    (folder / "spec" / "source.md").write_text(f"{OTHERS}```\nnever closed\n")
+    item = Item(id="shelf", title="Hold the books", text="The shelf shall hold ten books.")
+    for dry_run in (True, False):
+        with pytest.raises(Rejected, match="would not be read as the requirements"):
+            taken_in(folder, Exchange(items=(item,)), "elspais", dry_run=dry_run)
+
+
+# Verifies: REQ-d00600-B
+def test_a_dry_run_into_a_register_refuses_what_the_import_refuses(clew: Clew, tmp_path: Path) -> None:
+    folder = started(clew, tmp_path / "register", "register")
+    shelf = Item(id="shelf", title="Hold the books", text="The shelf shall hold ten books.")
+    room = Item(id="room", title="Hold the shelf", text="The room shall hold it.")
+    taken_in(folder, Exchange(items=(linked(shelf, "room"), room)), "register")
+    for dry_run in (True, False):
+        with pytest.raises(WouldCycle):
+            taken_in(folder, Exchange(items=(linked(room, "shelf"),)), "register", dry_run=dry_run)
+
+
+def linked(item: Item, target: str) -> Item:
+    return msgspec.structs.replace(item, relations=(Relation("depends_on", target),))
+
+
+# Verifies: REQ-d00600-E
+@pytest.mark.parametrize("name", sorted(WRITTEN))
+def test_an_export_that_nobody_changed_is_no_conflict_with_what_changed_here(
+    clew: Clew, tmp_path: Path, name: str
+) -> None:
+    folder = project(clew, tmp_path / "first", MANNERED)
+    data = exported(folder, name)
+    spec = folder / "spec" / "one.md"
+    spec.write_text(spec.read_text().replace("SHALL close", "MUST close"))
+    after = files_of(folder)
+    report = taken_in(folder, FORMATS[name].read(Source(Path("x"), data)), "elspais", name)
+    assert (report.changed, report.conflicts) == ((), ())
+    assert files_of(folder) == after
+    if name in ("csv", "jsonl", "lobster"):
+        changed = FORMATS[name].read(Source(Path("x"), data.replace(b"SHALL open", b"MUST open")))
+        report = taken_in(folder, changed, "elspais", name)
+        (conflict,) = report.conflicts
+        assert conflict.reason == "It changed in the source and here since its export; what is here stays."
+
+
+# Verifies: REQ-d00600-D
+def test_an_attribute_that_the_file_empties_is_not_without_a_place(clew: Clew, tmp_path: Path) -> None:
+    folder = project(clew, tmp_path / "first", MANNERED)
+    items = tuple(
+        msgspec.structs.replace(item, attributes={**item.attributes, "Notes": "", "Later": ""})
+        for item in given_out(folder).values()
+    )
+    report = taken_in(folder, Exchange(items=items), "elspais")
+    assert [each.what for each in report.unplaced] == []
+
+
+# Verifies: REQ-d00600-G
+# Verifies: REQ-d00600-C
+@pytest.mark.parametrize("into", ["elspais", "register", "openspec"])
+def test_what_cites_an_item_that_is_not_in_the_file_any_more_cites_what_it_became(
+    clew: Clew, tmp_path: Path, into: str
+) -> None:
+    folder = started(clew, tmp_path / "first", into)
+    text = "The shelf shall hold ten books."
+    room = Item(id="room", title="Hold the shelf", text=text, criteria=(Criterion("1", text),))
+    cited = (Relation("refines", "room", ("1",) if into != "register" else ()),)
+    shelf = Item(id="shelf", title="Hold the books", text=text, relations=cited)
+    taken_in(folder, Exchange(items=(room, shelf)), into)
+    before, after = given_out(folder), files_of(folder)
+    gone = msgspec.structs.replace(room, kind="inactive")
+    for items in ((shelf,), (gone, shelf)):
+        report = taken_in(folder, Exchange(items=items), into)
+        assert (report.added, report.changed) == ((), ())
+        assert [each.what for each in report.unplaced if "relation" in each.what] == []
+    assert {**files_of(folder), IMPORTS: b""} == {**after, IMPORTS: b""}
+    other = msgspec.structs.replace(shelf, text="The shelf shall hold twelve books.")
+    taken_in(folder, Exchange(items=(other,)), into)
+    now = given_out(folder)
+    assert [item.relations for item in now.values()] == [item.relations for item in before.values()]

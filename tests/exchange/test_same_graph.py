@@ -24,10 +24,13 @@ from clew.project import Project
 EXAMPLES = 5
 
 
-def taken_in(folder: Path, exchange: Exchange, into: str, name: str = "jsonl") -> ImportReport:
+def taken_in(
+    folder: Path, exchange: Exchange, into: str, name: str = "jsonl", *, dry_run: bool = False
+) -> ImportReport:
     with closing(Project.open(folder, drafts=False)) as project:
         service = ExchangeService(Call(project, (), surface="cli"))
-        return service.take_in(exchange, ImportWishes(format=name, name="source.jsonl", into=into))
+        wishes = ImportWishes(format=name, name="source.jsonl", into=into, dry_run=dry_run)
+        return service.take_in(exchange, wishes)
 
 
 def given_out(folder: Path) -> dict[str, Item]:

@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 
 from clew.errors import FormatError
-from clew.exchange.flat import KNOWN_RELATIONS, OWN, flattened, unflattened
-from clew.exchange.model import Item, relation_kind
+from clew.exchange.flat import KNOWN_RELATIONS, OWN, field_name, flattened, unflattened
+from clew.exchange.model import Exchange, Item, relation_kind
 from clew.exchange.sources import json_of
 from clew.text.shortening import shortened
 
@@ -76,15 +76,16 @@ def meanings(header: Sequence[str], mapping: Mapped | None) -> dict[str, str]:
     return {name: found.get(name, name) for name in header}
 
 
-def items_of(rows: Sequence[Sequence[str]], name: str, mapping: Mapped | None) -> tuple[Item, ...]:
-    """The items of a table whose first row names its columns."""
+def exchange_of(rows: Sequence[Sequence[str]], name: str, mapping: Mapped | None) -> Exchange:
+    """What a table holds whose first row names its columns."""
     if not rows:
-        return ()
+        return Exchange()
     header = [cell.strip() for cell in rows[0]]
     _check_header(header, name, mapping)
     means = meanings(header, mapping)
     cited = {means.get(each, each) for each in (mapping.relations if mapping is not None else ())}
-    return tuple(_items(rows, header, means, cited, name))
+    columns = frozenset(field_name(means[each], cited) for each in header if each and means[each] != _SKIPPED)
+    return Exchange(items=tuple(_items(rows, header, means, cited, name)), columns=columns)
 
 
 def _check_header(header: Sequence[str], name: str, mapping: Mapped | None) -> None:

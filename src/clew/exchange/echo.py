@@ -1,4 +1,4 @@
-"""What a format spells otherwise is no change: an item that comes back as the format says it is what it was.
+"""What a format says otherwise is no change: an item that comes back as the format says it is what it was.
 
 No table has tabs at the ends of its cells, and no XML has form feeds. So what was exported from here is compared with
 what the format makes of it now, and each part that is the same is taken from the project. After an import the same
@@ -15,15 +15,15 @@ from clew.exchange.model import Criterion, Exchange, Item, Relation, relation_ki
 _PARTS = ("kind", "title", "parent", "rich", "kept")
 
 
-def unspelled(
+def with_what_is_the_same(
     exchange: Exchange,
     here: Mapping[str, Item],
     written: Mapping[str, str],
-    spelled: Callable[[Exchange], Exchange],
+    after_the_format: Callable[[Exchange], Exchange],
 ) -> Exchange:
     """The items of a file, in which what did not change since the export says what it says here. `here` are the items
-    as they are exported now, `written` the versions that the last import of the file left, and `spelled` is what a
-    format makes of items."""
+    as they are exported now, `written` the versions that the last import of the file left, and `after_the_format` is
+    how items read that were written in the format."""
     own = {
         item.id: here[item.id]
         for item in exchange.items
@@ -31,77 +31,77 @@ def unspelled(
     }
     if not own:
         return exchange
-    known = {item.id: item for item in spelled(Exchange(items=tuple(here.values()))).items}
+    exported = {item.id: item for item in after_the_format(Exchange(items=tuple(here.values()))).items}
     items = tuple(
-        _as_here(item, own[item.id], known[item.id]) if item.id in own and item.id in known else item
+        _as_here(item, own[item.id], exported[item.id]) if item.id in own and item.id in exported else item
         for item in exchange.items
     )
     return msgspec.structs.replace(exchange, items=items)
 
 
-def _as_here(item: Item, here: Item, known: Item) -> Item:
-    same = {name: getattr(here, name) for name in _PARTS if getattr(item, name) == getattr(known, name)}
+def _as_here(item: Item, here: Item, exported: Item) -> Item:
+    same = {name: getattr(here, name) for name in _PARTS if getattr(item, name) == getattr(exported, name)}
     return msgspec.structs.replace(
         item,
         **same,
-        text=_text(item.text, here.text, known.text),
-        criteria=tuple(_criteria(item, here, known)),
-        attributes=_attributes(item.attributes, here.attributes, known.attributes),
-        relations=_relations(item.relations, here.relations, known.relations),
+        text=_text(item.text, here.text, exported.text),
+        criteria=tuple(_criteria(item, here, exported)),
+        attributes=_attributes(item.attributes, here.attributes, exported.attributes),
+        relations=_relations(item.relations, here.relations, exported.relations),
     )
 
 
-def _text(text: str, here: str, known: str) -> str:
+def _text(text: str, here: str, exported: str) -> str:
     """A text whose lines are those of here, as far as they are what the format makes of them."""
-    if text == known:
+    if text == exported:
         return here
-    own, spelled, said = here.split("\n"), known.split("\n"), text.split("\n")
-    if own == spelled or len(own) != len(spelled):
+    own, before, given = here.split("\n"), exported.split("\n"), text.split("\n")
+    if own == before or len(own) != len(before):
         return text
     lines: list[str] = []
-    for kind, start, end, begin, until in SequenceMatcher(None, spelled, said).get_opcodes():
-        lines += own[start:end] if kind == "equal" else said[begin:until]
+    for kind, start, end, begin, until in SequenceMatcher(None, before, given, autojunk=False).get_opcodes():
+        lines += own[start:end] if kind == "equal" else given[begin:until]
     return "\n".join(lines)
 
 
-def _criteria(item: Item, here: Item, known: Item) -> list[Criterion]:
-    if item.criteria == known.criteria:
+def _criteria(item: Item, here: Item, exported: Item) -> list[Criterion]:
+    if item.criteria == exported.criteria:
         return list(here.criteria)
-    if len(here.criteria) != len(known.criteria):
+    if len(here.criteria) != len(exported.criteria):
         return list(item.criteria)
-    pairs = list(zip(here.criteria, known.criteria, strict=True))
+    pairs = list(zip(here.criteria, exported.criteria, strict=True))
     found: list[Criterion] = []
     for each in item.criteria:
-        at = next((number for number, (_, spelled) in enumerate(pairs) if spelled.label == each.label), None)
+        at = next((number for number, (_, before) in enumerate(pairs) if before.label == each.label), None)
         if at is None:
             found.append(each)
             continue
-        own, spelled = pairs.pop(at)
-        title = own.title if each.title == spelled.title else each.title
-        found.append(Criterion(own.label, _text(each.text, own.text, spelled.text), title))
+        own, before = pairs.pop(at)
+        title = own.title if each.title == before.title else each.title
+        found.append(Criterion(own.label, _text(each.text, own.text, before.text), title))
     return found
 
 
-def _attributes(attributes: Mapping[str, str], here: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
+def _attributes(attributes: Mapping[str, str], here: Mapping[str, str], exported: Mapping[str, str]) -> dict[str, str]:
     """In the order of here. What the format leaves out is there still."""
     found = {
-        name: _text(attributes[name], value, known.get(name, "")) if name in attributes else value
+        name: _text(attributes[name], value, exported.get(name, "")) if name in attributes else value
         for name, value in here.items()
-        if name in attributes or name not in known
+        if name in attributes or name not in exported
     }
     return found | {name: value for name, value in attributes.items() if name not in found}
 
 
 def _relations(
-    relations: tuple[Relation, ...], here: tuple[Relation, ...], known: tuple[Relation, ...]
+    relations: tuple[Relation, ...], here: tuple[Relation, ...], exported: tuple[Relation, ...]
 ) -> tuple[Relation, ...]:
     """As here, as far as they are what the format makes of them: it may join those of one target, or order them."""
-    if set(relations) == set(known):
+    if set(relations) == set(exported):
         return here
-    said, own, spelled = map(_by_target, (relations, here, known))
-    keeps_order = list(own) == list(spelled)
-    order = said if keeps_order else dict.fromkeys((*(key for key in own if key in said), *said))
-    return tuple(each for key in order for each in _cited(said[key], own.get(key, []), spelled.get(key, [])))
+    given, own, before = map(_by_target, (relations, here, exported))
+    keeps_order = list(own) == list(before)
+    order = given if keeps_order else dict.fromkeys((*(key for key in own if key in given), *given))
+    return tuple(each for key in order for each in _cited(given[key], own.get(key, []), before.get(key, [])))
 
 
 def _by_target(relations: Iterable[Relation]) -> dict[tuple[str, str], list[Relation]]:
@@ -111,20 +111,20 @@ def _by_target(relations: Iterable[Relation]) -> dict[tuple[str, str], list[Rela
     return found
 
 
-def _cited(said: list[Relation], here: list[Relation], known: list[Relation]) -> list[Relation]:
+def _cited(given: list[Relation], here: list[Relation], exported: list[Relation]) -> list[Relation]:
     """How one target is cited: those of here, without labels that went and with those that came."""
-    if set(said) == set(known):
+    if set(given) == set(exported):
         return here
-    if set(here) == set(known):
-        return said
-    labels = dict.fromkeys(label for each in said for label in each.labels)
-    whole = not all(each.labels for each in said)
+    if set(here) == set(exported):
+        return given
+    labels = dict.fromkeys(label for each in given for label in each.labels)
+    whole = not all(each.labels for each in given)
     found: list[Relation] = []
     for each in here:
         left = tuple(label for label in each.labels if label in labels)
         if left or (whole and not each.labels):
             found.append(msgspec.structs.replace(each, labels=left))
     new = tuple(label for label in labels if not any(label in each.labels for each in found))
-    kind, target = (here or said)[0].kind, said[0].target
+    kind, target = (here or given)[0].kind, given[0].target
     found += [Relation(kind, target)] if whole and all(each.labels for each in found) else []
     return found + ([Relation(kind, target, new)] if new else [])

@@ -11,7 +11,7 @@
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -89,6 +89,34 @@ def unflattened(fields: Mapping[str, str], where: str, *, relations: Iterable[st
         rich=fields.get("xhtml", ""),
         kept=kept,
         version=fields.get("version", "").strip(),
+    )
+
+
+_FIELDS = {"kind": "kind", "title": "title", "text": "text", "criteria": "criteria", "parent": "parent"}
+_FIELDS |= {"rich": "xhtml", "kept": "kept"}
+
+
+def field_name(name: str, relations: set[str]) -> str:
+    """The name under which `flattened` has what a column says; `relations` are further names of relations."""
+    kind = None if name in OWN else _kind_of(name, relations)
+    return relation_name(kind) if kind is not None else name
+
+
+def completed(item: Item, here: Item, columns: Collection[str]) -> Item:
+    """An item of a table, which says what it says here wherever the table has no column for it."""
+    named = {name.casefold() for name in columns}
+    missing: dict[str, Any] = {own: getattr(here, own) for own, name in _FIELDS.items() if name not in columns}
+    attributes = {
+        name: value
+        for name, value in here.attributes.items()
+        if (name.casefold() if _is_attribute(name) else "kept") not in named
+    }
+    relations = (each for each in here.relations if relation_name(each.kind) not in columns)
+    return msgspec.structs.replace(
+        item,
+        **missing,
+        attributes=attributes | dict(item.attributes),
+        relations=tuple(dict.fromkeys((*relations, *item.relations))),
     )
 
 

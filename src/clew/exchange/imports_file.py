@@ -7,9 +7,10 @@ branches merge:
 
 `from` names the import, `id` is the item's own id and `as` the one it got here; without `as` the item has no place here
 and is kept whole. `hash` names what the source said, `written` what was made of it, `labels` are those of criteria that
-got another one, and `kept` is what had no place. `spelled` names what the file said where its format spells otherwise
-what the project has, and `hash` then names what that was taken for. `now` is what the source says of an item that was
-imported before and does not come in any more, such as one that turned inactive: what it became stays.
+got another one, and `kept` is what had no place. `file_hash` names what the file itself said where it cannot say all
+that the project has, or says it otherwise, and `hash` then names what that was taken for. `now` is what the source says
+of an item that was imported before and does not come in any more, such as one that turned inactive: what it became
+stays.
 """
 
 from collections.abc import Iterable
@@ -48,7 +49,7 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     id: str
     as_: str = msgspec.field(name="as", default="")
     hash: str
-    spelled: str = ""
+    file_hash: str = ""
     written: str = ""
     labels: dict[str, str] = {}
     """The labels that criteria have here by those of the source, as far as they differ."""

@@ -77,6 +77,8 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     """Lines of JSON, as `clew memory export` writes them."""
     notes: tuple[str, ...] = ()
     """What a person has to know about the file."""
+    columns: frozenset[str] | None = None
+    """What a table can say, by the names of `flat`; None where a file can say everything."""
 
 
 def version_of(item: Item) -> str:

@@ -6,6 +6,7 @@
 | says what it said at the last import | stays, whatever was done to it here since |
 | changed in the source, and not here | is changed here |
 | changed in the source and here | stays; it is reported as a conflict |
+| says what it said when it was exported | stays, whatever was done to it here since |
 | was renamed here | is found under its new id |
 | is gone from the project | is added again |
 | came in before, and does not any more | what it became stays; what the source says now is kept, and reported |
@@ -58,12 +59,12 @@ def plan_import(
     records: Records,
     wishes: Wishes,
     exists: Callable[[str], bool],
-    spelled: Mapping[str, Item],
+    in_file: Mapping[str, Item],
 ) -> list[tuple[Place, Plan]]:
     """What each place does. The first takes what none of them has yet; every other item belongs to the place that has
-    it. `exists` says whether the project has something of an id that is not imported, and `spelled` are the items that
-    the file spells otherwise, as it spells them."""
-    spelled = {id: _as_wished(item, wishes) for id, item in spelled.items()}
+    it. `exists` says whether the project has something of an id that is not imported, and `in_file` are the items that
+    the file itself says otherwise, as it says them."""
+    in_file = {id: _as_wished(item, wishes) for id, item in in_file.items()}
     items = [_as_wished(item, wishes) for item in checked(exchange).items]
     here = [place.items() for place in places]
     every = {id: item for known in here for id, item in known.items()}
@@ -79,7 +80,7 @@ def plan_import(
     plans: list[tuple[Place, Plan]] = []
     for place, known, share in zip(places, here, shares, strict=True):
         if share:
-            plan = _Planner(share, place, known, records, wishes, exists, ids, renamed, spelled).plan()
+            plan = _Planner(share, place, known, records, wishes, exists, ids, renamed, in_file).plan()
             ids |= plan.ids
             plans.append((place, plan))
     return plans
@@ -103,17 +104,17 @@ class _Planner:
         exists: Callable[[str], bool],
         elsewhere: Mapping[str, str],
         renamed: Mapping[str, str],
-        spelled: Mapping[str, Item],
+        in_file: Mapping[str, Item],
     ) -> None:
         """`elsewhere` are the ids that items of the same import have in other places, `renamed` the present ids by
-        those of the last import, `spelled` the items that the file spells otherwise."""
+        those of the last import, `in_file` the items that the file itself says otherwise."""
         self._items = items
         self._place = place
         self._wishes = wishes
         self._exists = exists
         self._records = {id: record for (source, id), record in records.items() if source == wishes.name}
         self._here = here
-        self._spelled = spelled
+        self._in_file = in_file
         self._elsewhere = dict(elsewhere)
         self._former = {now: before for before, now in renamed.items()}
         self._ids: dict[str, str] = {}
@@ -122,7 +123,9 @@ class _Planner:
         """By what has no place, the items that have it."""
 
     def plan(self) -> Plan:
-        """What is refused gets no id, so that nothing cites it here."""
+        """What is refused gets no id, so that nothing cites it here; the others have the ids that they have without."""
+        kinds = self._place.kinds | set(self._wishes.include)
+        self._give_ids(item for item in self._items if item.kind in kinds)
         refused: dict[str, results.Problem] = {}
         while True:
             plan = self._plan(refused)
@@ -130,12 +133,12 @@ class _Planner:
             if not new:
                 return plan
             refused |= {each.id: each for each in new}
+            for each in new:
+                del self._ids[each.id]
 
     def _plan(self, refused: Mapping[str, results.Problem]) -> Plan:
-        self._ids, self._kept = {}, {}
-        kinds = self._place.kinds | set(self._wishes.include)
-        placeable = [item for item in self._items if item.kind in kinds and item.id not in refused]
-        self._give_ids(placeable)
+        self._kept = {}
+        placeable = [item for item in self._items if item.id in self._ids]
         self._give_labels(placeable)
         wanted = {item.id: self._translated(item) for item in placeable}
         # In the ids of the source, which is where a circle has to be opened.
@@ -170,7 +173,8 @@ class _Planner:
                 case "change":
                     changed.append(placing)
                 case "conflict":
-                    reason = "It changed in the source and here since the last import; what is here stays."
+                    last = "its export" if record is None or not record.hash else "the last import"
+                    reason = f"It changed in the source and here since {last}; what is here stays."
                     conflicts.append(results.Problem(item.id, reason))
         without = {each.id for each in rejected}
         return Plan(
@@ -213,7 +217,7 @@ class _Planner:
         here = self._here.get(item.id)
         if here is None or item.id in self._ids.values():
             return False
-        return bool(item.version) or version_of(_said(item)) == version_of(_said(here))
+        return bool(item.version) or version_of(_bare(item)) == version_of(_bare(here))
 
     # Labels
 
@@ -258,23 +262,29 @@ class _Planner:
     def _relation(self, relation: Relation, here: Item | None) -> Relation:
         """A relation in the ids of the project; one that leads nowhere, or that the format has no word for, is left
         as it is and will not be found where the item is placed."""
-        target = self._ids.get(relation.target) or self._elsewhere.get(relation.target)
+        before = self._records.get(relation.target)
+        target = self._ids.get(relation.target) or self._elsewhere.get(relation.target) or self._became(before)
         if target is None:
             is_known = relation.target in self._here or self._exists(relation.target)
             # What the project itself cites is not corrected by an import.
             is_known = is_known or (here is not None and relation in here.relations)
             return relation if is_known else msgspec.structs.replace(relation, kind=f"unresolved {relation.kind}")
-        labels = self._labels.get(relation.target, {})
+        labels = self._labels.get(relation.target, before.labels if before is not None else {})
         return Relation(relation.kind, target, tuple(labels.get(label, label) for label in relation.labels))
+
+    def _became(self, record: ImportRecord | None) -> str | None:
+        """What an item became that came before and is not in the file any more."""
+        id = record.as_ if record is not None else ""
+        return id if id and (id in self._here or self._exists(id)) else None
 
     # Decisions
 
     def _decided(self, item: Item, wanted: Item) -> tuple[str, ImportRecord | None]:
         record = self._records.get(item.id)
-        hash, spelled = self._hashes(item, {})
+        hash, file_hash = self._hashes(item, {})
         here = self._here.get(wanted.id)
         known = record if here is not None and record is not None and record.as_ == wanted.id else None
-        if known is not None and _says_the_same(known, hash, spelled):
+        if known is not None and _says_the_same(known, hash, file_hash):
             self._note_kept(item, known.kept)
             return "keep", known
         placed = self._place.placed(Placing(wanted, self._wishes.name))
@@ -284,7 +294,7 @@ class _Planner:
             id=item.id,
             as_=wanted.id,
             hash=hash,
-            spelled=spelled if spelled != hash else "",
+            file_hash=file_hash if file_hash != hash else "",
             written=version_of(placed),
             labels=labels_to_record(record, self._labels[item.id]),
             kept=kept,
@@ -295,10 +305,10 @@ class _Planner:
         now, before = version_of(here), version_of(with_ids(here, self._former))
         if known is not None and _says_the_same(known, *self._hashes(item, self._former)):
             # The source says what it said; only ids changed here.
-            if known.spelled:
+            if known.file_hash:
                 self._note_kept(item, known.kept)
                 written = now if before == known.written else known.written
-                return "keep", msgspec.structs.replace(known, hash=hash, spelled=spelled, written=written)
+                return "keep", msgspec.structs.replace(known, hash=hash, file_hash=file_hash, written=written)
             self._note_kept(item, kept)
             return "keep", made
         if now == made.written:
@@ -310,16 +320,19 @@ class _Planner:
         if {now, before} & {item.version, record.written if record is not None else None}:
             self._note_kept(item, kept)
             return "change", made
+        if made.written == item.version:
+            # The file says what was exported: only what is here changed.
+            return "keep", record
         empty = ImportRecord(source=self._wishes.name, id=item.id, as_=wanted.id, hash="", written="")
         return "conflict", record or empty
 
     def _hashes(self, item: Item, ids: Mapping[str, str]) -> tuple[str, str]:
-        """Of the item, and of the item as the file spells it; `ids` are other ids than the project's."""
-        hash, spelled = (
+        """Of the item, and of the item as the file itself says it; `ids` are other ids than the project's."""
+        hash, file_hash = (
             _hash(each, with_ids(self._translated(each), ids)) if each is not None else ""
-            for each in (item, self._spelled.get(item.id))
+            for each in (item, self._in_file.get(item.id))
         )
-        return hash, spelled or hash
+        return hash, file_hash or hash
 
     def _as_before(self, item: Item) -> ImportRecord:
         """Of an item that does not come in now: what it became before stays known, so that it is found again."""
@@ -334,7 +347,7 @@ class _Planner:
         self._kept.setdefault(what, []).append(id)
 
     def _note_kept(self, item: Item, kept: Kept) -> None:
-        for name in kept.attributes:
+        for name in (name for name, value in kept.attributes.items() if value.strip()):
             self._note(f"attribute {name}", item.id)
         for name in kept.fields:
             self._note(f"field {name}", item.id)
@@ -360,10 +373,10 @@ def _hash(item: Item, wanted: Item) -> str:
     return content_hash(f"{version_of(item)} {version_of(wanted)}".encode(), 8)
 
 
-def _says_the_same(record: ImportRecord, hash: str, spelled: str) -> bool:
+def _says_the_same(record: ImportRecord, hash: str, file_hash: str) -> bool:
     """Whether the source says what it said at the last import."""
-    return record.spelled == spelled or record.hash in (hash, spelled)
+    return record.file_hash == file_hash or record.hash in (hash, file_hash)
 
 
-def _said(item: Item) -> Item:
+def _bare(item: Item) -> Item:
     return msgspec.structs.replace(item, rich="", kept={}, parent=None, version="")

@@ -65,45 +65,56 @@ class ExchangeService:
         context, before = self._context, read_if_there(self._context.root / NAME)
         self._project.ensure_graph(self._call.progress)
         records = read_records(before)
-        given, exchange = exchange, self._unspelled(exchange, wishes, records)
-        spelled = {was.id: was for was, item in zip(given.items, exchange.items, strict=True) if was is not item}
+        given, exchange = exchange, self._understood(exchange, wishes, records)
+        in_file = {was.id: was for was, item in zip(given.items, exchange.items, strict=True) if was is not item}
         with context.lock.reading():
             places = choose_places(self._call, wishes.into, exchange.items, name=wishes.name, level=wishes.level)
             known = Wishes(name=wishes.name, include=wishes.include, relations=wishes.relations)
             plans = plan_import(
-                exchange, places, records, known, lambda id: context.graph.get_node(id) is not None, spelled
+                exchange, places, records, known, lambda id: context.graph.get_node(id) is not None, in_file
             )
         after = render_records(_merged(records, plans, wishes.name))
+        busy = [(place, plan) for place, plan in plans if plan.added or plan.changed]
+        # Also for a dry run: what these refuse, it refuses too.
+        edits = [edit for place, plan in busy for edit in place.edits(plan.added, plan.changed)]
         files: tuple[str, ...] = ()
         if not wishes.dry_run:
-            files = self._write(plans, FileEdit(NAME, before, after if after or before is not None else None))
+            files = self._write(busy, edits, FileEdit(NAME, before, after if after or before is not None else None))
         return _reported(report, plans, files, exchange)
 
-    def _unspelled(self, exchange: Exchange, wishes: ImportWishes, records: Records) -> Exchange:
-        """The items of an export as they were before the format spelled them."""
-        from clew.exchange.echo import unspelled
+    def _understood(self, exchange: Exchange, wishes: ImportWishes, records: Records) -> Exchange:
+        """The items of a file with what its format cannot say, or spells otherwise, as the project has it."""
+        from clew.exchange.echo import with_what_is_the_same
         from clew.exchange.formats import WRITTEN
         from clew.exchange.sources import Source
 
         form = WRITTEN.get(wishes.format)
-        if form is None or form.has_everything or not any(item.version for item in exchange.items):
+        known = {id for source, id in records if source == wishes.name}
+        if form is None or form.has_everything or not any(item.version or item.id in known for item in exchange.items):
             return exchange
-
-        def spelled(items: Exchange) -> Exchange:
-            return form.read(Source(Path(NAME), form.write(items, self._project.config.name)))
-
-        here = {item.id: item for item in self.give_out().items}
+        items, records = self._exported()
+        here = {item.id: item for item in items}
+        if exchange.columns is not None:
+            ids = {record.as_: id for (source, id), record in records.items() if source == wishes.name}
+            former = zip(items, under_original_ids(items, records.values(), wishes.name), strict=True)
+            present = {ids[item.id]: was for item, was in former if item.id in ids}
+            present |= {item.id: here[item.id] for item in exchange.items if item.version and item.id in here}
+            exchange = _completed(exchange, present, exchange.columns)
         written = {
             record.id: record.written
             for (source, id), record in records.items()
             if source == wishes.name and record.as_ == id
         }
-        return unspelled(exchange, here, written, spelled)
 
-    def _write(self, plans: Sequence[tuple[Place, Plan]], record: FileEdit) -> tuple[str, ...]:
+        def after_the_format(items: Exchange) -> Exchange:
+            return form.read(Source(Path(NAME), form.write(items, self._project.config.name)))
+
+        return with_what_is_the_same(exchange, here, written, after_the_format)
+
+    def _write(
+        self, busy: Sequence[tuple[Place, Plan]], edits: Sequence[FileEdit], record: FileEdit
+    ) -> tuple[str, ...]:
         """One transaction over all files, and just after it what is kept otherwise."""
-        busy = [(place, plan) for place, plan in plans if plan.added or plan.changed]
-        edits = [edit for place, plan in busy for edit in place.edits(plan.added, plan.changed)]
         facts = {
             "added": sum(len(plan.added) for _, plan in busy),
             "changed": sum(len(plan.changed) for _, plan in busy),
@@ -167,6 +178,15 @@ class ExchangeService:
 
     def give_out(self, *, memories: bool = False, ids_of: str | None = None) -> Exchange:
         """The requirements of the project, each with what was kept of it when it was imported."""
+        items, records = self._exported()
+        if ids_of is not None:
+            _demand_import(records, ids_of)
+            items = tuple(under_original_ids(items, records.values(), ids_of))
+        lines = self._project.memory.export_lines(self._call) if memories else ()
+        return Exchange(items=items, memories=lines)
+
+    def _exported(self) -> tuple[tuple[Item, ...], Records]:
+        """The requirements as they are exported, and the records of imports with the ids that these have now."""
         self._project.ensure_graph(self._call.progress)
         records = read_records(read_if_there(self._context.root / NAME))
         with self._context.lock.reading():
@@ -176,12 +196,7 @@ class ExchangeService:
             renamed = find_renamed(found, records, name)
             former |= {now: before for before, now in renamed.items()}
             records = followed(records, renamed, name)
-        items = tuple(_exported(found, records.values(), former))
-        if ids_of is not None:
-            _demand_import(records, ids_of)
-            items = tuple(under_original_ids(items, records.values(), ids_of))
-        lines = self._project.memory.export_lines(self._call) if memories else ()
-        return Exchange(items=items, memories=lines)
+        return tuple(_exported(found, records.values(), former)), records
 
     def rest(self) -> Iterator[dict[str, Any]]:
         """The nodes of the graph that are no items, and the edges that begin at them."""
@@ -199,6 +214,15 @@ class ExchangeService:
 
 _ITEMS = frozenset({NodeKind.REQUIREMENT, NodeKind.ASSERTION, NodeKind.USER_JOURNEY, NodeKind.MEMORY})
 _SHOWN = (str, int, float, bool, type(None))
+
+
+def _completed(exchange: Exchange, present: Mapping[str, Item], columns: frozenset[str]) -> Exchange:
+    """What a table has no column for stays as it is; `present` are the items that the project has, by their ids in the
+    table."""
+    from clew.exchange.flat import completed
+
+    items = (completed(item, present[item.id], columns) if item.id in present else item for item in exchange.items)
+    return msgspec.structs.replace(exchange, items=tuple(items))
 
 
 def _says_something(node: Node) -> bool:
@@ -258,21 +282,23 @@ def _demand_import(records: Mapping[tuple[str, str], ImportRecord], name: str) -
 
 
 def _exported(found: Mapping[str, Item], records: Iterable[ImportRecord], former: Mapping[str, str]) -> Iterator[Item]:
-    """Each item with what was kept of it. `former` are the ids of imported items that were renamed here."""
+    """Each item with what was kept of it; where it came by several imports, by the one that it was written by last.
+    `former` are the ids of imported items that were renamed here."""
     ids: dict[str, dict[str, str]] = {}
-    kept: dict[str, ImportRecord] = {}
+    kept: dict[str, list[ImportRecord]] = {}
     alone: list[ImportRecord] = []
     for record in records:
         ids.setdefault(record.source, {})[record.id] = record.as_ or record.id
         if record.as_ in found:
-            kept[record.as_] = record
+            kept.setdefault(record.as_, []).append(record)
         elif not record.as_ and record.id not in found:
             alone.append(record)
     for id, item in found.items():
         version = version_of(item)
-        if (own := kept.get(id)) is not None:
-            untouched = own.written in (version, version_of(with_ids(item, former)))
-            item = restored(item, own.kept, ids[own.source], untouched=untouched)
+        if id in kept:
+            versions = (version, version_of(with_ids(item, former)))
+            own = max(kept[id], key=lambda record: record.written in versions)
+            item = restored(item, own.kept, ids[own.source], untouched=own.written in versions)
             if own.now is not None:
                 item = msgspec.structs.replace(item, kept={**item.kept, NOW: msgspec.to_builtins(own.now)})
         yield msgspec.structs.replace(item, version=version)

@@ -4,7 +4,6 @@ JSON that breaks off, XML that declares a document type or entities, a text in a
 the place of the fault, before anything of the project is changed.
 """
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.parsers import expat
@@ -12,6 +11,7 @@ from xml.parsers import expat
 import msgspec
 
 from clew.errors import FormatError, InvalidArgument, NotFound
+from clew.text.repeated_keys import repeated_key
 from clew.text.shortening import shortened
 from clew.workspace.find import files_below
 
@@ -109,27 +109,22 @@ def text_of(data: bytes, name: str) -> str:
 def json_of(data: bytes, name: str, line: int = 0) -> Any:
     """What JSON says; `line` is where it stands, for a file of lines."""
     where = f"line {line} of '{name}'" if line else f"'{name}'"
-
-    def refuse_repeated(pairs: list[tuple[str, Any]]) -> None:
-        """The last would win, and the others would be gone in silence."""
-        known: set[str] = set()
-        for key, _ in pairs:
-            if key in known:
-                raise FormatError(
-                    f"An object in {where} has the key '{shortened(key)}' more than once; a key names one value.",
-                    hint=f"Remove one, or give it another key. {_NOTHING}",
-                )
-            known.add(key)
-
     data = data.removeprefix(b"\xef\xbb\xbf")
     try:
         found = msgspec.json.decode(data)
-        json.loads(data, object_pairs_hook=refuse_repeated)
-        return found
+        # What is written as it was read cannot have said a key twice; only other files are searched for one.
+        is_same = msgspec.json.encode(found) == msgspec.json.format(data, indent=-1)
+        key = None if is_same else repeated_key(data)
     except (ValueError, RecursionError) as error:
         raise FormatError(
             f"{where[:1].upper()}{where[1:]} is not valid JSON: {error}.", hint=f"Correct the file. {_NOTHING}"
         ) from error
+    if key is not None:
+        raise FormatError(
+            f"An object in {where} has the key '{shortened(key)}' more than once; a key names one value.",
+            hint=f"Remove one, or give it another key. {_NOTHING}",
+        )
+    return found
 
 
 def xml_of(data: bytes, name: str) -> "Element":

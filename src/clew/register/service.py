@@ -97,6 +97,12 @@ class RegisterService(RegisterReading):
             by, lambda draft: import_all(draft, found, source=wanted.source, strict=wanted.strict)
         )
 
+    def check_placing(self, call: "Call", wanted: Sequence[Requirement], *, source: str) -> None:
+        """Raises what `place` would raise, and writes nothing."""
+        from clew.register.operations.fields import author_of
+
+        place_all(Draft(self.register, author_of(call)), wanted, source)
+
     def place(
         self, call: "Call", wanted: Sequence[Requirement], *, source: str, expected: str, before: Callable[[], None]
     ) -> None:

@@ -9,7 +9,7 @@ import csv
 import io
 
 from clew.errors import FormatError
-from clew.exchange.columns import Mapped, items_of, rows_of
+from clew.exchange.columns import Mapped, exchange_of, rows_of
 from clew.exchange.model import Exchange
 from clew.exchange.sources import Source
 from clew.text.controls import csv_cell
@@ -29,7 +29,7 @@ def read(source: Source, columns: Mapped | None = None) -> Exchange:
         raise FormatError(
             f"'{source.name}' is not valid CSV: {error}.", hint=f"Correct the file. {_NOTHING}"
         ) from error
-    return Exchange(items=items_of([[plain(cell) for cell in row] for row in rows], source.name, columns))
+    return exchange_of([[plain(cell) for cell in row] for row in rows], source.name, columns)
 
 
 def _delimiter(text: str) -> str:

@@ -8,7 +8,7 @@ import zipfile
 from typing import Any
 
 from clew.errors import FormatError, Unavailable
-from clew.exchange.columns import Mapped, items_of, rows_of
+from clew.exchange.columns import Mapped, exchange_of, rows_of
 from clew.exchange.model import Exchange
 from clew.exchange.sources import MOST_BYTES, Source
 from clew.text.controls import printable
@@ -47,7 +47,7 @@ def read(source: Source, columns: Mapped | None = None) -> Exchange:
             f"'{source.name}' cannot be read as an Excel workbook: {type(error).__name__}: {error}.",
             hint=f"Save it as .xlsx, or as CSV. {_NOTHING}",
         ) from error
-    return Exchange(items=items_of(_without_empty_ends(rows), source.name, columns))
+    return exchange_of(_without_empty_ends(rows), source.name, columns)
 
 
 def _check_size(data: bytes, name: str) -> None:

@@ -22,12 +22,11 @@ from clew.exchange.places.openspec_text import (
     citation_line,
     is_field,
     metadata_line,
-    one_line,
     plain,
     scenario_lines,
     scenario_name,
 )
-from clew.exchange.places.place import FreeIds, Placing, free_name, grouped, title_of
+from clew.exchange.places.place import FreeIds, Placing, free_name, grouped, one_line, title_of
 from clew.formats.code.prose_citations import cited_in_prose
 from clew.formats.openspec.layout import checked_id, openspec_root, root_for, spec_path
 from clew.formats.openspec.reader import read_spec

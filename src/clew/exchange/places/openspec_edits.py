@@ -10,12 +10,11 @@ from clew.exchange.places.openspec_text import (
     citation_line,
     is_field,
     metadata_line,
-    one_line,
     plain_lines,
     scenario_lines,
     scenario_name,
 )
-from clew.exchange.places.place import free_name, grouped, title_of
+from clew.exchange.places.place import free_name, grouped, one_line, title_of
 from clew.exchange.places.spec_text import rewritten
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.write.lines import BlockLines

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from clew.exchange.model import Criterion, Relation
-from clew.exchange.places.place import writable
+from clew.exchange.places.place import one_line, writable
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.openspec.lines import CODE, FENCE, Lines
 
@@ -17,7 +17,7 @@ _STARTS_SOMETHING = re.compile(r"\s*(?:#|```|~~~)")
 
 
 def scenario_name(criterion: Criterion) -> str:
-    return " ".join(writable(criterion.title or criterion.label).split()) or "Criterion"
+    return one_line(criterion.title or criterion.label) or "Criterion"
 
 
 def scenario_lines(criterion: Criterion) -> list[str]:
@@ -26,10 +26,6 @@ def scenario_lines(criterion: Criterion) -> list[str]:
 
 def metadata_line(name: str, value: str) -> str:
     return f"- **{name}**: {one_line(value)}"
-
-
-def one_line(text: str) -> str:
-    return " ".join(writable(text).split())
 
 
 def citation_line(kind: str, relations: list[Relation], grammar: IdGrammar) -> str:

@@ -75,10 +75,14 @@ def writable(text: str) -> str:
     return _UNWRITABLE.sub("", text)
 
 
+def one_line(text: str) -> str:
+    return " ".join(writable(text).split())
+
+
 def title_of(item: Item, longest: int = LONGEST_TITLE) -> str:
     """A title of one line: its own, or else the first line of its text, or its id."""
     for words in (item.title, item.text.strip().partition("\n")[0], item.id):
-        line = " ".join(writable(words).replace("*", " ").split())
+        line = one_line(words.replace("*", " "))
         if line:
             return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
     return "Untitled"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from clew.edit.edits import FileEdit
 from clew.errors import InvalidArgument, Rejected
 from clew.exchange.model import REQUIREMENT, Criterion, Item, Relation, attribute
-from clew.exchange.places.place import Placing, some, title_of, writable
+from clew.exchange.places.place import Placing, one_line, some, title_of, writable
 from clew.exchange.places.spec_text import criterion_text
 from clew.formats.register.ids import PREFIX, format_id, number_of
 from clew.formats.register.model import (
@@ -93,7 +93,7 @@ class RegisterPlace:
             title = here.title
         known = frozenset(old.acceptance if old is not None else ())
         criteria = tuple(
-            each.text if each.text in known and not each.title else _one_line(criterion_text(each))
+            each.text if each.text in known and not each.title else one_line(criterion_text(each))
             for each in item.criteria
         )
         usual = Kind.FUNCTIONAL if criteria else Kind.CONSTRAINT
@@ -127,6 +127,9 @@ class RegisterPlace:
         )
 
     def edits(self, added: Sequence[Placing], changed: Sequence[Placing]) -> list[FileEdit]:
+        """None: the register is written by its own transaction, which is tried here."""
+        wanted, source = self._wanted(added, changed)
+        self._register.check_placing(self._call, wanted, source=source)
         return []
 
     def commit(
@@ -134,11 +137,14 @@ class RegisterPlace:
     ) -> tuple[str, ...]:
         """Under the lock of the register. The files are written first, the record of the import among them: what it
         says is made and is not there will be made by the next import."""
-        placings = (*added, *changed)
-        wanted = [self._requirement(placing) for placing in placings]
-        sources = ", ".join(sorted({placing.source for placing in placings}))
-        self._register.place(self._call, wanted, source=sources, expected=self._snapshot.version, before=files)
+        wanted, source = self._wanted(added, changed)
+        self._register.place(self._call, wanted, source=source, expected=self._snapshot.version, before=files)
         return (self._register.file.place.name,)
+
+    def _wanted(self, added: Sequence[Placing], changed: Sequence[Placing]) -> tuple[list[Requirement], str]:
+        """What is written, and the names of the imports that it comes from."""
+        placings = (*added, *changed)
+        return [self._requirement(each) for each in placings], ", ".join(sorted({each.source for each in placings}))
 
 
 def item_of(requirement: Requirement, path: str) -> Item:
@@ -182,7 +188,3 @@ def _word(written: str, type_: type[AnyWord], otherwise: AnyWord) -> AnyWord:
         return parse_word(shortened(written), type_, "word") if written else otherwise
     except InvalidArgument:
         return otherwise
-
-
-def _one_line(text: str) -> str:
-    return " ".join(writable(text).split())

@@ -93,7 +93,7 @@ def rewritten(former: str, text: str, lines_of: LinesOf) -> str:
         text = _without_blank_edges(text)
     before, after = (list(zip(*lines_of(each), strict=True)) for each in (former, text))
     found: list[str] = []
-    for kind, start, end, begin, until in SequenceMatcher(None, before, after).get_opcodes():
+    for kind, start, end, begin, until in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind == "equal":
             found += stands[start:end]
         else:

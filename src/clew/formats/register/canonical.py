@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from clew.errors import FormatError
+from clew.text.repeated_keys import repeated_key
 
 ALGORITHM = "sha256:"
 
@@ -64,7 +65,7 @@ def parse(data: bytes, name: str) -> Parsed:
         )
     # What prints to the same bytes cannot have said a key twice; only other files are searched for one.
     parts = encoded_parts(document)
-    if msgspec.json.format(joined(parts), indent=2) != data and (key := _repeated_key(data)) is not None:
+    if msgspec.json.format(joined(parts), indent=2) != data and (key := repeated_key(data)) is not None:
         raise FormatError(
             f"{name} gives the key '{key}' twice in one object, so one of the two values would be lost.",
             hint="Remove one of them by hand, then run `clew req repair --confirm-direct-edit`.",
@@ -83,26 +84,3 @@ def _unreadable(data: bytes, name: str, error: Exception) -> FormatError:
         f"{name} is not valid JSON: {error}.",
         hint=f"It may be cut off or edited by hand. `git diff -- {name}` shows what changed; restore it from git.",
     )
-
-
-class _RepeatedKey(Exception):
-    def __init__(self, key: str) -> None:
-        super().__init__(key)
-        self.key = key
-
-
-def _repeated_key(data: bytes) -> str | None:
-    import json  # few files are searched
-
-    def checked(pairs: list[tuple[str, Any]]) -> None:
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise _RepeatedKey(key)
-            seen.add(key)
-
-    try:
-        json.loads(data, object_pairs_hook=checked)
-    except _RepeatedKey as found:
-        return found.key
-    return None

@@ -67,7 +67,8 @@ class BlockLines:
 
         places = [line for line in range(first, stop) if line not in besides]
         former = [as_read(self.text[line]) for line in places]
-        for kind, start, end, begin, until in reversed(SequenceMatcher(None, former, texts).get_opcodes()):
+        changes = SequenceMatcher(None, former, texts, autojunk=False).get_opcodes()
+        for kind, start, end, begin, until in reversed(changes):
             if kind == "equal":
                 continue
             common = min(end - start, until - begin)
