@@ -261,7 +261,7 @@ A. A shelf SHALL stand.
     ("given", "wanted", "there", "then"),
     [
         ("```python", "```py", "```python", "```py"),
-        ("print(1)\\n```", "print(1)", "  ```python\nprint(1)\n```\n", "\\```python\nprint(1)\n"),
+        ("print(1)\\n```", "print(1)", "  ```python\nprint(1)\n```\n", "  \\```python\nprint(1)\n"),
         ("  ```python", "print(0)", "  ```python\nprint(1)\n```", "print(0)\nprint(1)\n\\```"),
         ("print(1)", "# print(2)\\n\\nA. x", "print(1)", "# print(2)\n\nA. x"),
         ('"label":"A","text":"A book', '"label":"B","text":"A book', "A. A book", "B. A book"),
@@ -405,7 +405,7 @@ Four.
         ),
         ('"owner":"Ann","risk":"low",', "", "## Attributes\n\n- owner:  Ann\n- risk: low\n\n", ""),
         ('"text":"Before the', '"text":"In front of the', "Before the", "In front of the"),
-        ("Behind the fields.", "Behind them.", "Behind the fields.  ", "Behind them."),
+        ("Behind the fields.", "Behind them.", "Behind the fields.", "Behind them."),
         ('"title":"Books"', '"title":"Volumes"', "Books", "Volumes"),
         ('"status":"Draft"', '"status":"Active"', "*Status*: Draft", "*Status*: Active"),
         ('"level":"prd"', '"level":"prd","template":"true"', "Draft\n", "Draft | **Template**\n"),

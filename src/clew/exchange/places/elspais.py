@@ -18,15 +18,23 @@ from clew.exchange.places.journeys import fresh_journey_id, journey_item, journe
 from clew.exchange.places.place import FreeIds, Placing, grouped, some, title_of
 from clew.exchange.places.reading_back import keeps_blocks
 from clew.exchange.places.requirement_edits import Fields, edited_requirement
-from clew.exchange.places.requirements import ATTRIBUTES, attribute_texts, listed_line, requirement_item
-from clew.exchange.places.spec_text import entry, plain
+from clew.exchange.places.requirements import (
+    ATTRIBUTES,
+    attribute_texts,
+    is_template,
+    listed_line,
+    requirement_item,
+)
+from clew.exchange.places.spec_text import SpecText, criterion_text
 from clew.formats.elspais.fields import REFERENCE_FIELDS
 from clew.formats.elspais.hashes import NOT_APPLICABLE, HashRule, hash_state, hash_to_write, rule_of_file
 from clew.formats.elspais.ids.grammar import IdGrammar, label_at, position_of
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Journey, Requirement
-from clew.formats.elspais.write.blocks import with_block, with_hash
+from clew.formats.elspais.requirement import UNKNOWN
+from clew.formats.elspais.write.blocks import with_blocks, with_hash
 from clew.formats.elspais.write.changelog import with_changelog_entry
+from clew.formats.elspais.write.lines import with_line_ends
 from clew.formats.openspec.slugs import slug
 from clew.graph.model import NodeKind
 from clew.text.shortening import shortened
@@ -47,12 +55,13 @@ class ElspaisPlace:
         self._grammar: IdGrammar = context.grammar
         self._settings = context.grammar.settings
         self._level = self._checked_level(level)
-        self._prefixes = context.grammar.header_prefixes
         self._highest: dict[str, int] = {}
         """The last number that was given on each level."""
         self._highest_journey: dict[str, int] = {}
         """The last number that was given to journeys of each name."""
         self._free_ids = FreeIds()
+        self._rules: dict[str, HashRule] = {}
+        """Of hashes, by file."""
 
     # What the project has
 
@@ -195,7 +204,7 @@ class ElspaisPlace:
         if old is not None:
             former = former or old.raw.encode()
             data = self._edited(item, old, former)
-            return data if self._says(data, item, former) else self._whole(item, old)
+            return data if self._says(data, item, former) else with_line_ends(self._whole(item, old), former)
         return self._whole(item)
 
     def _says(self, data: bytes, item: Item, former: bytes) -> bool:
@@ -209,8 +218,8 @@ class ElspaisPlace:
         """The text of a requirement or journey that is new, or that cannot be had by changing the old one."""
         if item.kind == JOURNEY:
             cited = [(kind, list(map(self._reference, each))) for kind, each in grouped(item.relations).items()]
-            return "\n".join(journey_lines(item, cited, self._prefixes)).encode()
-        data = "\n".join(self._lines(item)).encode()
+            return "\n".join(journey_lines(item, cited, SpecText(self._grammar, item.id))).encode()
+        data = "\n".join(self._lines(item, old if isinstance(old, Requirement) else None)).encode()
         if isinstance(old, Requirement):
             lines = old.raw.encode().splitlines()
             for each in reversed(old.changelog):
@@ -231,7 +240,7 @@ class ElspaisPlace:
         """The text that there is, with what differs."""
         if isinstance(old, Journey):
             return edited_journey(former, self._grammar, item, self._reference)
-        fields = Fields(self._level_of(item, item.id), self._status_of(item), self._reference)
+        fields = Fields(self._level_of(item, item.id, old), self._status_of(item, old), self._reference)
         data = edited_requirement(former, self._grammar, item, fields)
         found = [each for each in read(data, self._grammar).blocks if isinstance(each, Requirement)]
         rule = hash_state(old, self._settings).rule or self._rule_beside(old)
@@ -240,24 +249,31 @@ class ElspaisPlace:
 
     def _rule_beside(self, old: Requirement) -> HashRule:
         path, _ = self._records[old.id]
-        beside = (each for place, each in self._records.values() if place == path and isinstance(each, Requirement))
-        return rule_of_file(beside, self._settings)
+        if path not in self._rules:
+            beside = (each for place, each in self._records.values() if place == path and isinstance(each, Requirement))
+            self._rules[path] = rule_of_file(beside, self._settings)
+        return self._rules[path]
 
-    def _lines(self, item: Item) -> Iterator[str]:
-        """The text of a new requirement."""
+    def _lines(self, item: Item, old: Requirement | None) -> Iterator[str]:
+        """The text of a requirement that is new, or written anew."""
         title = title_of(item)
-        fields = [("Level", self._level_of(item, item.id).upper()), ("Status", self._status_of(item))]
+        level, status = self._level_of(item, item.id, old), self._status_of(item, old)
+        fields = [("Level", level.upper())] if level != UNKNOWN else []
+        fields += [("Status", status)] if status != UNKNOWN else []
         fields += [(kind.capitalize(), ", ".join(map(self._reference, each))) for kind, each in self._cited(item)]
-        flags = " | **Template**" if attribute(item, "template") == "true" else ""
-        yield from (f"## {item.id}: {title}", "", " | ".join(f"**{n}**: {v}" for n, v in fields) + flags, "")
-        if text := plain(item.text, self._prefixes):
+        flags = ["**Template**"] if is_template(item, old) else []
+        texts = SpecText(self._grammar, item.id)
+        above = SpecText(self._grammar, item.id, are_assertions_behind=bool(item.criteria))
+        fields_line = " | ".join((*(f"**{name}**: {value}" for name, value in fields), *flags))
+        yield from (f"## {item.id}: {title}", "", *((fields_line, "") if fields_line else ()))
+        if text := above.preamble(item.text):
             yield from (*text.split("\n"), "")
         if item.criteria:
             yield from ("### Assertions", "")
             for each in item.criteria:
-                yield from f"{each.label}. {entry(each, self._prefixes)}".split("\n")
+                yield from f"{each.label}. {texts.assertion(each.label, criterion_text(each))}".split("\n")
             yield ""
-        sections, listed = attribute_texts(item, self._prefixes)
+        sections, listed = attribute_texts(item, texts)
         for name, text in sections.items():
             yield from (f"### {name}", "", *text.split("\n"), "")
         if listed:
@@ -281,16 +297,20 @@ class ElspaisPlace:
             raise InvalidArgument(f"'{shortened(level)}' is not a level.", hint=f"Levels of this project: {known}.")
         return found.name
 
-    def _level_of(self, item: Item, id: str | None) -> str:
-        """What the id says; else what the item says; else what the import says."""
+    def _level_of(self, item: Item, id: str | None, old: Requirement | None = None) -> str:
+        """What the id says; else what the item says; else what is here already; else what the import says."""
         of_id = self._grammar.level_of(id) if id is not None else None
         of_item = self._settings.level(attribute(item, "level")) if attribute(item, "level") else None
+        if old is not None and of_item is None:
+            return old.level
         return of_id or (of_item.name if of_item is not None else self._level)
 
-    def _status_of(self, item: Item) -> str:
+    def _status_of(self, item: Item, old: Requirement | None) -> str:
+        """What the item says, where that is a status of the project; else what is here already."""
         wanted = attribute(item, "status")
         known = [status for _, statuses in self._settings.status_roles for status in statuses]
-        return next((each for each in known if each.casefold() == wanted.casefold()), _DEFAULT_STATUS)
+        otherwise = old.status if old is not None else _DEFAULT_STATUS
+        return next((each for each in known if each.casefold() == wanted.casefold()), otherwise)
 
     def edits(self, added: Sequence[Placing], changed: Sequence[Placing]) -> list[FileEdit]:
         files = _Files(self._context)
@@ -384,11 +404,8 @@ class _Files:
         for start, end, block in sorted(self._replaced.get(path, ()), reverse=True):
             former = data[start:end]
             data = data[:start] + block.rstrip(b"\r\n") + former[len(former.rstrip(b"\r\n")) :] + data[end:]
-        blocks = [block for _, block in self._appended.get(path, ())]
-        if not blocks:
-            return data
-        first = with_block(data or b"# Imported requirements\n", blocks[0])
-        return b"\n".join((first, *blocks[1:]))
+        blocks = [with_line_ends(block, data) for _, block in self._appended.get(path, ())]
+        return with_blocks(data or b"# Imported requirements\n", blocks) if blocks else data
 
 
 def item_of(record: Requirement | Journey, path: str) -> Item:

@@ -14,13 +14,12 @@ from clew.exchange.places.journeys import (
     is_of_steps,
     journey_item,
     named_sections,
-    preamble_text,
-    section_text,
     section_texts,
     step_lines,
 )
 from clew.exchange.places.place import free_name, title_of
 from clew.exchange.places.reference_edits import with_references
+from clew.exchange.places.spec_text import SpecText
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.journey import LIST_FIELDS, TEXT_FIELDS
 from clew.formats.elspais.reader import read
@@ -40,16 +39,16 @@ def edited_journey(data: bytes, grammar: IdGrammar, item: Item, written: Callabl
     """The block of a journey that says what an item says. `written` is how a relation is written."""
     record = next(each for each in read(data, grammar).blocks if isinstance(each, Journey))
     before = journey_item(record, "")
-    data = _with_sections(data, grammar, record, item)
+    texts = SpecText(grammar, item.id)
+    data = _with_sections(data, grammar, record, item, texts)
     own = {name for name, _ in named_sections(record)}
     others = msgspec.structs.replace(
         item, attributes={name: value for name, value in item.attributes.items() if name not in own}
     )
-    for name, text in section_texts(others, grammar.header_prefixes).items():
+    for name, text in section_texts(others, texts).items():
         data = with_section_named(data, grammar, name, text)
-    text = preamble_text(item, grammar.header_prefixes)
-    if text != preamble_text(before, grammar.header_prefixes):
-        data = with_journey_preamble(data, grammar, text)
+    if item.text != before.text:
+        data = with_journey_preamble(data, grammar, texts.preamble(item.text, before.text))
     data = with_references(data, grammar, LIST_FIELDS, (before, item), written)
     for name, value in field_texts(others).items():
         if value != " ".join(getattr(record, name).split()):
@@ -57,10 +56,9 @@ def edited_journey(data: bytes, grammar: IdGrammar, item: Item, written: Callabl
     return with_title(data, grammar, title_of(item)) if item.title != record.title else data
 
 
-def _with_sections(data: bytes, grammar: IdGrammar, record: Journey, item: Item) -> bytes:
+def _with_sections(data: bytes, grammar: IdGrammar, record: Journey, item: Item, texts: SpecText) -> bytes:
     """The block with the steps of an item, and with what it says in the sections that there are."""
-    prefixes = grammar.header_prefixes
-    steps = "\n".join(step_lines(item.criteria, prefixes))
+    steps = "\n".join(step_lines(item.criteria, texts))
     named = named_sections(record)
     of_steps = [each for name, each in named if name is None or (item.criteria and is_of_steps(each.heading))]
     taken = {name for name in TEXT_FIELDS if name in item.attributes}
@@ -69,10 +67,11 @@ def _with_sections(data: bytes, grammar: IdGrammar, record: Journey, item: Item)
         if section in of_steps:
             changes.append((section, STEPS, steps if section is of_steps[0] else ""))
             continue
-        text = section_text(item.attributes.get(name or "", ""), prefixes)
+        value = item.attributes.get(name or "", "")
+        text = value if value == section.text else texts.section(value, section.text) if value.strip() else ""
         # The second of a name keeps its name where the first is gone.
         heading = section.heading if free_name(section.heading, taken) == name else name or ""
-        changes.append((section, heading, section.text if text == section_text(section.text, prefixes) else text))
+        changes.append((section, heading, text))
         taken |= {(name or "").casefold()} if text else set()
     # From the last on, so that the lines of those before stay right.
     for section, heading, text in reversed(changes):

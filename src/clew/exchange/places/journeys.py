@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from clew.exchange.model import JOURNEY, Criterion, Item, Relation, attribute, without_attributes
 from clew.exchange.places.place import free_name, title_of, writable
-from clew.exchange.places.spec_text import FENCE, is_taken, plain
-from clew.formats.elspais.journey import JOURNEY_FIELD, LIST_FIELDS, STEP, TEXT_FIELDS
+from clew.exchange.places.spec_text import SpecText, criterion_text
+from clew.formats.elspais.journey import LIST_FIELDS, TEXT_FIELDS
 from clew.formats.elspais.lines import plain_heading
 from clew.formats.elspais.records import Journey, SectionRecord
 
@@ -60,7 +60,7 @@ def _steps(record: Journey) -> tuple[Criterion, ...]:
 def _are_plain(steps: Sequence[Criterion], text: str) -> bool:
     """Whether a section says its steps and nothing else."""
     labels = [each.label for each in steps]
-    return len(set(labels)) == len(labels) and "\n".join(step_lines(steps, ())) == text
+    return len(set(labels)) == len(labels) and "\n".join(step_lines(steps)) == text
 
 
 def fresh_journey_id(item: Item, taken: set[str], highest: dict[str, int]) -> str:
@@ -83,7 +83,7 @@ def journey_labels(item: Item) -> tuple[str, ...]:
     return tuple(str(number) for number in range(1, len(given) + 1))
 
 
-def journey_lines(item: Item, cited: Sequence[tuple[str, list[str]]], prefixes: tuple[str, ...]) -> Iterator[str]:
+def journey_lines(item: Item, cited: Sequence[tuple[str, list[str]]], texts: SpecText) -> Iterator[str]:
     """The text of a new journey. `cited` are the references of each kind."""
     yield from (f"## {item.id}: {title_of(item)}", "")
     written = [f"**{name.capitalize()}**: {value}" for name, value in field_texts(item).items() if value]
@@ -91,11 +91,11 @@ def journey_lines(item: Item, cited: Sequence[tuple[str, list[str]]], prefixes: 
     for kind, references in cited:
         if kind in LIST_FIELDS:
             yield from (f"{kind.capitalize()}: {', '.join(references)}", "")
-    if text := preamble_text(item, prefixes):
+    if text := texts.preamble(item.text):
         yield from (*text.split("\n"), "")
     if item.criteria:
-        yield from (f"### {STEPS}", "", *step_lines(item.criteria, prefixes), "")
-    for name, text in section_texts(item, prefixes).items():
+        yield from (f"### {STEPS}", "", *step_lines(item.criteria, texts), "")
+    for name, text in section_texts(item, texts).items():
         yield from (f"### {name}", "", *text.split("\n"), "")
     yield from (f"*End* *{item.id}*", "")
 
@@ -105,37 +105,19 @@ def field_texts(item: Item) -> dict[str, str]:
     return {name: " ".join(writable(attribute(item, name)).split()) for name in TEXT_FIELDS}
 
 
-def preamble_text(item: Item, prefixes: tuple[str, ...]) -> str:
-    return plain(item.text, prefixes, _begins_field)
-
-
-def section_text(value: str, prefixes: tuple[str, ...]) -> str:
-    return plain(value, prefixes, lambda _: False)
-
-
-def section_texts(item: Item, prefixes: tuple[str, ...]) -> dict[str, str]:
+def section_texts(item: Item, texts: SpecText) -> dict[str, str]:
     """The attributes that become sections, by their headings."""
     found: dict[str, str] = {}
     for name, value in without_attributes(item, *TEXT_FIELDS).items():
         is_taken = bool(item.criteria) and is_of_steps(name)
-        if (text := section_text(value, prefixes)) and _NAME.fullmatch(name) and not is_taken:
+        if (text := texts.section(value)) and _NAME.fullmatch(name) and not is_taken and texts.is_heading(name.strip()):
             found[name.strip()] = text
     return found
 
 
-def _begins_field(line: str) -> bool:
-    field = JOURNEY_FIELD.match(line)
-    return field is not None and (field.signed or field.decorated)
-
-
-def step_lines(steps: Sequence[Criterion], prefixes: tuple[str, ...]) -> Iterator[str]:
+def step_lines(steps: Sequence[Criterion], texts: SpecText | None = None) -> Iterator[str]:
+    """Steps as they are written; without `texts`, those that were read."""
     for each in steps:
-        text = f"{each.title}: {each.text}" if each.title else each.text
-        first, *rest = writable(text).strip().split("\n")
-        yield f"{each.label}. {first.rstrip()}".rstrip()
-        opened = [line for line in rest if line.lstrip().startswith(FENCE) and line[0].isspace()]
-        for line in rest:
-            # What is indented deeper belongs to the step, and so does a code block that is closed.
-            begins = (STEP.match(line) and not line[0].isspace()) or line.startswith(FENCE) or is_taken(line, prefixes)
-            begins = begins or (line in opened and len(opened) % 2 == 1)
-            yield f"\\{line.lstrip()}" if begins else line.rstrip()
+        text = texts.step(each.label, criterion_text(each)) if texts is not None else each.text
+        first, *rest = text.split("\n")
+        yield from (f"{each.label}. {first}".rstrip() if not first.strip() else f"{each.label}. {first}", *rest)

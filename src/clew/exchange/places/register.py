@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from clew.edit.edits import FileEdit
 from clew.errors import InvalidArgument, Rejected
 from clew.exchange.model import REQUIREMENT, Criterion, Item, Relation, attribute
-from clew.exchange.places.place import Placing, one_line, some, title_of, writable
+from clew.exchange.places.place import Placing, some, title_of, writable
 from clew.exchange.places.spec_text import criterion_text
 from clew.formats.register.ids import PREFIX, format_id, number_of
 from clew.formats.register.model import (
@@ -93,7 +93,7 @@ class RegisterPlace:
             title = here.title
         known = frozenset(old.acceptance if old is not None else ())
         criteria = tuple(
-            each.text if each.text in known and not each.title else one_line(criterion_text(each))
+            each.text if each.text in known and not each.title else writable(criterion_text(each)).strip()
             for each in item.criteria
         )
         usual = Kind.FUNCTIONAL if criteria else Kind.CONSTRAINT
@@ -113,11 +113,11 @@ class RegisterPlace:
             id=item.id,
             title=title,
             statement=item.text if here is not None and here.text == item.text else _statement(item, criteria) or title,
-            rationale=_rationale(item, here) or f"It was imported from {placing.source}.",
+            rationale=_rationale(item, here) or (old.rationale if old else f"It was imported from {placing.source}."),
             acceptance=criteria,
-            kind=_word(attribute(item, "kind"), Kind, usual),
-            priority=_word(attribute(item, "priority"), Priority, Priority.SHOULD),
-            status=_word(attribute(item, "status"), Status, Status.DRAFT),
+            kind=_word(attribute(item, "kind"), Kind, old.kind if old else usual),
+            priority=_word(attribute(item, "priority"), Priority, old.priority if old else Priority.SHOULD),
+            status=_word(attribute(item, "status"), Status, old.status if old else Status.DRAFT),
             tags=tags,
             links=tuple(RequirementLink(kind=kind, target=target) for kind, target in links),
             created="",

@@ -4,7 +4,6 @@ The headings of the requirement keep their place, their level and their words, w
 """
 
 from collections.abc import Callable
-from functools import partial
 from itertools import groupby
 
 import msgspec
@@ -18,19 +17,12 @@ from clew.exchange.places.requirements import (
     Said,
     attribute_texts,
     is_of_assertions,
+    is_template,
     listed_line,
     requirement_item,
     said_by,
 )
-from clew.exchange.places.spec_text import (
-    criterion_text,
-    entry,
-    entry_lines,
-    group_lines,
-    plain,
-    plain_lines,
-    rewritten,
-)
+from clew.exchange.places.spec_text import SpecText, criterion_text
 from clew.formats.elspais.fields import REFERENCE_FIELDS
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.reader import read
@@ -60,18 +52,18 @@ def edited_requirement(data: bytes, grammar: IdGrammar, item: Item, fields: Fiel
     """The block of a requirement that says what an item says."""
     record = _record(data, grammar)
     before = requirement_item(record, "")
-    data = with_assertions(data, grammar, record, _assertions(record, item, grammar))
-    data = _with_attributes(data, grammar, item)
-    text = rewritten(before.text, item.text, lambda text: plain_lines(text, grammar.header_prefixes))
-    if text != before.text:
-        data = with_preamble(data, grammar, text)
+    texts = SpecText(grammar, item.id, are_assertions_behind=bool(item.criteria))
+    data = with_assertions(data, grammar, record, _assertions(record, item, texts))
+    data = _with_attributes(data, grammar, item, texts)
+    if item.text != before.text:
+        data = with_preamble(data, grammar, texts.preamble(item.text, before.text))
     data = with_references(data, grammar, REFERENCE_FIELDS, (before, item), fields.written)
     if attribute(item, "status") != record.status != fields.status:
         data = with_status(data, grammar, fields.status)
     if attribute(item, "level").casefold() != record.level.casefold() != fields.level.casefold():
         data = with_level(data, grammar, fields.level)
-    if (is_template := attribute(item, "template") == "true") != record.template:
-        data = with_template_mark(data, grammar, is_template)
+    if is_template(item, record) != record.template:
+        data = with_template_mark(data, grammar, not record.template)
     return with_title(data, grammar, title_of(item)) if item.title != record.title else data
 
 
@@ -79,42 +71,32 @@ def _record(data: bytes, grammar: IdGrammar) -> Requirement:
     return next(each for each in read(data, grammar).blocks if isinstance(each, Requirement))
 
 
-def _assertions(record: Requirement, item: Item, grammar: IdGrammar) -> list[tuple[str, str]]:
+def _assertions(record: Requirement, item: Item, texts: SpecText) -> list[tuple[str, str]]:
     """The labels and texts that an item wants, in the lines that the requirement has where they say the same."""
-    prefixes = grammar.header_prefixes
     there: dict[str, list[str]] = {}
     for assertion in record.assertions:
         there.setdefault(assertion.label, []).append(assertion.text)
     found: list[tuple[str, str]] = []
     for each, place in zip(item.criteria, places_taken(record, [each.label for each in item.criteria]), strict=True):
-        if own := there.get(each.label):
-            former = own.pop(0)
-        elif place is not None:
-            former = place.text
-        else:
-            found.append((each.label, entry(each, prefixes)))
-            continue
-        # Below a letter, numbers are a list, unless labels are numbers here.
-        with_numbers = not each.label.isdigit() and not grammar.is_label("1")
-        lines_of = partial(entry_lines, prefixes=prefixes, with_numbers=with_numbers)
-        is_same = not each.title and each.text == former
-        found.append((each.label, former if is_same else rewritten(former, criterion_text(each), lines_of)))
+        own = there.get(each.label)
+        former = own.pop(0) if own else place.text if place is not None else None
+        text = criterion_text(each)
+        found.append((each.label, text if text == former else texts.assertion(each.label, text, former)))
     return found
 
 
-def _with_attributes(data: bytes, grammar: IdGrammar, item: Item) -> bytes:
+def _with_attributes(data: bytes, grammar: IdGrammar, item: Item, texts: SpecText) -> bytes:
     """The block with what an item says in sections, those that there are and new ones."""
-    prefixes = grammar.header_prefixes
     said = list(said_by(_record(data, grammar)))
     own = {each.name for each in said}
     sections, listed = attribute_texts(
         msgspec.structs.replace(
             item, attributes={name: text for name, text in item.attributes.items() if name not in own}
         ),
-        prefixes,
+        texts,
     )
     empty = empty_headings(data, grammar)
-    sections |= {name: plain(listed.pop(name), prefixes) for name in list(listed) if name.casefold() in empty}
+    sections |= {name: texts.section(listed.pop(name)) for name in list(listed) if name.casefold() in empty}
     changes: list[tuple[SectionRecord, str, str]] = []
     taken = set(FIELDS)
     """The names of those before that stay."""
@@ -122,11 +104,11 @@ def _with_attributes(data: bytes, grammar: IdGrammar, item: Item) -> bytes:
     for section, parts in groupby(said, lambda each: each.section):
         every = list(parts)
         if every[0].line is None:
-            changes.append((section, *_section(every[0], item, taken, prefixes)))
+            changes.append((section, *_section(every[0], item, taken, texts)))
             continue
         lines, moved = _listed(every, item, taken)
         lists += [len(changes)] if lines else []
-        sections |= {name: plain(text, prefixes) for name, text in moved.items()}
+        sections |= {name: texts.section(text) for name, text in moved.items()}
         changes.append((section, section.heading, "\n".join(lines)))
     if listed and lists:
         section, heading, text = changes[lists[-1]]
@@ -147,13 +129,13 @@ def _with_attributes(data: bytes, grammar: IdGrammar, item: Item) -> bytes:
     return data
 
 
-def _section(said: Said, item: Item, taken: set[str], prefixes: tuple[str, ...]) -> tuple[str, str]:
+def _section(said: Said, item: Item, taken: set[str], texts: SpecText) -> tuple[str, str]:
     """The heading and the text that a section gets."""
     value = item.attributes.get(said.name, "")
     text = said.text
     if value != text:
-        lines = group_lines if _holds_assertions(said.section) else plain_lines
-        text = rewritten(text, value, lambda each: lines(each, prefixes)) if value.strip() else ""
+        written = texts.group if _holds_assertions(said.section) else texts.section
+        text = written(value, text) if value.strip() else ""
     heading = said.written
     if text:
         # The second of a name keeps its name where the first is gone.

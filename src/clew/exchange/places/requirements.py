@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from clew.exchange.model import Criterion, Item, Relation, without_attributes
+from clew.exchange.model import Criterion, Item, Relation, attribute, without_attributes
 from clew.exchange.places.place import LONGEST_TITLE, free_name, writable
-from clew.exchange.places.spec_text import is_taken, plain
+from clew.exchange.places.spec_text import SpecText
 from clew.formats.elspais.lines import plain_heading
 from clew.formats.elspais.records import Requirement, SectionRecord
 
@@ -78,7 +78,7 @@ def _parts(section: SectionRecord) -> list[tuple[str, str, int | None]]:
     return [(section.heading, section.text, None)]
 
 
-def attribute_texts(item: Item, prefixes: tuple[str, ...]) -> tuple[dict[str, str], dict[str, str]]:
+def attribute_texts(item: Item, texts: SpecText) -> tuple[dict[str, str], dict[str, str]]:
     """The attributes that become sections, by their headings, and those that are listed."""
     sections: dict[str, str] = {}
     listed: dict[str, str] = {}
@@ -89,9 +89,15 @@ def attribute_texts(item: Item, prefixes: tuple[str, ...]) -> tuple[dict[str, st
         is_short = "\n" not in bare and len(bare) <= _LONGEST_LISTED and name.casefold() not in _PROSE
         if is_short and _NAME.fullmatch(name):
             listed[name.strip()] = bare
-        elif _is_heading(name, prefixes):
-            sections[name] = plain(value, prefixes)
+        elif _is_heading(name, texts):
+            sections[name] = texts.section(value)
     return sections, listed
+
+
+def is_template(item: Item, old: Requirement | None) -> bool:
+    """What the item says; where that is neither true nor false, what is here already."""
+    said = attribute(item, "template").strip().casefold()
+    return old.template if old is not None and said not in ("", "true", "false") else said == "true"
 
 
 def is_of_assertions(heading: str) -> bool:
@@ -102,6 +108,6 @@ def listed_line(name: str, text: str) -> str:
     return f"- {name}: {text}"
 
 
-def _is_heading(name: str, prefixes: tuple[str, ...]) -> bool:
+def _is_heading(name: str, texts: SpecText) -> bool:
     is_one = name == writable(name).strip() and "\n" not in name and 0 < len(name) <= LONGEST_TITLE
-    return is_one and not name.startswith("#") and not is_taken(name, prefixes)
+    return is_one and texts.is_heading(name)

@@ -1,91 +1,134 @@
-"""Texts of others in Markdown specs: a line that would be read as something else gets a backslash in front of it."""
+"""Texts of others in Markdown specs: they are written as they are, as far as the reader of the specs reads them so.
 
-import re
+Nothing here knows which lines mean something. A text is put where it would stand, the reader reads it, and a line that
+it takes for something else gets a backslash in front of its words.
+"""
+
 from collections.abc import Callable, Sequence
-from functools import partial
-from itertools import accumulate
 
 from clew.exchange.model import Criterion
 from clew.exchange.places.place import writable
+from clew.formats.elspais.ids.grammar import IdGrammar
+from clew.formats.elspais.lines import END, HEADING
+from clew.formats.elspais.reader import read
+from clew.formats.elspais.records import Journey, Requirement
+from clew.formats.elspais.write.fields import journey_fields, requirement_fields
+from clew.formats.elspais.write.lines import BlockLines
 
-FENCE = "```"
-_LABELLED = re.compile(r"\s*([A-Z0-9]{1,4})\.(?:\s|$)")
-_EMPHASISED = re.compile(r"\s*([*_]{1,2}).*\1\s*")
-_STARTS_SOMETHING = re.compile(r"\s*(?:#|\*End\*)", re.IGNORECASE)
-_STARTS_FIELD = re.compile(
-    r"\s*(?:[*_]+template\b|[*_]*(?:level|status|implements|refines|satisfies|integrates|addresses)[*_]*\s*[:=])",
-    re.IGNORECASE,
-)
-
-
-def begins_field(line: str) -> bool:
-    """Whether a line would be read as a field of a requirement."""
-    return _STARTS_FIELD.match(line) is not None
+_ASSERTIONS = ("### Assertions", "")
+_STEPS = ("### Steps", "")
+_SECTION = ("### Text", "")
+_END = "*End* *Title*"
 
 
-def plain(text: str, prefixes: tuple[str, ...], is_field: Callable[[str], bool] = begins_field) -> str:
-    """A text that is read as text and nothing else; `is_field` says which lines would be read as fields."""
-    return "\n".join(plain_lines(_without_blank_edges(text), prefixes, is_field)[1])
+class SpecText:
+    """How texts are written into a requirement or a journey. Each may take the place of a `former` one: lines that it
+    says already stay as they stand."""
+
+    def __init__(self, grammar: IdGrammar, id: str, *, are_assertions_behind: bool = False) -> None:
+        """`are_assertions_behind` says that a heading of assertions may follow, which makes a header of an id."""
+        self._grammar = grammar
+        self._header = (f"## {id}: Title", "")
+        self._behind = ("", *(_ASSERTIONS if are_assertions_behind else ()), _END)
+        self._known: dict[tuple[tuple[str, ...], str], bool] = {}
+
+    def preamble(self, text: str, former: str | None = None) -> str:
+        """A text between the header and the first heading."""
+        return "\n".join(self._written(self._header, _said(text, former)))
+
+    def section(self, text: str, former: str | None = None) -> str:
+        """A text below a heading that the reader has no meaning for."""
+        return "\n".join(self._written((*self._header, *_SECTION), _said(text, former)))
+
+    def group(self, text: str, former: str | None = None) -> str:
+        """A text between assertions, or before the first."""
+        return "\n".join(self._written((*self._header, *_ASSERTIONS), _said(text, former)))
+
+    def assertion(self, label: str, text: str, former: str | None = None) -> str:
+        """The text behind the label of an assertion."""
+        return self._labelled(_ASSERTIONS, label, text, former)
+
+    def step(self, label: str, text: str) -> str:
+        """The text behind the number of a step."""
+        return self._labelled(_STEPS, label, text, None)
+
+    def is_heading(self, name: str) -> bool:
+        """Whether a section may have this heading."""
+        found = read("\n".join((*self._header, f"### {name}", "", "Text", "", _END)).encode(), self._grammar).blocks
+        sections = found[0].sections if len(found) == 1 and isinstance(found[0], Requirement | Journey) else ()
+        return [each.heading for each in sections] == [name]
+
+    def _labelled(self, heading: tuple[str, ...], label: str, text: str, former: str | None) -> str:
+        # The first line stands behind the label: it neither begins anything nor opens a code block.
+        first, *rest = _said(text, former)
+        first = first.lstrip()
+        return "\n".join((first, *self._written((*self._header, *heading, f"{label}. {first}"), rest)))
+
+    def _written(self, before: tuple[str, ...], said: Sequence[str]) -> list[str]:
+        """The lines that stand behind others: those that begin something else with a backslash."""
+        lines = list(said)
+        escaped: set[int] = set()
+        while found := [each for each in self._begin_something(before, lines) if each not in escaped]:
+            # What follows the first may be something else only because of it.
+            for each in [found[0], *(each for each in found[1:] if self._begins_something(before, lines[each]))]:
+                bare = lines[each].lstrip()
+                lines[each] = f"{lines[each][: -len(bare)]}\\{bare}"
+                escaped.add(each)
+        return lines
+
+    def _begins_something(self, before: tuple[str, ...], line: str) -> bool:
+        """Whether a line is more than text, whatever stands around it."""
+        if (before, line) not in self._known:
+            self._known[before, line] = bool(self._begin_something(before, [line]))
+        return self._known[before, line]
+
+    def _begin_something(self, before: tuple[str, ...], lines: Sequence[str]) -> list[int]:
+        """Which lines the reader takes for more than text."""
+        if not lines:
+            return []
+        data = "\n".join((*before, *lines, *self._behind)).encode()
+        block = BlockLines(data, self._grammar)
+        found = {index for index, kind in enumerate(block.read.kinds) if kind in (HEADING, END)}
+        found |= {block.read.fence_line - 1}
+        for record in read(data, self._grammar).blocks:
+            if isinstance(record, Requirement):
+                found |= {record.span.line - 1, *(each.span.line - 1 for each in record.assertions)}
+                found |= {each.span.line - 1 for each in record.sections}
+                found |= {index for index, _ in requirement_fields(block, self._grammar)}
+            elif isinstance(record, Journey):
+                found |= {record.span.line - 1, *(line - 1 for _, _, line in record.steps)}
+                found |= {index for index, _ in journey_fields(block)}
+        first = len(before)
+        return [index - first for index in sorted(found) if first <= index < first + len(lines)]
 
 
-def plain_lines(
-    text: str, prefixes: tuple[str, ...], is_field: Callable[[str], bool] = begins_field
-) -> tuple[list[str], list[str]]:
-    """The lines of a text as they are said and as they are written. Code blocks stay as they are, unless one is never
-    closed."""
-    said = _lines(text)
-    return said, _escaped(said, lambda line: is_taken(line, prefixes) or is_field(line))
+def criterion_text(criterion: Criterion) -> str:
+    """What a criterion says; a scenario begins with its title."""
+    return f"{criterion.title}: {criterion.text}" if criterion.title else criterion.text
 
 
-def group_lines(text: str, prefixes: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    """The lines of a text between assertions, which begin none, as they are said and as they are written."""
-    said = _lines(text)
-    return said, _escaped(said, lambda line: _begins(line, prefixes))
-
-
-def entry_lines(
-    text: str, prefixes: tuple[str, ...], *, with_numbers: bool = False
-) -> tuple[list[str], list[str | None]]:
-    """The lines of an assertion's text, which begin no other one, as they are said and as they are written; None for a
-    blank one outside code, which is not written. A numbered list is text `with_numbers`."""
-    first, *rest = said = _lines(text)
-    # The first stands behind a label: it neither begins anything nor opens a code block.
-    begins = partial(_begins, prefixes=prefixes, with_numbers=with_numbers)
-    written = zip(_escaped(rest, begins), in_code(rest), strict=True)
-    return said, [first, *(line if line or is_code else None for line, is_code in written)]
-
-
-def in_code(lines: Sequence[str]) -> list[bool]:
-    """Which lines stand in a code block, fences included; none where the last block is never closed."""
-    fences = [line.lstrip().startswith(FENCE) for line in lines]
-    if sum(fences) % 2:
-        return [False] * len(fences)
-    return [is_fence or number % 2 == 1 for is_fence, number in zip(fences, accumulate(fences), strict=True)]
+def _said(text: str, former: str | None) -> list[str]:
+    if former is None:
+        return _without_blank_edges(text).split("\n")
+    return rewritten(former, text, lambda each: (_lines(each), _lines(each))).split("\n")
 
 
 def _lines(text: str) -> list[str]:
-    return [line.rstrip() for line in writable(text).split("\n")]
-
-
-def _escaped(lines: Sequence[str], begins: Callable[[str], bool]) -> list[str]:
-    """The lines as they are written: outside code, what begins something else gets a backslash."""
-    return [
-        f"\\{line.lstrip()}" if not is_code and (begins(line) or line.lstrip().startswith(FENCE)) else line
-        for line, is_code in zip(lines, in_code(lines), strict=True)
-    ]
+    return writable(text).split("\n")
 
 
 def _without_blank_edges(text: str) -> str:
     lines = _lines(text)
-    said = [index for index, line in enumerate(lines) if line]
+    said = [index for index, line in enumerate(lines) if line.strip()]
     return "\n".join(lines[said[0] : said[-1] + 1]) if said else ""
 
 
-LinesOf = Callable[[str], tuple[Sequence[str], Sequence[str | None]]]
+LinesOf = Callable[[str], tuple[Sequence[str], Sequence[str]]]
 
 
 def rewritten(former: str, text: str, lines_of: LinesOf) -> str:
-    """What is written in the place of a text that stands in a file: lines that it says already stay as they stand."""
+    """What is written in the place of a text that stands in a file: lines that it says already stay as they stand.
+    `lines_of` gives the lines of a text as they are said and as they are written."""
     from difflib import SequenceMatcher  # only for what is edited
 
     stands = former.split("\n")
@@ -94,31 +137,5 @@ def rewritten(former: str, text: str, lines_of: LinesOf) -> str:
     before, after = (list(zip(*lines_of(each), strict=True)) for each in (former, text))
     found: list[str] = []
     for kind, start, end, begin, until in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        if kind == "equal":
-            found += stands[start:end]
-        else:
-            found += [written for _, written in after[begin:until] if written is not None]
+        found += stands[start:end] if kind == "equal" else [written for _, written in after[begin:until]]
     return "\n".join(found)
-
-
-def is_taken(line: str, prefixes: tuple[str, ...]) -> bool:
-    """Whether a line would be read as a heading, an End marker or the header of a requirement."""
-    is_header = bool(prefixes) and ":" in line and line.lstrip("# \t").startswith(prefixes)
-    return is_header or _STARTS_SOMETHING.match(line) is not None
-
-
-def entry(criterion: Criterion, prefixes: tuple[str, ...]) -> str:
-    """The text of an assertion; a scenario begins with its title."""
-    written = entry_lines(criterion_text(criterion).strip(), prefixes)[1]
-    return "\n".join(line for line in written if line is not None)
-
-
-def criterion_text(criterion: Criterion) -> str:
-    return f"{criterion.title}: {criterion.text}" if criterion.title else criterion.text
-
-
-def _begins(line: str, prefixes: tuple[str, ...], *, with_numbers: bool = False) -> bool:
-    """Whether a line would be read as the beginning of something else, among assertions."""
-    label = _LABELLED.match(line)
-    is_entry = label is not None and not (with_numbers and label[1].isdigit())
-    return is_entry or _EMPHASISED.fullmatch(line) is not None or is_taken(line, prefixes) or begins_field(line)

@@ -11,6 +11,7 @@ Nothing here decides whether a change is right: the caller parses the result aga
 """
 
 import re
+from collections.abc import Sequence
 
 import msgspec
 
@@ -181,6 +182,14 @@ def with_block(data: bytes, block: bytes) -> bytes:
     return data + gap + (b"---" + line_end + line_end if uses_rules else b"") + closed
 
 
+def with_blocks(data: bytes, blocks: Sequence[bytes]) -> bytes:
+    """The file with several blocks at its end, likewise."""
+    mark = b"\0\n"
+    first = with_block(data, blocks[0])
+    before, behind = with_block(first, mark)[len(first) :].split(mark)
+    return b"".join((first, *(before + block + behind for block in blocks[1:])))
+
+
 def _is_rule(line: bytes) -> bool:
     return _RULE.fullmatch(line.rstrip(b"\r\n")) is not None
 
@@ -252,7 +261,8 @@ def with_assertion_text(
     else:
         if as_read(lines.text[first][entry.end() :]) != said:
             before = lines.text[first][: entry.end()]
-            lines.text[first] = f"{before if before[-1].isspace() else f'{before} '}{said}".rstrip()
+            apart = before if before[-1].isspace() else f"{before} "
+            lines.text[first] = f"{apart}{said}" if said.strip() else before.rstrip()
         lines.replace(first, entry.start(2), entry.end(2), label if label is not None else entry[2])
     lines.exchange(first + 1, stop, rest)
     return lines.data()
