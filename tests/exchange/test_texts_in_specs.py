@@ -16,7 +16,7 @@ from tests.exchange.test_same_graph import given_out, started, taken_in
 from clew.exchange.model import Criterion, Exchange, Item
 from clew.formats.elspais.hashes import hash_state
 from clew.formats.elspais.reader import read
-from clew.formats.elspais.records import Requirement
+from clew.formats.elspais.records import Journey, Requirement
 from clew.project import Project
 
 NASTY = st.sampled_from(
@@ -194,6 +194,20 @@ def test_a_status_that_the_project_does_not_have_changes_none(clew: Clew, tmp_pa
 
 
 # Verifies: REQ-d00606-B
+def test_a_status_is_one_that_the_project_names_or_uses(clew: Clew, tmp_path: Path) -> None:
+    folder = project(clew, tmp_path / "first", SPEC + SPEC.replace("00001", "00005").replace("Active", "Weird"))
+    roles = '[rules.format.status_roles]\nactive = ["Active"]\nprovisional = ["Cooking", "Tasting"]\n'
+    (folder / ".elspais.toml").write_text(roles)
+    words = {"REQ-p00010": "Weird", "REQ-p00011": "tasting", "REQ-p00012": "Shiny", "REQ-p00013": ""}
+    items = tuple(Item(id=id, title="New", attributes={"status": word}) for id, word in words.items())
+    taken_in(folder, Exchange(items=items), "elspais")
+    with closing(Project.open(folder, drafts=False)) as here:
+        here.ensure_graph()
+        nodes = [here.context.graph.get_node(id) for id in words]
+    assert [node and node.get_field("status") for node in nodes] == ["Weird", "Tasting", "Cooking", "Cooking"]
+
+
+# Verifies: REQ-d00606-B
 def test_a_word_that_a_register_does_not_know_changes_none(clew: Clew, tmp_path: Path) -> None:
     folder = started(clew, tmp_path / "first", "register")
     words = ("--statement", "The shelf shall hold ten books.", "--rationale", "People read.", "--priority", "must")
@@ -257,3 +271,34 @@ def test_the_hashes_of_a_file_are_looked_at_once(clew: Clew, tmp_path: Path) -> 
         return sum(each.callcount for each in watched.getstats() if each.code == hash_state.__code__)
 
     assert looked_at(40) <= 2.1 * looked_at(20)
+
+
+# Verifies: REQ-d00606-A
+def test_any_text_stands_in_a_journey_as_it_is_said(clew: Clew) -> None:
+    @settings(max_examples=30, phases=(Phase.explicit, Phase.generate))
+    @given(TEXTS, st.lists(SAID, max_size=3), SAID, st.booleans())
+    def holds(text: str, steps: list[str], note: str, changes: bool) -> None:
+        criteria = tuple(Criterion(str(number), step) for number, step in enumerate(steps, start=1))
+        named = {"actor": "Ann", "Notes": note}
+        item = Item(id="JNY-Buy-01", kind="journey", title="Buy", text=text, criteria=criteria, attributes=named)
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = started(clew, Path(scratch) / "first", "elspais")
+            if changes:
+                other = Item(id="JNY-Buy-01", kind="journey", title="Pay", criteria=(Criterion("1", "Go"),))
+                taken_in(folder, Exchange(items=(other,)), "elspais")
+            report = taken_in(folder, Exchange(items=(item,)), "elspais")
+            assert (report.conflicts, report.rejected) == ((), ())
+            (place,) = (folder / "spec").glob("*.md")
+            with closing(Project.open(folder, drafts=False)) as here:
+                blocks = read(place.read_bytes(), here.context.grammar).blocks
+            (found,) = (each for each in blocks if isinstance(each, Journey))
+            sections = {each.heading: each.text for each in found.sections}
+            assert (found.actor, found.goal, found.references) == ("Ann", "", ())
+            pairs = [(found.preamble, text), (sections["Notes"], note)]
+            pairs += zip((said for _, said, _ in found.steps), (step.strip() for step in steps), strict=True)
+            for written, said in pairs:
+                for line, wanted in zip(written.split("\n"), _bare(said).split("\n"), strict=True):
+                    indent = wanted[: len(wanted) - len(wanted.lstrip())]
+                    assert line in (wanted, f"{indent}\\{wanted.lstrip()}")
+
+    holds()

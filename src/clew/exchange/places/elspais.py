@@ -306,11 +306,26 @@ class ElspaisPlace:
         return of_id or (of_item.name if of_item is not None else self._level)
 
     def _status_of(self, item: Item, old: Requirement | None) -> str:
-        """What the item says, where that is a status of the project; else what is here already."""
+        """What the item says, where that is a status of the project, or in use there; else what is here already."""
         wanted = attribute(item, "status")
-        known = [status for _, statuses in self._settings.status_roles for status in statuses]
-        otherwise = old.status if old is not None else _DEFAULT_STATUS
-        return next((each for each in known if each.casefold() == wanted.casefold()), otherwise)
+        configured = [status for _, statuses in self._settings.status_roles for status in statuses]
+        found = next((each for each in configured if each.casefold() == wanted.casefold()), None)
+        if found is not None or wanted in self._statuses_in_use:
+            return found or wanted
+        return old.status if old is not None else self._default_status
+
+    @cached_property
+    def _statuses_in_use(self) -> frozenset[str]:
+        every = (each.status for _, each in self._records.values() if isinstance(each, Requirement))
+        return frozenset(status for status in every if status != UNKNOWN)
+
+    @property
+    def _default_status(self) -> str:
+        """Draft, or what a project without it calls a requirement that nobody has agreed to."""
+        roles = dict(self._settings.status_roles)
+        if any(_DEFAULT_STATUS in statuses for statuses in roles.values()):
+            return _DEFAULT_STATUS
+        return next(iter(roles.get("provisional", ())), _DEFAULT_STATUS)
 
     def edits(self, added: Sequence[Placing], changed: Sequence[Placing]) -> list[FileEdit]:
         files = _Files(self._context)
