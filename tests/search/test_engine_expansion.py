@@ -1,5 +1,7 @@
 """Following links: what the words of a question do not lead to, inside its scope."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from clew.search.engine import SearchEngine
@@ -74,3 +76,20 @@ def test_links_are_followed_where_texts_mention_each_other_and_the_answer_says_s
     assert bool(walked) is linked
     share = "100%" if linked else "0%"
     assert any(f"{share} mention the title of another text" in note for note in found.notes)
+
+
+# Verifies: REQ-d00411-B
+def test_links_are_no_longer_followed_when_texts_stop_mentioning_each_other(engine: SearchEngine) -> None:
+    names = ("Ada Quill", "Bo Tern", "Cy Marsh", "Di Lark", "Ed Wren")
+
+    def share_after(others: Sequence[str]) -> str:
+        engine.units.put(
+            Unit(id=name, part="person", title=name, body=f"The keeper of the lamp once met {other}.")
+            for name, other in zip(names, others, strict=True)
+        )
+        found = engine.search(Question(text="keeper", scope=Scope(parts=("person",)), recipe="auto"))
+        return next(note for note in found.notes if note.endswith("mention the title of another text."))
+
+    assert "100% mention" in share_after([*names[1:], names[0]])
+    assert " 0% mention" in share_after(["somebody"] * 5)
+    assert "40% mention" in share_after(["Bo Tern", "Ada Quill", *["somebody"] * 3])

@@ -125,6 +125,16 @@ def test_a_minus_that_is_not_before_a_word_is_text() -> None:
     assert found(index, "degrees - or") == [1]
 
 
+# Verifies: REQ-d00031-C
+def test_an_option_in_a_question_is_what_is_asked_for() -> None:
+    texts = {1: "the compiler stops at -mno-fused-madd", 2: "the compiler reads -v", 3: "a compiler of tables"}
+    index = index_of(texts)
+    assert found(index, "Why does the compiler stop at -mno-fused-madd?")[0] == 1
+    assert found(index, "What does -v do?") == [2]
+    assert found(index, "compiler -v")[0] == 2
+    assert sorted(found(index, "compiler -stops")) == [2, 3]
+
+
 # Verifies: REQ-d00031-D
 @pytest.mark.parametrize(
     "query",

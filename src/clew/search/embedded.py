@@ -165,15 +165,9 @@ class EmbeddedReading:
         return {number: text.body for number, text in lexical_tables.texts(self.connection, numbers).items()}
 
     def sample(self, condition: Condition, count: int) -> list[int]:
-        # The condition is Clew's own text; every value is a parameter.
-        how_many = f"SELECT count(*) FROM units WHERE {condition.sql}"  # noqa: S608
-        (units,) = self.connection.execute(how_many, condition.parameters).fetchone()
-        pick = f"""
-            SELECT number FROM (SELECT number, row_number() OVER (ORDER BY number) AS place FROM units
-            WHERE {condition.sql}) WHERE place % ? = 0 LIMIT ?
-            """  # noqa: S608
-        values = (*condition.parameters, max(1, units // count), count)
-        return [number for (number,) in self.connection.execute(pick, values)]
+        # The condition is Clew's own text; every value is a parameter. The order is that of an index.
+        pick = f"SELECT number FROM units WHERE {condition.sql} ORDER BY hash, id LIMIT ?"  # noqa: S608
+        return [number for (number,) in self.connection.execute(pick, (*condition.parameters, count))]
 
     def begun(self, beginnings: Sequence[str]) -> list[str]:
         return [row[0] for row in self.connection.execute(_BEGUN, (_json(beginnings),))]

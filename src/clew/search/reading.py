@@ -130,7 +130,7 @@ class Reading(Protocol):
     def bodies(self, numbers: Sequence[int]) -> dict[int, str]: ...
 
     def sample(self, condition: Condition, count: int) -> list[int]:
-        """Units spread evenly over all that fulfil a condition."""
+        """Some of the units that fulfil a condition. Their ids decide which: the same units have the same sample."""
         ...
 
     def begun(self, beginnings: Sequence[str]) -> list[str]:

@@ -333,13 +333,8 @@ class DatabaseReading:
 
     def sample(self, condition: Condition, count: int) -> list[int]:
         sql, values = self.compiled(condition)
-        find = f"""
-            SELECT number FROM (
-                SELECT number, row_number() OVER (ORDER BY number) AS place, count(*) OVER () AS units
-                FROM units WHERE {sql}
-            ) AS numbered WHERE place %% greatest(1, units / %s) = 0 ORDER BY number LIMIT %s
-            """  # noqa: S608
-        return [number for (number,) in self.rows(find, (*values, count, count))]
+        find = f"SELECT number FROM units WHERE {sql} ORDER BY md5(id), id LIMIT %s"  # noqa: S608
+        return [number for (number,) in self.rows(find, (*values, count))]
 
     def begun(self, beginnings: Sequence[str]) -> list[str]:
         find = """

@@ -4,6 +4,8 @@
 - `"a phrase"` is found only where its words stand side by side;
 - `start*` stands for every word that begins so;
 - `+` before any of these makes it required, `-` excludes it (before a letter or a quote: `-5` and `--flag` are words).
+  In a question, which ends with its mark, a word keeps its sign, and so does a single letter anywhere: `-Wall` and `-v`
+  are options there.
 
 Everything else is plain text. Nothing in a query is ever an operator of the database.
 """
@@ -26,7 +28,7 @@ _CURLY_QUOTES = str.maketrans("\u201c\u201d\u201e", '"""')
 _CLAUSE = re.compile(r'(?<!\S)(?P<sign>[+-]?)"(?P<phrase>[^"]*)"|(?P<plain>[^\s"]+)')
 _WORD_OR_END = re.compile(r"(?P<word>\w+(?:['.-]\w+)*)|[.?!:]")
 _NAMED = re.compile(r"[0-9_]|[a-z][A-Z]")
-_SIGN = re.compile(r"\+(?=\w)|-(?=[^\W\d_])")
+_SIGN = re.compile(r"\+(?=\w)|-(?=[^\W\d_]\w|[^\W\d_\x00-\x7f])")
 
 
 class Kind(Enum):
@@ -89,6 +91,7 @@ def content_words(clause: Clause) -> tuple[str, ...]:
 
 def _clauses(text: str) -> Iterator[Clause]:
     operators = 0
+    is_question = text.rstrip().endswith("?")
     for match in _CLAUSE.finditer(text):
         written = match["phrase"] if match["plain"] is None else match["plain"]
         if operators == MAX_OPERATORS:
@@ -96,15 +99,15 @@ def _clauses(text: str) -> Iterator[Clause]:
         elif match["plain"] is None:
             clause = _clause(written, Kind.PHRASE, Sign(match["sign"]))
         else:
-            clause = _plain(written)
+            clause = _plain(written, signed=not is_question)
         operators += clause.kind is not Kind.WORD or clause.sign is not Sign.SHOULD
         if clause.words:
             yield clause
 
 
-def _plain(text: str) -> Clause:
+def _plain(text: str, *, signed: bool) -> Clause:
     sign = Sign.SHOULD
-    if found := _SIGN.match(text):
+    if signed and (found := _SIGN.match(text)):
         sign = Sign(found[0])
         text = text[1:]
     if text.endswith("*"):

@@ -43,7 +43,7 @@ class Neighbourhood:
         return self._known[number]
 
     def linked_share(self, condition: Condition) -> float:
-        """The share of the texts, by a sample spread over all, that mention the title of another."""
+        """The share of the texts, by a sample that their ids decide, that mention the title of another."""
         chosen = self._reading.sample(condition, SAMPLE)
         return sum(bool(self._mentions.neighbours(number)) for number in chosen) / max(1, len(chosen))
 

@@ -143,7 +143,7 @@ def _read_as(correction: Correction) -> str:
 TITLES_DECIDED = "mention the title of another text."
 """Ends the note that says whether links were followed."""
 _linked_shares: Cache[tuple[str, int, Condition], float] = Cache(64)
-"""By index, order of magnitude and condition: texts do not change their nature from one write to the next."""
+"""By index, its last write, and condition."""
 
 
 def _followed(
@@ -156,7 +156,7 @@ def _followed(
     """Whether links are followed, and why, where the texts decide that."""
     if expansion.from_share == 0 or adjacency is not None:
         return True, None
-    key = (reading.writes()[0], reading.totals().units.bit_length(), condition)
+    key = (*reading.writes(), condition)
     share = _linked_shares.made(key, lambda: around.linked_share(condition))
     follow = share >= expansion.from_share
     how = "Links between texts were" if follow else "No links between texts were"
