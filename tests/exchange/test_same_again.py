@@ -29,6 +29,7 @@ from clew.errors import Rejected, WouldCycle
 from clew.exchange.echo import with_what_is_the_same
 from clew.exchange.formats import FORMATS, WRITTEN
 from clew.exchange.model import Criterion, Exchange, Item, Relation
+from clew.exchange.results import ImportReport
 from clew.exchange.sources import Source
 
 
@@ -171,7 +172,7 @@ def test_the_ids_of_others_do_not_depend_on_what_is_refused(clew: Clew, tmp_path
 MANY = tuple(Criterion(str(number), "It shall hold.") for number in range(60))
 REFUSED: dict[str, dict[str, Any]] = {
     "elspais": {"criteria": MANY},
-    "register": {"text": "Nothing that is demanded."},
+    "register": {"text": "Nothing that is demanded.", "criteria": ()},
 }
 
 
@@ -255,3 +256,51 @@ def test_what_cites_an_item_that_is_not_in_the_file_any_more_cites_what_it_becam
     taken_in(folder, Exchange(items=(other,)), into)
     now = given_out(folder)
     assert [item.relations for item in now.values()] == [item.relations for item in before.values()]
+
+
+# Verifies: REQ-d00600-C
+# Verifies: REQ-d00600-F
+@pytest.mark.parametrize("into", ["elspais", "register"])
+def test_a_table_whose_row_is_refused_may_come_again(clew: Clew, tmp_path: Path, into: str) -> None:
+    folder = started(clew, tmp_path / "first", into)
+    text = "The shelf shall hold ten books."
+    item = Item(id="shelf", title="Hold the books", text=text, criteria=(Criterion("A", text),))
+
+    def imported_rows(item: Item) -> ImportReport:
+        data = WRITTEN["csv"].write(Exchange(items=(item,)), "project")
+        return taken_in(folder, FORMATS["csv"].read(Source(Path("x"), data)), into, "csv")
+
+    imported_rows(item)
+    before = files_of(folder)
+    assert len(imported_rows(msgspec.structs.replace(item, **REFUSED[into])).rejected) == 1
+    after = files_of(folder)
+    assert {**after, IMPORTS: b""} == {**before, IMPORTS: b""}
+    imported_rows(msgspec.structs.replace(item, **REFUSED[into]))
+    assert files_of(folder) == after
+    imported_rows(item)
+    assert files_of(folder) == before
+
+
+# Verifies: REQ-d00600-C
+@pytest.mark.parametrize("into", ["elspais", "register", "openspec"])
+@pytest.mark.parametrize("name", sorted(WRITTEN))
+def test_an_export_of_what_was_imported_writes_no_file(clew: Clew, tmp_path: Path, name: str, into: str) -> None:
+    """Also where some of it is only in the record of its import: a heading, a refused item, a relation."""
+    folder = started(clew, tmp_path / "first", into)
+    text = "The shelf shall hold ten books."
+    items = (
+        Item(id="part", kind="heading", title="Furniture"),
+        Item(
+            id="shelf", title="Hold the books", text=text, attributes={"status": "Odd", "Size": "a\nb"}, parent="part"
+        ),
+        Item(id="room", title="Hold the shelf", text=text, relations=(Relation("cites", "shelf"),)),
+        Item(id="refused", title="Refused", **({} if into == "openspec" else REFUSED[into])),
+    )
+    taken_in(folder, Exchange(items=items), into)
+    before = files_of(folder)
+    data = exported(folder, name)
+    table = tmp_path / "own"
+    table.write_bytes(data)
+    done = clew(folder, "import", name, str(table), "--into", into)
+    assert "0 added, 0 changed" in done.stdout, done.stdout + done.stderr
+    assert files_of(folder) == before

@@ -13,7 +13,7 @@
 | has no place in the project's format | is kept in the record of the import, and reported |
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -60,10 +60,11 @@ def plan_import(
     wishes: Wishes,
     exists: Callable[[str], bool],
     in_file: Mapping[str, Item],
+    as_exported: Collection[str],
 ) -> list[tuple[Place, Plan]]:
     """What each place does. The first takes what none of them has yet; every other item belongs to the place that has
     it. `exists` says whether the project has something of an id that is not imported, and `in_file` are the items that
-    the file itself says otherwise, as it says them."""
+    the file itself says otherwise, as it says them. Those `as_exported` say no more than an export says now."""
     in_file = {id: _as_wished(item, wishes) for id, item in in_file.items()}
     items = [_as_wished(item, wishes) for item in checked(exchange).items]
     here = [place.items() for place in places]
@@ -80,7 +81,7 @@ def plan_import(
     plans: list[tuple[Place, Plan]] = []
     for place, known, share in zip(places, here, shares, strict=True):
         if share:
-            plan = _Planner(share, place, known, records, wishes, exists, ids, renamed, in_file).plan()
+            plan = _Planner(share, place, known, records, wishes, exists, ids, renamed, in_file, as_exported).plan()
             ids |= plan.ids
             plans.append((place, plan))
     return plans
@@ -105,9 +106,11 @@ class _Planner:
         elsewhere: Mapping[str, str],
         renamed: Mapping[str, str],
         in_file: Mapping[str, Item],
+        as_exported: Collection[str],
     ) -> None:
         """`elsewhere` are the ids that items of the same import have in other places, `renamed` the present ids by
-        those of the last import, `in_file` the items that the file itself says otherwise."""
+        those of the last import, `in_file` the items that the file itself says otherwise; those
+        `as_exported` need no record of this import."""
         self._items = items
         self._place = place
         self._wishes = wishes
@@ -115,6 +118,7 @@ class _Planner:
         self._records = {id: record for (source, id), record in records.items() if source == wishes.name}
         self._here = here
         self._in_file = in_file
+        self._as_exported = as_exported
         self._elsewhere = dict(elsewhere)
         self._former = {now: before for before, now in renamed.items()}
         self._ids: dict[str, str] = {}
@@ -151,18 +155,19 @@ class _Planner:
         for item in self._items:
             if item.id in refused:
                 rejected.append(refused[item.id])
-                kept.append(self._as_before(item))
+                kept += self._as_before(item)
                 continue
             if item.id not in wanted:
                 former = self._as_before(item)
-                self._note(f"{item.kind} now; what it became stays" if former.as_ else item.kind, item.id)
-                kept.append(former)
+                became = any(each.as_ for each in former)
+                self._note(f"{item.kind} now; what it became stays" if became else item.kind, item.id)
+                kept += former
                 continue
             try:
                 decided, record = self._decided(item, wanted[item.id])
             except BadInput as error:
                 rejected.append(results.Problem(item.id, str(error)))
-                kept.append(self._as_before(item))
+                kept += self._as_before(item)
                 continue
             if record is not None:
                 kept.append(msgspec.structs.replace(record, now=None))
@@ -253,7 +258,7 @@ class _Planner:
                 msgspec.structs.replace(each, label=labels.get(each.label, each.label)) for each in item.criteria
             ),
             relations=tuple(self._relation(each, here) for each in item.relations),
-            parent=self._ids.get(item.parent, item.parent) if item.parent else None,
+            parent=(self._here_as(item.parent) or item.parent) if item.parent else None,
             rich="",
             kept={},
             version="",
@@ -262,20 +267,23 @@ class _Planner:
     def _relation(self, relation: Relation, here: Item | None) -> Relation:
         """A relation in the ids of the project; one that leads nowhere, or that the format has no word for, is left
         as it is and will not be found where the item is placed."""
-        before = self._records.get(relation.target)
-        target = self._ids.get(relation.target) or self._elsewhere.get(relation.target) or self._became(before)
+        target = self._here_as(relation.target)
         if target is None:
             is_known = relation.target in self._here or self._exists(relation.target)
             # What the project itself cites is not corrected by an import.
             is_known = is_known or (here is not None and relation in here.relations)
             return relation if is_known else msgspec.structs.replace(relation, kind=f"unresolved {relation.kind}")
+        before = self._records.get(relation.target)
         labels = self._labels.get(relation.target, before.labels if before is not None else {})
         return Relation(relation.kind, target, tuple(labels.get(label, label) for label in relation.labels))
 
-    def _became(self, record: ImportRecord | None) -> str | None:
-        """What an item became that came before and is not in the file any more."""
-        id = record.as_ if record is not None else ""
-        return id if id and (id in self._here or self._exists(id)) else None
+    def _here_as(self, id: str) -> str | None:
+        """The id here of an item of the source, also of one that came before and is not in the file any more."""
+        found = self._ids.get(id) or self._elsewhere.get(id)
+        if found is None and id in self._records:
+            became = self._records[id].as_
+            found = became if became in self._here or self._exists(became) else None
+        return found
 
     # Decisions
 
@@ -315,8 +323,8 @@ class _Planner:
             self._note_kept(item, kept)
             # What was exported from here and says nothing new needs no record; a row of a table is no place to keep.
             without_place = msgspec.structs.replace(kept, path="", line=0) if item.version else kept
-            is_own = record is None and item.id == wanted.id and without_place == Kept()
-            return "keep", None if is_own else made
+            is_known = item.id in self._as_exported or without_place == Kept()
+            return "keep", None if is_known and record is None and item.id == wanted.id else made
         if {now, before} & {item.version, record.written if record is not None else None}:
             self._note_kept(item, kept)
             return "change", made
@@ -334,12 +342,16 @@ class _Planner:
         )
         return hash, file_hash or hash
 
-    def _as_before(self, item: Item) -> ImportRecord:
-        """Of an item that does not come in now: what it became before stays known, so that it is found again."""
+    def _as_before(self, item: Item) -> list[ImportRecord]:
+        """Of an item that does not come in now: what it became before stays known, so that it is found again. What was
+        kept before it was exported needs no other record."""
         record = self._records.get(item.id)
+        if record is None and item.id in self._as_exported:
+            return []
+        item = self._in_file.get(item.id, item)
         if record is not None and record.as_ in self._here:
-            return msgspec.structs.replace(record, now=whole(item))
-        return ImportRecord(source=self._wishes.name, id=item.id, hash=version_of(item), kept=whole(item))
+            return [msgspec.structs.replace(record, now=whole(item))]
+        return [ImportRecord(source=self._wishes.name, id=item.id, hash=version_of(item), kept=whole(item))]
 
     # Reporting
 

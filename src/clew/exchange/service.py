@@ -65,13 +65,24 @@ class ExchangeService:
         context, before = self._context, read_if_there(self._context.root / NAME)
         self._project.ensure_graph(self._call.progress)
         records = read_records(before)
-        given, exchange = exchange, self._understood(exchange, wishes, records)
+        came_before = {id for source, id in records if source == wishes.name}
+        is_new = not any(item.version or item.id in came_before for item in exchange.items)
+        exported, now = ((), records) if is_new else self._exported()
+        given, exchange = exchange, self._understood(exchange, wishes, exported, now)
         in_file = {was.id: was for was, item in zip(given.items, exchange.items, strict=True) if was is not item}
+        versions = {item.id: version_of(item) for item in exported}
+        as_exported = {item.id for item in exchange.items if versions.get(item.id) == version_of(item)}
         with context.lock.reading():
             places = choose_places(self._call, wishes.into, exchange.items, name=wishes.name, level=wishes.level)
             known = Wishes(name=wishes.name, include=wishes.include, relations=wishes.relations)
             plans = plan_import(
-                exchange, places, records, known, lambda id: context.graph.get_node(id) is not None, in_file
+                exchange,
+                places,
+                records,
+                known,
+                lambda id: context.graph.get_node(id) is not None,
+                in_file,
+                as_exported,
             )
         after = render_records(_merged(records, plans, wishes.name))
         busy = [(place, plan) for place, plan in plans if plan.added or plan.changed]
@@ -82,22 +93,22 @@ class ExchangeService:
             files = self._write(busy, edits, FileEdit(NAME, before, after if after or before is not None else None))
         return _reported(report, plans, files, exchange)
 
-    def _understood(self, exchange: Exchange, wishes: ImportWishes, records: Records) -> Exchange:
+    def _understood(
+        self, exchange: Exchange, wishes: ImportWishes, exported: Sequence[Item], records: Records
+    ) -> Exchange:
         """The items of a file with what its format cannot say, or spells otherwise, as the project has it."""
         from clew.exchange.echo import with_what_is_the_same
         from clew.exchange.formats import WRITTEN
         from clew.exchange.sources import Source
 
         form = WRITTEN.get(wishes.format)
-        known = {id for source, id in records if source == wishes.name}
-        if form is None or form.has_everything or not any(item.version or item.id in known for item in exchange.items):
+        if form is None or form.has_everything or not exported:
             return exchange
-        items, records = self._exported()
-        here = {item.id: item for item in items}
+        here = {item.id: item for item in exported}
         if exchange.columns is not None:
             ids = {record.as_: id for (source, id), record in records.items() if source == wishes.name}
-            former = zip(items, under_original_ids(items, records.values(), wishes.name), strict=True)
-            present = {ids[item.id]: was for item, was in former if item.id in ids}
+            former = zip(exported, under_original_ids(exported, records.values(), wishes.name), strict=True)
+            present = {ids[item.id]: _without_now(was) for item, was in former if item.id in ids}
             present |= {item.id: here[item.id] for item in exchange.items if item.version and item.id in here}
             exchange = _completed(exchange, present, exchange.columns)
         written = {
@@ -214,6 +225,11 @@ class ExchangeService:
 
 _ITEMS = frozenset({NodeKind.REQUIREMENT, NodeKind.ASSERTION, NodeKind.USER_JOURNEY, NodeKind.MEMORY})
 _SHOWN = (str, int, float, bool, type(None))
+
+
+def _without_now(item: Item) -> Item:
+    """An item without what its source said when it came in no more."""
+    return msgspec.structs.replace(item, kept={name: value for name, value in item.kept.items() if name != NOW})
 
 
 def _completed(exchange: Exchange, present: Mapping[str, Item], columns: frozenset[str]) -> Exchange:
