@@ -105,6 +105,24 @@ def test_a_table_of_another_tool_may_lose_columns(clew: Clew, tmp_path: Path, in
     assert files_of(folder) == after
 
 
+# Verifies: REQ-d00600-C
+# Verifies: REQ-d00603-D
+@pytest.mark.parametrize("into", ["elspais", "register", "openspec"])
+def test_a_table_that_says_nothing_new_adds_nothing_also_without_versions(
+    clew: Clew, tmp_path: Path, into: str
+) -> None:
+    folder = started(clew, tmp_path / "first", into)
+    taken_in(folder, Exchange(items=(ROOM, SHELF)), into)
+    table, before = tmp_path / "table.csv", files_of(folder)
+    for left in (lambda each: each != "version", lambda each: each in ("id", "title")):
+        rows = exported(folder)
+        columns = [each for each in rows[0] if left(each)]
+        table.write_bytes(as_table("csv", [columns, *([row[each] for each in columns] for row in rows)]))
+        done = clew(folder, "import", "csv", str(table))
+        assert "0 added, 0 changed, 2 unchanged" in done.stdout
+        assert files_of(folder) == before
+
+
 # Verifies: REQ-d00603-D
 def test_a_column_that_is_not_read_empties_nothing_and_an_empty_cell_does(clew: Clew, tmp_path: Path) -> None:
     folder = started(clew, tmp_path / "first", "elspais")

@@ -222,7 +222,8 @@ class _Planner:
         here = self._here.get(item.id)
         if here is None or item.id in self._ids.values():
             return False
-        return bool(item.version) or version_of(_bare(item)) == version_of(_bare(here))
+        is_same = item.id in self._as_exported or version_of(_bare(item)) == version_of(_bare(here))
+        return bool(item.version) or is_same
 
     # Labels
 

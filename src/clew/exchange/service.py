@@ -1,6 +1,6 @@
 """Imports and exports of a project."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,8 +66,8 @@ class ExchangeService:
         self._project.ensure_graph(self._call.progress)
         records = read_records(before)
         came_before = {id for source, id in records if source == wishes.name}
-        is_new = not any(item.version or item.id in came_before for item in exchange.items)
-        exported, now = ((), records) if is_new else self._exported()
+        may_be_here = any(item.version or item.id in came_before or self._exists(item.id) for item in exchange.items)
+        exported, now = self._exported() if may_be_here else ((), records)
         given, exchange = exchange, self._understood(exchange, wishes, exported, now)
         in_file = {was.id: was for was, item in zip(given.items, exchange.items, strict=True) if was is not item}
         versions = {item.id: version_of(item) for item in exported}
@@ -75,15 +75,7 @@ class ExchangeService:
         with context.lock.reading():
             places = choose_places(self._call, wishes.into, exchange.items, name=wishes.name, level=wishes.level)
             known = Wishes(name=wishes.name, include=wishes.include, relations=wishes.relations)
-            plans = plan_import(
-                exchange,
-                places,
-                records,
-                known,
-                lambda id: context.graph.get_node(id) is not None,
-                in_file,
-                as_exported,
-            )
+            plans = plan_import(exchange, places, records, known, self._exists, in_file, as_exported)
         after = render_records(_merged(records, plans, wishes.name))
         busy = [(place, plan) for place, plan in plans if plan.added or plan.changed]
         # Also for a dry run: what these refuse, it refuses too.
@@ -92,6 +84,9 @@ class ExchangeService:
         if not wishes.dry_run:
             files = self._write(busy, edits, FileEdit(NAME, before, after if after or before is not None else None))
         return _reported(report, plans, files, exchange)
+
+    def _exists(self, id: str) -> bool:
+        return self._context.graph.get_node(id) is not None
 
     def _understood(
         self, exchange: Exchange, wishes: ImportWishes, exported: Sequence[Item], records: Records
@@ -110,7 +105,7 @@ class ExchangeService:
             former = zip(exported, under_original_ids(exported, records.values(), wishes.name), strict=True)
             present = {ids[item.id]: _without_now(was) for item, was in former if item.id in ids}
             present |= {item.id: here[item.id] for item in exchange.items if item.version and item.id in here}
-            exchange = _completed(exchange, present, exchange.columns)
+            exchange = _completed(exchange, here | present, present.keys(), exchange.columns)
         written = {
             record.id: record.written
             for (source, id), record in records.items()
@@ -232,13 +227,20 @@ def _without_now(item: Item) -> Item:
     return msgspec.structs.replace(item, kept={name: value for name, value in item.kept.items() if name != NOW})
 
 
-def _completed(exchange: Exchange, present: Mapping[str, Item], columns: frozenset[str]) -> Exchange:
+def _completed(
+    exchange: Exchange, present: Mapping[str, Item], known: Collection[str], columns: frozenset[str]
+) -> Exchange:
     """What a table has no column for stays as it is; `present` are the items that the project has, by their ids in the
-    table."""
+    table. One of the same id that is not `known` to be the same is the same if the table says nothing else of it."""
     from clew.exchange.flat import completed
 
-    items = (completed(item, present[item.id], columns) if item.id in present else item for item in exchange.items)
-    return msgspec.structs.replace(exchange, items=tuple(items))
+    def filled(item: Item) -> Item:
+        if item.id not in present:
+            return item
+        made = completed(item, present[item.id], columns)
+        return made if item.id in known or version_of(made) == version_of(present[item.id]) else item
+
+    return msgspec.structs.replace(exchange, items=tuple(map(filled, exchange.items)))
 
 
 def _says_something(node: Node) -> bool:
