@@ -2,21 +2,23 @@
 
 import zlib
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from tests.contract.memory_client import Memory, remembering, write_project
-from tests.memory.test_purge import OTHER, SECRET, TEXT, holding, owner, take_out
+from tests.memory.test_purge import OTHER, SECRET, TEXT, content, holding, owner, take_out
 
 from clew.derived.file import DerivedFile
 from clew.kb.ingest.library_file import SCHEMA as DOCUMENTS
+from clew.memory.purge.derived import DerivedFiles
 from clew.memory.purge.files import left_in, state_folders
 from clew.memory.purge.traces import Traces
 from clew.search.index import UnitIndex
 from clew.search.lexical.tables import texts
 from clew.search.units import Unit
+from clew.workspace.find import files_below
 
 
 @pytest.fixture
@@ -54,6 +56,26 @@ def packed_in(root: Path, secret: str = SECRET) -> set[str]:
     return found
 
 
+def carved(root: Path, secret: str = SECRET) -> list[str]:
+    """The files of Clew that hold a text in bytes that zlib packed, wherever these lie: also in pages that are free,
+    and in logs."""
+    files = [file for folder in root.rglob(".clew") for file in files_below(folder)]
+    return sorted(str(file) for file in files if any(secret.encode() in said for said in unpacked(content(file))))
+
+
+def unpacked(data: bytes) -> Iterator[bytes]:
+    """What begins in some bytes as zlib begins, as far as it goes on."""
+    start = -1
+    while (start := data.find(b"\x78\x9c", start + 1)) >= 0:
+        press, said = zlib.decompressobj(), b""
+        with suppress(zlib.error):
+            for at in range(start, len(data), 64):
+                said += press.decompress(data[at : at + 64])
+                if press.eof:
+                    break
+        yield said
+
+
 _DICTIONARY, _BLOCKS = "SELECT packed FROM unit_dictionary", "SELECT packed FROM blocks"
 
 
@@ -67,10 +89,106 @@ def test_nothing_packed_is_left_of_a_mirror_among_the_documents(memory: Memory, 
         memory.project.kb.index()
         assert packed_in(memory.root) == {"dictionary"}
     done = take_out(memory.project, ids=(secret,))
-    assert (done.left_in, packed_in(memory.root), holding(memory.root)) == ((), set(), [])
-    memory.project.kb.index()
-    assert (packed_in(memory.root), holding(memory.root)) == (set(), [])
+    assert (done.left_in, packed_in(memory.root), holding(memory.root), carved(memory.root)) == ((), set(), [], [])
+    # What others say stays where it is.
     assert packed_in(memory.root, "pier 77 has 77 panes") == {"unit", "block"}
+    assert memory.project.kb.index().added == 0
+    assert (packed_in(memory.root), holding(memory.root), carved(memory.root)) == (set(), [], [])
+
+
+# Verifies: REQ-d00320-A
+@pytest.mark.parametrize("name", ["keys.md", "keys.html"])
+def test_what_a_document_said_before_it_was_edited_is_taken_out(memory: Memory, name: str) -> None:
+    page = memory.root / "docs" / name
+    page.write_text(f"<h1>Keys</h1>\n\n{TEXT}\n", encoding="utf-8")
+    memory.project.kb.index()
+    secret = memory.store(TEXT)
+    page.write_text("<h1>Keys</h1>\n\nNobody has one.\n", encoding="utf-8")
+    assert packed_in(memory.root) >= {"unit", "block"}
+    done = take_out(memory.project, ids=(secret,))
+    assert done.also_cleaned == (f"took what docs/{name} said before out of {documents(memory)}",)
+    assert (done.left_in, packed_in(memory.root), holding(memory.root), carved(memory.root)) == ((), set(), [], [])
+    # It is read again, and nothing else is.
+    report = memory.project.kb.index()
+    assert (report.added, report.unchanged, report.indexed_again) == (1, 150, 0)
+    assert packed_in(memory.root, "Nobody has one") == {"unit", "block"}
+
+
+def documents(memory: Memory) -> Path:
+    return (memory.root / ".clew" / "kb" / "documents.db").resolve()
+
+
+# Verifies: REQ-d00320-A
+def test_what_was_deleted_from_the_documents_before_leaves_no_bytes(memory: Memory) -> None:
+    page = memory.root / "docs" / "keys.md"
+    page.write_text(f"# Keys\n\n{TEXT}\n", encoding="utf-8")
+    memory.project.kb.index()
+    secret = memory.store(TEXT)
+    page.unlink()
+    memory.project.kb.index()
+    assert carved(memory.root), "in the log of the store of documents"
+    done = take_out(memory.project, ids=(secret,))
+    assert (done.left_in, holding(memory.root), carved(memory.root)) == ((), [], [])
+
+
+# Verifies: REQ-d00320-D
+def test_a_word_that_documents_say_costs_no_index(memory: Memory) -> None:
+    """Whatever of it stands in files of the project now, also in other words and in a name, is the project's own."""
+    wrapped = TEXT.replace(" is ", "\nis ")
+    pages = {"keys.md": f"# Keys of {SECRET}\n\nThe {SECRET} is old.\n", "keys.html": f"<p>The <b>{SECRET}</b></p>"}
+    pages |= {f"{SECRET}.md": "# No key\n\nNothing is said here.\n"}
+    for name, text in pages.items():
+        (memory.root / "docs" / name).write_text(text, encoding="utf-8")
+    (memory.root / "spec").mkdir()
+    (memory.root / "spec" / "one.md").write_text(f"# REQ-p00001: Keys\n\n{wrapped}\n", encoding="utf-8")
+    memory.project.kb.index()
+    memory.store(TEXT)
+    state = memory.root / ".clew"
+    series = series_of(state)
+    done = take_out(memory.project, text=SECRET)
+    assert (done.purged, done.left_in) == (1, ())
+    assert not any("kb" in said or "search" in said for said in done.also_cleaned)
+    assert series_of(state) == series
+    report = memory.project.kb.index()
+    assert (report.added, report.indexed_again, report.unchanged) == (0, 0, 153)
+
+
+def series_of(state: Path) -> str:
+    with closing(UnitIndex(state / "search" / "index.db")) as index:
+        return index.series
+
+
+# Verifies: REQ-d00320-D
+def test_what_is_not_purged_keeps_its_embeddings(memory: Memory) -> None:
+    (memory.root / "docs" / "keys.md").write_text(f"# Keys\n\nThe {SECRET} is old.\n", encoding="utf-8")
+    memory.project.kb.index()
+    secret, other, both = memory.store(TEXT), memory.store(OTHER), memory.store(f"{TEXT} {OTHER}")
+    place = memory.root / ".clew" / "search" / "index.db"
+    with closing(UnitIndex(place)) as index, index.writing() as connection:
+        connection.execute(
+            "INSERT INTO embeddings (embedder, number, text_hash, vectors) SELECT 'e', number, text_hash, id FROM units"
+        )
+    done = take_out(memory.project, ids=(secret,))
+    assert done.still_held_by == (both,)
+    with closing(UnitIndex(place)) as index, index.reading() as connection:
+        kept = {id for (id,) in connection.execute("SELECT vectors FROM embeddings")}
+        there = {id for (id,) in connection.execute("SELECT id FROM units JOIN embeddings USING (number)")}
+    assert kept == there
+    assert {f"memory:{other}", f"memory:{both}"} <= kept
+    assert f"memory:{secret}" not in kept
+    assert len(kept) == 153
+
+
+# Verifies: REQ-d00320-A
+def test_an_index_that_cannot_be_read_at_the_end_is_named_and_left_alone(memory: Memory) -> None:
+    memory.store(TEXT)
+    home = memory.project.memory.home
+    projects = [DerivedFiles(folder, folder.parent, Traces([TEXT])) for folder in state_folders(home)]
+    place = memory.root / ".clew" / "search" / "index.db"
+    memory.project.close()
+    place.write_bytes(b"this is no database" * 400)
+    assert str(place.parent.resolve()) in left_in(home, projects, Traces([TEXT]))
+    assert place.read_bytes() == b"this is no database" * 400
 
 
 # Verifies: REQ-d00320-A
@@ -88,11 +206,12 @@ def test_a_document_of_the_project_that_says_the_same_stays(memory: Memory) -> N
 def test_what_is_packed_is_looked_through_at_the_end(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     secret = mirrored(memory)
     home = memory.project.memory.home
-    folders, traces = state_folders(home), Traces([TEXT])
+    traces = Traces([TEXT])
+    projects = [DerivedFiles(folder, folder.parent, traces) for folder in state_folders(home)]
     for file in (memory.root / "docs" / "amemory").iterdir():
         file.unlink()
     state = (memory.root / ".clew").resolve()
-    named = left_in(home, folders, traces)
+    named = left_in(home, projects, traces)
     assert {str(state / "kb" / "documents.db"), str(state / "search")} <= set(named)
     # What others are packed by is looked at too.
     monkeypatch.setattr("clew.search.purging.repack", lambda connection: None)

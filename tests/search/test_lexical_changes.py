@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from clew.search.embedded import LexicalIndex
 from clew.search.lexical.query import parse_query
-from clew.search.lexical.tables import SCHEMA, packed_by, put, remove, repack, texts
+from clew.search.lexical.tables import SCHEMA, is_outdated, packed_by, put, remove, repack, texts
 
 WORDS = st.sampled_from(
     ["store", "stores", "journal", "getUserById", "REQ-d1-A", "the", "caf\u00e9", "\u691c\u7d22", "x"]
@@ -197,5 +197,29 @@ def test_what_others_are_packed_by_is_made_again_of_what_is_left() -> None:
     put(connection, [(400, "after", "packed by the new one")])
     assert texts(connection, [400]) == {400: ("after", "packed by the new one")}
     # Of a few it is not worth it.
+    remove(connection, left[9:])
     repack(connection, left[:9])
-    assert (packed_by(connection), texts(connection, left)) == ("", {each: said[each] for each in left})
+    assert (packed_by(connection), texts(connection, left)) == ("", {each: said[each] for each in left[:9]})
+
+
+# Verifies: REQ-d00320-A
+def test_units_are_packed_anew_only_where_one_is_gone_that_others_are_packed_by() -> None:
+    connection = opened()
+    numbers = range(1, 400)
+    put(connection, [(each, f"Pier {each}", f"The lamp of {each}.") for each in numbers], frozenset(numbers))
+
+    def kept() -> list[tuple[int, bytes]]:
+        return connection.execute("SELECT unit, packed FROM unit_texts WHERE unit > 200 ORDER BY unit").fetchall()
+
+    sampled = {each for each in numbers if f"Pier {each}T" in packed_by(connection)}
+    before, others = kept(), [each for each in numbers if each not in sampled and each <= 200]
+    assert len(others) > 100
+    remove(connection, others)
+    repack(connection, [each for each in numbers if each not in others])
+    assert (is_outdated(connection), kept()) == (False, before)
+    remove(connection, [min(sampled)])
+    assert is_outdated(connection)
+    repack(connection, list(range(201, 400)))
+    assert not is_outdated(connection)
+    assert f"Pier {min(sampled)}T" not in packed_by(connection)
+    assert kept() != before

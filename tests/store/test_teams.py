@@ -3,13 +3,15 @@
 import random
 from collections.abc import Iterator
 from contextlib import closing
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from tests.postgres import Postgres
 
 from clew.errors import ClewError, InvalidArgument, StoreBusy, StoreError, StoreReadOnly, StoreTooNew
 from clew.store.person import on_behalf_of
+from clew.store.replica import ReplicatedStore
 from clew.text.database_address import Address
 
 psycopg = pytest.importorskip("psycopg")
@@ -243,35 +245,56 @@ def test_a_failed_statement_that_the_block_swallows_takes_the_transaction_back_w
         assert store.found_setting("kept") is None
 
 
+Hardened = Literal["never", "before", "meanwhile"]
+HARDENED: tuple[Hardened, ...] = ("never", "before", "meanwhile")
+
+
 # Verifies: REQ-d00483-G, REQ-d00483-H
-@pytest.mark.parametrize("is_hardened", [False, True])
-def test_a_write_is_acknowledged_when_it_is_on_the_disk(team: Team, *, is_hardened: bool) -> None:
-    if is_hardened:
+@pytest.mark.parametrize("hardened", HARDENED)
+def test_a_write_is_acknowledged_when_it_is_on_the_disk(team: Team, hardened: Hardened) -> None:
+    if hardened == "before":
         harden(team)
     with closing(team.open("red", "writer")) as store, psycopg.connect(team.address.url, autocommit=True) as database:
         for number in range(20):
+            if hardened == "meanwhile" and number == 5:
+                harden(team)
             with store.transaction(actor="tests") as transaction:
                 transaction.put("notes", "one", number)
                 (place,) = database.execute("SELECT pg_current_wal_insert_lsn()").fetchone() or ("",)
             assert _is_on_disk(database, place)
+        assert len(store.events(collection="notes")) == 20
 
 
 # Verifies: REQ-d00483-G, REQ-d00483-H
-@pytest.mark.parametrize("is_hardened", [False, True])
-def test_events_are_told_when_they_are_on_the_disk(team: Team, *, is_hardened: bool) -> None:
-    if is_hardened:
+@pytest.mark.parametrize("hardened", HARDENED)
+def test_events_are_copied_when_they_are_on_the_disk(team: Team, tmp_path: Path, hardened: Hardened) -> None:
+    if hardened == "before":
         harden(team)
     write = f"""
         INSERT INTO {team.schema("red")}.events (at, actor, operation, reason, collection, id, version, after)
         VALUES ('', 'tests', 'put', '', 'notes', 'one', %s, '1')
     """
-    with closing(team.open("red", "reader")) as store, psycopg.connect(team.address.url, autocommit=True) as database:
+    with (
+        closing(ReplicatedStore(lambda: team.open("red", "reader"), tmp_path / "copy.db")) as store,
+        psycopg.connect(team.address.url, autocommit=True) as database,
+    ):
         database.execute("SET synchronous_commit = off")
-        for version in range(1, 6 if is_hardened else 21):
+        for version in range(1, 6 if hardened != "never" else 21):
+            if hardened == "meanwhile" and version == 3:
+                harden(team)
             database.execute(write.encode(), (version,))
             (place,) = database.execute("SELECT pg_current_wal_insert_lsn()").fetchone() or ("",)
+            store.pull()
             assert store.events(latest_first=True, limit=1)[0].version == version
             assert _is_on_disk(database, place)
+
+
+# Verifies: REQ-d00483-G
+def test_reading_events_waits_for_no_disk(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(team.open("red", "writer")) as store:
+        put(store, "1", "one")
+        monkeypatch.setattr(connections.Connections, "demand_on_disk", lambda self, lent: pytest.fail("It waits."))
+        assert store.events(collection="notes")
 
 
 def harden(team: Team) -> None:

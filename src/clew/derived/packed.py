@@ -1,31 +1,54 @@
 """What derived files keep in a packed form, in which their bytes do not show it.
 
-A file that packs texts of the project's files says so in a view, `packed_texts`: the path of each, and what was packed.
+A file that packs texts of the project's files says so in a view, `packed_texts`: the number and the path of each
+document, the hash of the file that it was read from, and what was packed. What is deleted from the view is deleted with
+everything that was made of the document. A number stands for one content for ever.
 """
 
 import zlib
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from clew.derived.file import PATIENCE_SECONDS
+from clew.store.sqlite.compacting import compact
 from clew.store.sqlite.connections import Connections
 
 _HAS_VIEW = "SELECT 1 FROM sqlite_master WHERE type = 'view' AND name = 'packed_texts'"
-_VIEW = "SELECT path, packed FROM packed_texts"
+_VIEW = "SELECT number, path, content_hash, packed FROM packed_texts WHERE number > ?"
 """`packed` is as zlib makes it."""
 
 
-def packed_texts(place: Path) -> Iterator[tuple[str, bytes]]:
-    """The paths of the files whose texts a SQLite file keeps packed, each with what is kept of it; nothing of a file
-    that has no such view."""
-    connections = Connections(place, read_only=True, busy_timeout=PATIENCE_SECONDS)
-    try:
-        with connections.reading() as connection:
-            if connection.execute(_HAS_VIEW).fetchone():
-                for path, packed in connection.execute(_VIEW):
-                    # What is damaged is told by its owner.
-                    with suppress(zlib.error):
-                        yield path, zlib.decompress(packed)
-    finally:
-        connections.close()
+class PackedText(NamedTuple):
+    number: int
+    path: str
+    content_hash: str
+    said: str
+
+
+def packs_texts(place: Path) -> bool:
+    """Whether a SQLite file has such a view."""
+    with closing(_opened(place, read_only=True)) as connections, connections.reading() as connection:
+        return connection.execute(_HAS_VIEW).fetchone() is not None
+
+
+def packed_texts(place: Path, *, after: int = 0) -> Iterator[PackedText]:
+    """What a file keeps packed of documents with a higher number than this."""
+    with closing(_opened(place, read_only=True)) as connections, connections.reading() as connection:
+        for number, path, content_hash, packed in connection.execute(_VIEW, (after,)):
+            # What is damaged is told by its owner.
+            with suppress(zlib.error):
+                yield PackedText(number, path, content_hash, zlib.decompress(packed).decode("utf-8", "replace"))
+
+
+def take_out(place: Path, numbers: Iterable[int]) -> None:
+    """Take documents out of a file, and leave no byte of them and of what was deleted before."""
+    with closing(_opened(place, read_only=False)) as connections:
+        with connections.writing() as connection:
+            connection.executemany("DELETE FROM packed_texts WHERE number = ?", [(number,) for number in numbers])
+        compact(connections, PATIENCE_SECONDS)
+
+
+def _opened(place: Path, *, read_only: bool) -> Connections:
+    return Connections(place, read_only=read_only, busy_timeout=PATIENCE_SECONDS)

@@ -6,7 +6,7 @@ from clew.derived.file import Schema
 from clew.search.lexical import tables as lexical_tables
 from clew.store.sqlite.connections import Connection
 
-LAYOUT = 7
+LAYOUT = 8
 """Changes when a table does."""
 
 _IN_ORDER = (
@@ -146,7 +146,7 @@ def is_refilled(connection: Connection) -> bool:
 
 
 _REFILLED_SECONDS = 24 * 3600.0
-_WITH_WINDOWS = (5, 6, LAYOUT)
+_WITH_WINDOWS = (5, 6, 7, LAYOUT)
 _BEFORE = (
     *("index_state", "units", "unit_bodies", "unit_tags", "unit_titles", "unit_changes", "unit_parts"),
     *("lexical", "lexical_streams", "lexical_terms", "lexical_words", "lexical_totals"),

@@ -1,43 +1,59 @@
 """Taking units out of an index so that no byte of them is left in its files."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-
-from clew.derived.file import throw_away
+from clew.derived.file import PATIENCE_SECONDS, throw_away
+from clew.errors import StoreError
 from clew.search.engine import INDEX_FILE
-from clew.search.index import UnitIndex, repack, sweep
-from clew.search.lexical.tables import packed_by, texts
-from clew.store.sqlite.connections import Connection
+from clew.search.index import UnitIndex, repack, sweep, writes
+from clew.search.lexical.tables import is_outdated, texts
+from clew.store.sqlite.connections import Connection, Connections
 from clew.workspace.find import paths_named
 
 _AT_ONCE = 500
+
+Pieces = frozenset[str]
 
 
 class Sought(NamedTuple):
     """What is taken out wherever it stands."""
 
     parts: Collection[str]
-    """Those of which every unit is looked at."""
-    holds: Callable[[str], bool]
-    """Whether a text holds some of it."""
-    is_file: Callable[[str], bool]
-    """Whether a document is there, by its path: then it is the project's own text."""
+    """Those whose units stand in no file of the project: each that holds some of it goes."""
+    staying: Collection[str]
+    """The ids of units of those parts that stay all the same."""
+    held: Callable[[str], Pieces]
+    """What of it a text holds."""
+    is_said: Callable[[str, Pieces], bool]
+    """Whether the file at a path says it now: then it is the project's own text."""
 
 
-def purge_units(folder: Path, ids: Collection[str], sought: Sought | None = None) -> int:
-    """Take units out of the index in a folder, with their words and vectors: those of these ids, those of the parts
-    that hold what is sought, and all of documents that held it and are gone. How many; 0 where there is no index."""
+class Seen(NamedTuple):
+    """How far an index was looked through."""
+
+    series: str = ""
+    last: int = 0
+    """The last number of a unit. A number stands for one text for ever."""
+    own: Pieces = frozenset()
+    """What of it files of the project say now."""
+
+
+def purge_units(folder: Path, ids: Collection[str], sought: Sought | None = None) -> Seen:
+    """Take units out of the index in a folder, with their words and vectors: those of these ids, those that hold what
+    is sought and do not stand so in a file, and all sections of such a file."""
     if not (folder / INDEX_FILE).exists():
-        return 0
-    index = UnitIndex(folder / INDEX_FILE)
-    try:
-        with index.reading() as connection:
-            found = [*ids, *(_holding(connection, sought) if sought is not None else ())]
-        removed = index.delete(dict.fromkeys(found)).removed
+        return Seen()
+    with closing(UnitIndex(folder / INDEX_FILE)) as index:
+        found, seen = list(ids), Seen()
+        if sought is not None:
+            with index.reading() as connection:
+                gone, seen = _looked_through(connection, sought, Seen())
+                found += gone
+        index.delete(dict.fromkeys(found))
         with index.writing(durable=True) as connection:
             # What is kept for a text that may come again is taken out as well.
             connection.execute("DELETE FROM embeddings WHERE number NOT IN (SELECT number FROM units)")
@@ -50,49 +66,50 @@ def purge_units(folder: Path, ids: Collection[str], sought: Sought | None = None
         for file in paths_named(folder, "vectors-*"):
             throw_away(file)
         index.compact()
-    finally:
-        index.close()
-    return removed
+    return seen
 
 
-def is_held(folder: Path, sought: Sought) -> bool:
-    """Whether what is packed in the index in a folder holds some of it still, beside what documents say that are
-    there."""
-    if not (folder / INDEX_FILE).exists():
+def is_held(folder: Path, sought: Sought, seen: Seen) -> bool:
+    """Whether what came into the index in a folder since it was looked through holds some of it, beside what files of
+    the project say, or whether what others are packed by may. True for an index that cannot be read."""
+    place = folder / INDEX_FILE
+    if not place.exists():
         return False
-    index = UnitIndex(folder / INDEX_FILE)
-    try:
-        with index.reading() as connection:
-            if any(True for _ in _holding(connection, sought)):
-                return True
-            # It is made of what documents say.
-            return sought.holds(packed_by(connection)) and not _documents(connection, sought)
-    finally:
-        index.close()
+    with closing(Connections(place, read_only=True, busy_timeout=PATIENCE_SECONDS)) as connections:
+        try:
+            with connections.reading() as connection:
+                gone, _ = _looked_through(connection, sought, seen)
+                return bool(gone) or is_outdated(connection)
+        except StoreError:
+            return True
 
 
-def _holding(connection: Connection, sought: Sought) -> Iterator[str]:
-    """The ids of the units that hold it and should not."""
-    find = "SELECT number, id FROM units WHERE part IN (SELECT value FROM json_each(?))"
-    own = dict(connection.execute(find, (msgspec.json.encode(sorted(sought.parts)).decode(),)).fetchall())
-    yield from (own[number] for number in _saying(connection, own, sought))
-    for path in sorted(_documents(connection, sought)):
-        if not sought.is_file(path):
-            # It is gone as a whole, also the pieces of it that say something else.
-            find = "SELECT id FROM units WHERE quoted AND path = ?"
-            yield from (id for (id,) in connection.execute(find, (path,)).fetchall())
+def _looked_through(connection: Connection, sought: Sought, seen: Seen) -> tuple[list[str], Seen]:
+    """The ids of the units that hold it and should not, among those that were not looked at yet."""
+    series, _ = writes(connection)
+    after = seen.last if series == seen.series else 0
+    find = "SELECT number, id, part, path, quoted FROM units WHERE number > ?"
+    units = {number: unit for number, *unit in connection.execute(find, (after,)).fetchall()}
+    gone: list[str] = []
+    own: set[str] = set()
+    outdated: set[str] = set()
+    for number, held in _holding(connection, units, sought):
+        id, part, path, is_section = units[number]
+        if part in sought.parts:
+            gone += [id] if id not in sought.staying else []
+        elif path is None or sought.is_said(path, held):
+            own |= held
+        else:
+            gone.append(id)
+            outdated |= {path} if is_section else set()
+    gone += [id for id, _, path, is_section in units.values() if is_section and path in outdated]
+    return gone, Seen(series, max(units, default=after), frozenset(own))
 
 
-def _documents(connection: Connection, sought: Sought) -> set[str]:
-    """The paths of the documents that hold it."""
-    paths = dict(connection.execute("SELECT number, path FROM units WHERE quoted AND path IS NOT NULL").fetchall())
-    return {paths[number] for number in _saying(connection, paths, sought)}
-
-
-def _saying(connection: Connection, numbers: Iterable[int], sought: Sought) -> Iterator[int]:
-    """Those of the units whose title or text holds it."""
-    rest = iter(numbers)
+def _holding(connection: Connection, units: dict[int, list[str]], sought: Sought) -> Iterator[tuple[int, Pieces]]:
+    """Those of the units whose path, title or text holds it, each with what it holds."""
+    rest: Iterable[int] = iter(units)
     while batch := list(islice(rest, _AT_ONCE)):
         for number, said in texts(connection, batch).items():
-            if sought.holds("\n".join(said)):
-                yield number
+            if held := sought.held("\n".join((units[number][2] or "", *said))):
+                yield number, held

@@ -178,6 +178,7 @@ class ReplicatedStore:
             # Asked before the file is locked: other processes must not wait for the network.
             events = remote.events(after=before.seq, limit=_BATCH)
             if events:
+                remote.demand_on_disk()
                 with self._local.moving() as connection:
                     now = _place(connection)
                     if now.purges != before.purges:
@@ -199,6 +200,7 @@ class ReplicatedStore:
         purged, last = remote.purged(after=before.purges)
         if last != before.purges:
             events = [event for place in purged for event in remote.events(collection=place[0], id=place[1])]
+            remote.demand_on_disk()
             with self._local.moving() as connection:
                 now = _place(connection)
                 if now.purges != before.purges:
@@ -262,6 +264,7 @@ class ReplicatedStore:
                 for event in events:
                     _apply(connection, event)
                 seq = events[-1].seq
+            remote.demand_on_disk()
             _keep_setting(connection, _ORIGIN, remote.origin())
             _keep_setting(connection, _PURGES, str(last).encode())
             _keep_setting(connection, _UNCLEAN, os.urandom(8).hex().encode())

@@ -114,7 +114,8 @@ MADE_ANEW = "The store of documents was damaged; it is made anew from the files.
 
 KEPT_CHARACTERS = 4_000_000
 _ENCODE = msgspec.json.Encoder().encode
-_OF_SECTIONS = ("mentions", "section"), ("cites", "section"), ("links", "section")
+_REMOVE = "DELETE FROM documents WHERE path = ?"
+"""With everything that only it contributed: see the triggers."""
 
 
 class KnownDocument(NamedTuple):
@@ -253,8 +254,7 @@ class Library:
                 piece for path in (prepared.document.path, moved_from) if path for piece in _pieces(reading, path)
             ]
             for path in (prepared.document.path, moved_from):
-                if path is not None:
-                    _remove(connection, path)
+                connection.execute(_REMOVE, (path,))
             insert_document(connection, prepared, reader)
             present = dict.fromkeys(section.id for section in prepared.sections)
             gone = [piece for piece in before if piece.id not in present]
@@ -268,7 +268,7 @@ class Library:
         """Take a document out, with everything that only it contributed."""
         with self._writing() as connection:
             gone = tuple(section.id for section in Reading(connection).sections_of(path))
-            _remove(connection, path)
+            connection.execute(_REMOVE, (path,))
             _forget_aliases(connection, (*gone, ids.document_id(path)))
         return Changed((), gone)
 
@@ -376,23 +376,6 @@ def _insert_entities(connection: Connection, prepared: Prepared, numbers: list[i
         "INSERT INTO steps VALUES (?, ?, ?)",
         [(entities[row.procedure], row.place, entities[row.step]) for row in prepared.steps],
     )
-
-
-def _remove(connection: Connection, path: str) -> None:
-    row = connection.execute("SELECT number FROM documents WHERE path = ?", (path,)).fetchone()
-    if row is None:
-        return
-    own = "SELECT number FROM sections WHERE document = ?"
-    touched = connection.execute(f"SELECT DISTINCT entity FROM mentions WHERE section IN ({own})", row).fetchall()  # noqa: S608
-    for table, column in _OF_SECTIONS:
-        connection.execute(f"DELETE FROM {table} WHERE {column} IN ({own})", row)  # noqa: S608
-    for table in ("labels", "sections", "blocks"):
-        connection.execute(f"DELETE FROM {table} WHERE document = ?", row)  # noqa: S608
-    connection.execute("DELETE FROM documents WHERE number = ?", row)
-    # An entity is there as long as something mentions it.
-    unmentioned = "NOT EXISTS (SELECT 1 FROM mentions WHERE mentions.entity = ?1)"
-    connection.executemany(f"DELETE FROM steps WHERE procedure = ?1 AND {unmentioned}", touched)  # noqa: S608
-    connection.executemany(f"DELETE FROM entities WHERE number = ?1 AND {unmentioned}", touched)  # noqa: S608
 
 
 def _alias(connection: Connection, prepared: Prepared, before: list[Piece], gone: list[Piece]) -> None:

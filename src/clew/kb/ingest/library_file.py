@@ -9,9 +9,15 @@ from typing import Any
 from clew.derived.file import Schema
 from clew.store.sqlite.connections import Connection
 
-LAYOUT = 6
+LAYOUT = 7
 """Changes when a table does."""
 
+_ITS_SECTIONS = "SELECT number FROM sections WHERE document = old.number"
+_ONLY_THERE = f"""
+    SELECT entity FROM mentions AS own WHERE section IN ({_ITS_SECTIONS}) AND NOT EXISTS (
+        SELECT 1 FROM mentions AS others WHERE others.entity = own.entity AND others.section NOT IN ({_ITS_SECTIONS})
+    )
+"""  # noqa: S608
 _TABLES = (
     """
     CREATE TABLE documents (
@@ -51,11 +57,6 @@ _TABLES = (
     CREATE TABLE blocks (
         document INTEGER NOT NULL, block INTEGER NOT NULL, packed BLOB NOT NULL, PRIMARY KEY (document, block)
     )
-    """,
-    # What is purged is looked for here as well (`derived.packed`).
-    """
-    CREATE VIEW packed_texts AS
-    SELECT path, packed FROM blocks CROSS JOIN documents ON documents.number = blocks.document
     """,
     """
     CREATE TABLE labels (
@@ -102,6 +103,31 @@ _TABLES = (
     "CREATE INDEX links_by_target ON links (path, label)",
     "CREATE TABLE aliases (old TEXT PRIMARY KEY, new TEXT NOT NULL) WITHOUT ROWID",
     "CREATE INDEX aliases_by_new ON aliases (new)",
+    # With a document goes everything that only it contributed. An entity is there as long as something mentions it.
+    f"""
+    CREATE TRIGGER document_went AFTER DELETE ON documents BEGIN
+        DELETE FROM steps WHERE procedure IN ({_ONLY_THERE});
+        DELETE FROM entities WHERE number IN ({_ONLY_THERE});
+        DELETE FROM mentions WHERE section IN ({_ITS_SECTIONS});
+        DELETE FROM cites WHERE section IN ({_ITS_SECTIONS});
+        DELETE FROM links WHERE section IN ({_ITS_SECTIONS});
+        DELETE FROM labels WHERE document = old.number;
+        DELETE FROM sections WHERE document = old.number;
+        DELETE FROM blocks WHERE document = old.number;
+    END
+    """,  # noqa: S608
+    # What is purged is looked for here as well, and taken out (`derived.packed`).
+    """
+    CREATE VIEW packed_texts AS SELECT number, path, content_hash, packed
+    FROM blocks CROSS JOIN documents ON documents.number = blocks.document
+    """,
+    """
+    CREATE TRIGGER text_went INSTEAD OF DELETE ON packed_texts BEGIN
+        DELETE FROM aliases WHERE new IN (SELECT id FROM sections WHERE document = old.number);
+        DELETE FROM aliases WHERE new IN (SELECT id FROM documents WHERE number = old.number);
+        DELETE FROM documents WHERE number = old.number;
+    END
+    """,
 )
 
 SCHEMA = Schema(

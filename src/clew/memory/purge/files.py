@@ -4,10 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clew.context import DERIVED_FOLDERS
 from clew.derived.file import throw_away
-from clew.derived.packed import packed_texts
-from clew.derived.parse_cache import FILE as PARSED
 from clew.edit.backups import FOLDER as BACKUPS
 from clew.edit.locking import locked
 from clew.edit.recovery import COLLECTION as FILE_EDITS
@@ -16,17 +13,16 @@ from clew.errors import ClewError
 from clew.memory.mirror.markdown import end_of_name
 from clew.memory.mirror.service import remove_files
 from clew.memory.mirror.state import FILE as MIRROR_FILE
+from clew.memory.purge.derived import DerivedFiles
 from clew.memory.purge.traces import Traces
 from clew.memory.storage.home import INDEX_FILE, STORE_FILE
-from clew.memory.storage.units import EPISODES, PART, unit_id
-from clew.search.purging import Sought, is_held, purge_units
 from clew.store.sqlite.aside import damaged_files
 from clew.store.sqlite.engine import open_sqlite
 from clew.workspace.find import files_below, folders_named, paths_named
 from clew.workspace.git.find import work_trees
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from typing import Any
 
     from clew.memory.storage.home import Home
@@ -38,7 +34,6 @@ _SPOOLS = "*.spool*"
 """Events that no server has read yet."""
 _PATIENCE_SECONDS = 2.0
 COPY_PREFIX = "team-"
-SEARCH = "search"
 
 
 def state_folders(home: "Home") -> list[Path]:
@@ -46,12 +41,6 @@ def state_folders(home: "Home") -> list[Path]:
     trees = {home.root, *(work_trees(home.folder.parent) if home.folder.name != STATE_FOLDER else ())}
     found = (folder.resolve() for tree in sorted(trees) for folder in folders_named(tree, STATE_FOLDER))
     return list(dict.fromkeys(found))
-
-
-def purge_indexes(folders: "Collection[Path]", ids: "Collection[str]", traces: Traces) -> int:
-    """Take memories out of the search index of every project."""
-    units = [unit_id(id) for id in ids]
-    return sum(purge_units(folder / SEARCH, units, _sought(folder, traces)) for folder in folders)
 
 
 def purge_mirrors(folders: "Collection[Path]", ids: "Collection[str]") -> tuple[str, ...]:
@@ -66,19 +55,20 @@ def with_names(traces: Traces, folders: "Collection[Path]", ids: "Collection[str
     return traces.and_also(map(end_of_name, ids)) if is_mirrored else traces
 
 
-def purge_files(home: "Home", folders: "Collection[Path]", traces: Traces) -> tuple[str, ...]:
+def purge_files(home: "Home", projects: "Collection[DerivedFiles]", traces: Traces) -> tuple[str, ...]:
     """Take purged text out of every other file of Clew, and say what became of it."""
     done: list[str] = []
     for damaged in damaged_files(home.path):
         damaged.unlink(missing_ok=True)
         done.append(f"deleted the rescued store {damaged.name}")
-    for folder in folders:
-        for file in (*_holding(folder, traces), *_packing(folder, traces)):
+    for project in projects:
+        for file in _holding(project.folder, project.sought_in):
+            with suppress(OSError, ClewError):
+                done.append(project.clean(file) if project.is_derived(file) else _cleaned(project.folder, file, traces))
+    for folder in _apart(home, projects):
+        for file in _holding(folder, lambda _: traces):
             with suppress(OSError, ClewError):
                 done.append(_cleaned(folder, file, traces))
-    for file in _holding(home.folder, traces):
-        with suppress(OSError, ClewError):
-            done.append(_cleaned(home.folder, file, traces))
     return tuple(dict.fromkeys(said for said in done if said))
 
 
@@ -90,51 +80,32 @@ def empty_spools(home: "Home", folders: "Collection[Path]") -> None:
                 opened.truncate()
 
 
-def left_in(home: "Home", folders: "Collection[Path]", traces: Traces) -> tuple[str, ...]:
-    """The files of Clew that hold purged text still."""
-    places = {home.folder, *folders}
-    found = {file for place in places for file in files_below(place) if traces.in_file(file)}
-    for folder in folders:
-        if is_held(folder / SEARCH, _sought(folder, traces)):
-            found.add(folder / SEARCH)
-        found.update(_packing(folder, traces))
+def left_in(home: "Home", projects: "Collection[DerivedFiles]", traces: Traces) -> tuple[str, ...]:
+    """The files of Clew that hold purged text still, beside what the projects' own files say."""
+    found = {file for project in projects for file in project.left()}
+    found |= {file for folder in _apart(home, projects) for file in files_below(folder) if traces.in_file(file)}
     return tuple(sorted(map(str, found)))
 
 
-def _sought(folder: Path, traces: Traces) -> Sought:
-    """What is looked for in the project that has this state folder."""
-    return Sought((PART, EPISODES), traces.in_text, lambda path: (folder.parent / path).is_file())
+def _apart(home: "Home", projects: "Collection[DerivedFiles]") -> list[Path]:
+    """The memory's own folder, where it is not that of a project."""
+    return [home.folder] if home.folder.resolve() not in {project.folder for project in projects} else []
 
 
-def _packing(folder: Path, traces: Traces) -> "Iterator[Path]":
-    """The derived files that keep purged text in a packed form, of documents that are gone."""
-    is_file = _sought(folder, traces).is_file
-    for file in (file for part in DERIVED_FOLDERS for file in paths_named(folder / part, "*.db")):
-        with suppress(ClewError):
-            if any(traces.in_bytes(said) and not is_file(path) for path, said in packed_texts(file)):
-                yield file
-
-
-def _holding(folder: Path, traces: Traces) -> "Iterator[Path]":
+def _holding(folder: Path, sought: "Callable[[Path], Traces]") -> "Iterator[Path]":
     own = {STORE_FILE, INDEX_FILE}
     for file in files_below(folder):
         name = file.name
         for suffix in _BESIDE:
             name = name.removesuffix(suffix)
         # A copy of a team's store, and the index of it, follow what is purged in the database.
-        if name not in own and not name.startswith(COPY_PREFIX) and traces.in_file(file):
+        if name not in own and not name.startswith(COPY_PREFIX) and sought(file).in_file(file):
             yield file
 
 
 def _cleaned(folder: Path, file: Path, traces: Traces) -> str:
     inside = file.relative_to(folder).as_posix()
     part = inside.partition("/")[0]
-    if part in DERIVED_FOLDERS:
-        throw_away(folder / part)
-        return f"deleted {folder / part}, which is made again from the project's files"
-    if file.name.startswith(PARSED):
-        throw_away(folder / PARSED)
-        return f"deleted {folder / PARSED}, which is made again from the project's files"
     if file.name.startswith(_PROJECT_STORE):
         _purge_project_store(folder / _PROJECT_STORE, traces)
         return f"took it out of the history of file changes in {folder / _PROJECT_STORE}"

@@ -5,6 +5,8 @@ same command, and one that was killed while the store was written anew is finish
 memory.
 """
 
+from collections.abc import Collection
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,15 +14,16 @@ import msgspec
 from clew.memory.model import CHANGES, MEMORIES
 from clew.memory.purge.blanking import Blanking
 from clew.memory.purge.choose import Chosen, Wanted, choose
+from clew.memory.purge.derived import DerivedFiles
 from clew.memory.purge.files import (
     empty_spools,
     left_in,
     purge_files,
-    purge_indexes,
     purge_mirrors,
     state_folders,
     with_names,
 )
+from clew.memory.purge.traces import Traces
 from clew.memory.storage.changes import PURGE, ChangeRecord
 from clew.memory.writing.scrub import scrub
 
@@ -68,9 +71,9 @@ def purge(view: "MemoryView", chosen: Chosen, reason: str) -> Purged:
     folders = state_folders(home)
     traces = with_names(chosen.traces, folders, chosen.ids)
     mirrored = purge_mirrors(folders, chosen.ids)
-    view.units.forget(chosen.ids)
-    purge_indexes(folders, chosen.ids, traces)
-    cleaned = purge_files(home, folders, traces)
+    projects = _derived(view, folders, traces, chosen)
+    documents = [said for project in projects for said in project.purge(chosen.ids)]
+    cleaned = purge_files(home, projects, traces)
     if chosen.everything:
         empty_spools(home, folders)
     with home.purging(view.actor, view.changes.now()):
@@ -82,16 +85,25 @@ def purge(view: "MemoryView", chosen: Chosen, reason: str) -> Purged:
         _record(view, chosen, reason)
         beyond = _compacted(view)
     view.units.follow()
-    found = left_in(home, folders, traces)
+    found = left_in(home, projects, traces)
     return Purged(
         purged=len(chosen.ids),
         node_ids=tuple(sorted(chosen.ids)[:_MOST_NAMED]),
         brought_back=chosen.orphans,
-        also_cleaned=(*mirrored, *cleaned),
+        also_cleaned=(*mirrored, *documents, *cleaned),
         still_held_by=chosen.others,
         left_in=() if chosen.others else found,
         beyond_reach=(*BEYOND_REACH, *beyond),
     )
+
+
+def _derived(view: "MemoryView", folders: Collection[Path], traces: Traces, chosen: Chosen) -> list[DerivedFiles]:
+    """What Clew made of the files of every project of the repository."""
+    places = {folder: folder.parent for folder in folders}
+    if (search := view.units.forget(chosen.ids)) is not None:
+        # It lies elsewhere where the project's own folder cannot be written.
+        places.setdefault(search.resolve().parent, view.service.home.root)
+    return [DerivedFiles(folder, root, traces, chosen.others) for folder, root in places.items()]
 
 
 def _compacted(view: "MemoryView") -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """What purged text looks like in values and in files."""
 
 import json
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ from clew.text.sentences import plain_spans
 
 SHORTEST_PIECE = 16
 """Characters of a line or sentence that is looked for by itself; a shorter one may stand anywhere by chance."""
+_WORD = re.compile(r"[^\W_]+")
+_INSIDE_NAME = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _AT_ONCE = 4 * 1024 * 1024
 
 
@@ -28,9 +31,18 @@ class Traces:
     def and_also(self, pieces: Iterable[str]) -> "Traces":
         return Traces((*self._given, *pieces))
 
+    def without(self, pieces: Collection[str]) -> "Traces":
+        """The others than these, which `pieces_in` named."""
+        return Traces(piece for piece in self._given if piece.casefold() not in pieces)
+
     def in_text(self, text: str) -> bool:
         folded = text.casefold()
         return any(piece in folded for piece in self._pieces)
+
+    def pieces_in(self, text: str) -> frozenset[str]:
+        """Those that a text holds, in small letters."""
+        folded = text.casefold()
+        return frozenset(piece for piece in self._pieces if piece in folded)
 
     def in_value(self, value: Any) -> bool:
         """Whether a JSON value holds one of them."""
@@ -53,6 +65,24 @@ class Traces:
         except OSError:
             return False
         return False
+
+
+def is_said(piece: str, data: bytes) -> bool:
+    """Whether a file with this content says a piece: as it stands there, or in the same words, however they are set
+    apart. What was made of a file is not always spelled as in it: lines are joined, marks left out, names split."""
+    if Traces((piece,)).in_bytes(data):
+        return True
+    text = data.decode("utf-8", "replace")
+    forms = ((_words(piece), _words(text)), (_words(_split(piece)), _words(_split(text))))
+    return any(looked_for and looked_for in said for looked_for, said in forms)
+
+
+def _words(text: str) -> str:
+    return " ".join(_WORD.findall(text)).casefold()
+
+
+def _split(text: str) -> str:
+    return _INSIDE_NAME.sub(" ", text)
 
 
 def pieces_of(value: Any) -> Iterator[str]:

@@ -17,6 +17,8 @@ from clew.search.units import Filters, Scope, Unit
 from clew.store.interface import Damaged, Record
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from clew.search.embed.embedder import Vectors
     from clew.search.engine import SearchEngine
     from clew.search.question import RankedUnit
@@ -117,27 +119,26 @@ class MemoryUnits:
     def _take_out_purged(self, engine: "SearchEngine", name: str) -> None:
         """A purge of another server leaves no event for each memory: what the store does not have is taken out here,
         with its bytes."""
+        from clew.search.purging import purge_units
+
         mark, purged = f"purges in {name}", self._home.index.purged()
         if purged <= self._home.index.mark(mark):
             return
         there = self._home.index.there()
         indexed = (id.removeprefix(_PREFIX) for part in (PART, EPISODES) for id in engine.units.hashes(part))
-        self._forget(engine, [id for id in indexed if id not in there])
+        if gone := [unit_id(id) for id in indexed if id not in there]:
+            engine.forget(gone)
+            purge_units(engine.folder, gone)
         self._home.index.set_mark(mark, purged)
 
-    def forget(self, ids: Iterable[str]) -> None:
-        """Take memories out of the index, and what was made of their texts for everybody."""
+    def forget(self, ids: Iterable[str]) -> "Path | None":
+        """Take memories out of the index, and what was made of their texts for everybody. Returns the folder in whose
+        files bytes of them may be left."""
         engine = self._context.engine()
-        if engine is not None:
-            self._forget(engine, list(ids))
-
-    def _forget(self, engine: "SearchEngine", ids: Sequence[str]) -> None:
-        from clew.search.purging import purge_units
-
-        if ids:
-            units = [unit_id(id) for id in ids]
-            engine.forget(units)
-            purge_units(engine.folder, units)
+        if engine is None:
+            return None
+        engine.forget(map(unit_id, ids))
+        return engine.folder
 
     def _units(self, wanted: frozenset[str], damaged: Damaged) -> Iterator[Unit]:
         records: Iterable[Record] = self._scanned(wanted, damaged)

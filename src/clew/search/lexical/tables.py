@@ -39,8 +39,9 @@ SCHEMA = (
         unit INTEGER PRIMARY KEY, terms INTEGER NOT NULL, title INTEGER NOT NULL, packed BLOB NOT NULL
     )
     """,
-    # Units from the number `since` on are packed by it. There is at most one.
-    "CREATE TABLE unit_dictionary (since INTEGER NOT NULL, packed BLOB NOT NULL)",
+    # Units from the number `since` on are packed by it; `sampled` are those that it was made of, in JSON. There is at
+    # most one.
+    "CREATE TABLE unit_dictionary (since INTEGER NOT NULL, sampled TEXT NOT NULL, packed BLOB NOT NULL)",
     # Terms hold ASCII letters and digits, these four signs, and anything beyond ASCII, which this tokenizer never cuts.
     # Without a table of lengths, FTS5 ranks matches four times faster; lengths count when candidates are ranked.
     # FTS5 notes the column with each match, except for the first: that is the one with the most.
@@ -177,8 +178,9 @@ def _pack(connection: sqlite3.Connection, said: Sequence[tuple[Row, Text]], last
     known = [each for each in said if each[0].unit in lasting]
     if not dictionary.data and len(known) >= _WORTH_A_DICTIONARY:
         (last,) = connection.execute("SELECT coalesce(max(unit), 0) FROM unit_texts").fetchone()
-        dictionary = Dictionary(last + 1, dictionary_of(_sampled(known)))
-        _keep(connection, dictionary)
+        sample = _sampled(known)
+        dictionary = Dictionary(last + 1, dictionary_of(sample))
+        _keep(connection, dictionary, [row.unit for row, _ in sample])
     connection.executemany(
         "INSERT INTO unit_texts VALUES (?, ?, ?, ?)",
         [(row.unit, *packed(row, text, dictionary.of(row.unit))) for row, text in said],
@@ -186,25 +188,32 @@ def _pack(connection: sqlite3.Connection, said: Sequence[tuple[Row, Text]], last
 
 
 def repack(connection: sqlite3.Connection, lasting: Sequence[int]) -> None:
-    """Pack all units by a dictionary of what those say now that are `lasting`: the one before may hold texts of units
-    that are gone. Nothing is to be done where there is none, or where it would be the same."""
-    before = _dictionary(connection)
-    if not before.data:
+    """Pack all units by a dictionary of what those say now that are `lasting`, where the one before holds texts of
+    units that are gone."""
+    if not is_outdated(connection):
         return
+    before = _dictionary(connection)
     chosen = _sampled(lasting) if len(lasting) >= _WORTH_A_DICTIONARY else ()
     said = texts(connection, chosen)
     after = Dictionary(0, dictionary_of([(row, said[row.unit]) for row in streams(connection, chosen)]))
-    if after.data == before.data:
-        return
     connection.execute("DELETE FROM unit_dictionary")
     if after.data:
-        _keep(connection, after)
+        _keep(connection, after, chosen)
     units = [unit for (unit,) in connection.execute("SELECT unit FROM unit_texts")]
     find = "SELECT packed FROM unit_texts WHERE unit = ?"
     for unit in units:
         (data,) = connection.execute(find, (unit,)).fetchone()
         data = repacked(data, before.of(unit), after.of(unit))
         connection.execute("UPDATE unit_texts SET packed = ? WHERE unit = ?", (data, unit))
+
+
+def is_outdated(connection: sqlite3.Connection) -> bool:
+    """Whether a unit is gone that the dictionary was made of."""
+    find = """
+        SELECT 1 FROM unit_dictionary CROSS JOIN json_each(sampled) AS each
+        WHERE NOT EXISTS (SELECT 1 FROM unit_texts WHERE unit = each.value)
+    """
+    return connection.execute(find).fetchone() is not None
 
 
 def packed_by(connection: sqlite3.Connection) -> str:
@@ -216,9 +225,9 @@ def _sampled(items: Sequence[Item]) -> Sequence[Item]:
     return items[:: max(1, len(items) // _SAMPLED)]
 
 
-def _keep(connection: sqlite3.Connection, dictionary: Dictionary) -> None:
-    row = (dictionary.since, packed_dictionary(dictionary.data))
-    connection.execute("INSERT INTO unit_dictionary VALUES (?, ?)", row)
+def _keep(connection: sqlite3.Connection, dictionary: Dictionary, sampled: Sequence[int]) -> None:
+    row = (dictionary.since, json.dumps(sampled), packed_dictionary(dictionary.data))
+    connection.execute("INSERT INTO unit_dictionary VALUES (?, ?, ?)", row)
 
 
 def totals(connection: sqlite3.Connection) -> Totals:

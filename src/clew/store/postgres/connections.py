@@ -229,17 +229,23 @@ class Connections:
         self._give_back(lent)
 
     def _commit(self, lent: Lent, *, takes_to_disk: bool) -> None:
+        if lent.info.transaction_status == psycopg.pq.TransactionStatus.INERROR:
+            # PostgreSQL takes back, without an error, what holds a statement that failed.
+            raise taken_back(self.name)
         try:
-            done = lent.execute(f"COMMIT; {_TO_DISK}" if takes_to_disk else "COMMIT").statusmessage
+            lent.execute(f"COMMIT; {_TO_DISK}" if takes_to_disk else "COMMIT")
+        except psycopg.errors.InsufficientPrivilege:
+            if not takes_to_disk:
+                raise
+            # It is committed; an administrator forbade the note meanwhile.
+            self.may_take_to_disk = False
+            self.demand_on_disk(lent)
         except psycopg.Error as error:
             lost = fault(error, self.address)
             raise type(lost)(
                 lost.message.replace("cannot be reached", "was lost while a write was being committed"),
                 hint="It is not known whether that write is there. Look before you write it again.",
             ) from None
-        if done != "COMMIT":
-            # PostgreSQL takes back, without an error, what holds a statement that failed.
-            raise taken_back(self.name)
 
     def demand_on_disk(self, lent: Lent) -> None:
         """Wait until all that could be read so far is on the database's disk, and cannot be lost any more."""
@@ -249,8 +255,7 @@ class Connections:
             return
         if _is_on_disk(lent, place, _LOOKS_SECONDS):
             return
-        if self.may_take_to_disk:
-            lent.execute(_TO_DISK)
+        if self.may_take_to_disk and self._takes_to_disk(lent):
             return
         # A transaction that ends here is what the database writes its log for; of one that is open it may keep a part.
         lent.execute("SELECT pg_current_xact_id()")
@@ -260,6 +265,14 @@ class Connections:
                 f" {sum(_LEFT_TO_DATABASE_SECONDS):.0f} s, and this user may not ask for it.",
                 hint="Try again, or let the database's administrator grant EXECUTE on pg_logical_emit_message to it.",
             )
+
+    def _takes_to_disk(self, lent: Lent) -> bool:
+        """Have the database write its log; False where an administrator forbade this user to ask for it meanwhile."""
+        try:
+            lent.execute(_TO_DISK)
+        except psycopg.errors.InsufficientPrivilege:
+            self.may_take_to_disk = False
+        return self.may_take_to_disk
 
     def another(self, broken: Lent) -> Lent:
         """A connection in the place of one that the database closed, as it does when it is started again."""

@@ -105,8 +105,10 @@ class PostgresStore(SqlStore[Connections]):
             ).fetchall()
         return list(dict.fromkeys((row[1], row[2]) for row in rows)), rows[-1][0] if rows else after
 
-    def demand_lasting(self, connection: Connection) -> None:
-        self._connections.demand_on_disk(connection.lent)
+    def demand_on_disk(self) -> None:
+        """Wait until what was read cannot be lost any more, for who makes a copy of it."""
+        with self._connections.reading() as connection:
+            self._connections.demand_on_disk(connection.lent)
 
     @contextmanager
     def moving(self) -> Iterator[Connection]:

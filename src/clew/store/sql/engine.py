@@ -30,9 +30,6 @@ class SqlStore(Generic[C]):
         """Lets the values of events be changed during the block."""
         raise NotImplementedError
 
-    def demand_lasting(self, connection: Any) -> None:
-        """Wait until what was read cannot be lost any more: copies are made of events. Files are read after that."""
-
     def asking(self) -> AbstractContextManager[Connection]:
         """A connection for statements of what moves or copies whole stores."""
         return self._connections.reading()
@@ -103,12 +100,9 @@ class SqlStore(Generic[C]):
             check_name("id", each)
         check_number("after", after)
         with self._connections.reading() as connection:
-            found = records.events(
+            return records.events(
                 connection, self._connections, collection, ids, after, _limit(limit), latest_first=latest_first
             )
-            if found:
-                self.demand_lasting(connection)
-        return found
 
     def tombstones(self, collection: str, *, limit: int | None = None) -> list[Tombstone]:
         check_name("collection", collection)

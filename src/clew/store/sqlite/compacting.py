@@ -17,7 +17,6 @@ _PAUSE = 0.05
 @contextmanager
 def changing_events(connection: sqlite3.Connection) -> Iterator[None]:
     """In a transaction of the caller: nobody else can change an event meanwhile."""
-    connection.execute("PRAGMA secure_delete = ON")
     connection.execute("DROP TRIGGER events_are_never_changed")
     yield
     connection.execute(EVENTS_ARE_NEVER_CHANGED)

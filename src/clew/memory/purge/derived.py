@@ -1,0 +1,127 @@
+"""What Clew made of the files of one project, and how purged text is taken out of it.
+
+What a file of the project says now stays: it is the project's own text. What one said before it was edited or deleted
+goes, and the file is read again at the next look.
+"""
+
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from clew.context import DERIVED_FOLDERS
+from clew.derived.file import throw_away
+from clew.derived.packed import PackedText, packed_texts, packs_texts, take_out
+from clew.derived.parse_cache import FILE as PARSED
+from clew.errors import ClewError
+from clew.memory.purge.traces import Traces, is_said
+from clew.memory.storage.units import EPISODES, PART, unit_id
+from clew.search.engine import INDEX_FILE
+from clew.search.purging import Seen, Sought, is_held, purge_units
+from clew.text.hashing import content_hash
+from clew.workspace.find import files_below, paths_named
+from clew.workspace.paths import raw
+
+SEARCH = "search"
+
+
+class DerivedFiles:
+    def __init__(self, folder: Path, root: Path, traces: Traces, staying: Collection[str] = ()) -> None:
+        """`folder` holds what was made of the project at `root`; `staying` are the ids of memories that hold some of
+        it and stay."""
+        self.folder = folder
+        self._root = root
+        self._traces = traces
+        self._search = folder / SEARCH
+        self._sought = Sought((PART, EPISODES), frozenset(map(unit_id, staying)), traces.pieces_in, self._is_said)
+        self._own: dict[str, frozenset[str]] = {}
+        """What the documents say that were read from files as they are now, by path."""
+        self._seen = Seen()
+        self._numbers: dict[Path, tuple[int, int]] = {}
+        """The identity and the last number of each file of documents that was looked through."""
+        self._contents: dict[str, bytes] = {}
+        self._rest = traces
+
+    def sought_in(self, file: Path) -> Traces:
+        """What is to go from a file of the state folder: from a derived one, what no file of the project says now."""
+        return self._rest if self.is_derived(file) else self._traces
+
+    def purge(self, ids: Collection[str]) -> list[str]:
+        """Take memories and their traces out; returns what was found of documents."""
+        done: list[str] = []
+        for file in self._with_documents():
+            outdated = {each.number: each.path for each in self._outdated(file)}
+            take_out(file, outdated)
+            done += [f"took what {path} said before out of {file}" for path in outdated.values()]
+        self._seen = purge_units(self._search, [unit_id(id) for id in ids], self._sought)
+        self._rest = self._traces.without(self._seen.own.union(*self._own.values()))
+        return done
+
+    def is_derived(self, file: Path) -> bool:
+        """Whether a file was made from the project's files."""
+        return self._part(file) in (*DERIVED_FOLDERS, PARSED)
+
+    def clean(self, file: Path) -> str:
+        """Throw away what a derived file belongs to, which still shows some of it. The search index never goes as a
+        whole: its embeddings take long to make."""
+        if file.name.startswith(INDEX_FILE) and file.parent == self._search:
+            return ""
+        place = self.folder / self._part(file)
+        throw_away(place)
+        return f"deleted {place}, which is made again from the project's files"
+
+    def left(self) -> Iterator[Path]:
+        """What holds some of it: the bytes of all files, and of what is packed what was not looked through yet."""
+        self._contents.clear()
+        yield from (file for file in files_below(self.folder) if self.sought_in(file).in_file(file))
+        if is_held(self._search, self._sought, self._seen):
+            yield self._search
+        for file in self._with_documents():
+            try:
+                if any(True for _ in self._outdated(file)):
+                    yield file
+            except ClewError:
+                yield file
+
+    def _part(self, file: Path) -> str:
+        """The folder or the file that a derived file belongs to."""
+        part = file.relative_to(self.folder).parts[0]
+        return PARSED if part.startswith(PARSED) else part
+
+    def _with_documents(self) -> Iterator[Path]:
+        for part in DERIVED_FOLDERS:
+            for file in paths_named(self.folder / part, "*.db"):
+                with suppress(ClewError):
+                    if packs_texts(file):
+                        yield file
+
+    def _outdated(self, file: Path) -> Iterator[PackedText]:
+        """The documents that hold some of it, and whose file does not say so now."""
+        identity = file.stat().st_ino
+        before, last = self._numbers.get(file, (identity, 0))
+        for each in packed_texts(file, after=last if before == identity else 0):
+            last = max(last, each.number)
+            held = self._traces.pieces_in(f"{each.path}\n{each.said}")
+            if held and (self._is_unchanged(each) or self._is_said(each.path, held)):
+                self._own[each.path] = self._own.get(each.path, frozenset()) | held
+            elif held:
+                yield each
+        self._numbers[file] = (identity, last)
+
+    def _is_unchanged(self, each: PackedText) -> bool:
+        data = self._content(each.path)
+        return data is not None and content_hash(data) == each.content_hash
+
+    def _is_said(self, path: str, pieces: frozenset[str]) -> bool:
+        """Whether a file of the project says all of these now."""
+        data = self._content(path)
+        said = self._own.get(path, frozenset())
+        return data is not None and all(
+            piece in said or piece in path.casefold() or is_said(piece, data) for piece in pieces
+        )
+
+    def _content(self, path: str) -> bytes | None:
+        """What a file has now; None where it is gone."""
+        if path not in self._contents:
+            with suppress(OSError):
+                self._contents[path] = (self._root / raw(path)).read_bytes()
+        return self._contents.get(path)
