@@ -1,21 +1,26 @@
 """Purging what was mirrored among the documents: their indexes keep texts packed, so that bytes do not show them."""
 
+import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.contract.memory_client import Memory, remembering, write_project
 from tests.memory.test_purge import OTHER, SECRET, TEXT, content, holding, owner, take_out
 
 from clew.derived.file import DerivedFile
+from clew.derived.packed import PackedText, packed_texts
 from clew.kb.ingest.library_file import SCHEMA as DOCUMENTS
 from clew.memory.purge.derived import DerivedFiles
 from clew.memory.purge.files import left_in, state_folders
 from clew.memory.purge.traces import Traces
 from clew.search.index import UnitIndex
+from clew.search.lexical.packing import Text
 from clew.search.lexical.tables import texts
 from clew.search.units import Unit
 from clew.workspace.find import files_below
@@ -131,6 +136,19 @@ def test_what_was_deleted_from_the_documents_before_leaves_no_bytes(memory: Memo
     assert (done.left_in, holding(memory.root), carved(memory.root)) == ((), [], [])
 
 
+# Verifies: REQ-d00320-A
+def test_a_store_of_documents_that_an_earlier_version_made_is_thrown_away(memory: Memory) -> None:
+    secret = mirrored(memory)
+    place = documents(memory)
+    memory.project.close()
+    with closing(sqlite3.connect(place)) as connection:
+        connection.executescript("DROP VIEW packed_texts; CREATE VIEW packed_texts AS SELECT 1 AS path, 2 AS packed;")
+    with remembering(memory.root) as again:
+        done = take_out(again.project, ids=(secret,))
+    assert f"deleted {place.parent}, which is made again from the project's files" in done.also_cleaned
+    assert (done.left_in, packed_in(memory.root), carved(memory.root)) == ((), set(), [])
+
+
 # Verifies: REQ-d00320-D
 def test_a_word_that_documents_say_costs_no_index(memory: Memory) -> None:
     """Whatever of it stands in files of the project now, also in other words and in a name, is the project's own."""
@@ -220,6 +238,29 @@ def test_what_is_packed_is_looked_through_at_the_end(memory: Memory, monkeypatch
     monkeypatch.undo()
     take_out(memory.project, ids=(memory.store(OTHER),))
     assert packed_in(memory.root) == set()
+
+
+# Verifies: REQ-d00320-A
+def test_a_purge_unpacks_every_text_once(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    mirrored(memory)
+    secret = memory.store(f"{OTHER} {SECRET}")
+    unpacked: Counter[str] = Counter()
+
+    def counted_texts(connection: Any, units: Iterable[int]) -> dict[int, Text]:
+        found = texts(connection, units)
+        unpacked.update(f"unit {number}" for number in found)
+        return found
+
+    def counted_blocks(place: Path, *, after: int = 0) -> Iterator[PackedText]:
+        for each in packed_texts(place, after=after):
+            unpacked[f"document {each.number}"] += 1
+            yield each
+
+    monkeypatch.setattr("clew.search.purging.texts", counted_texts)
+    monkeypatch.setattr("clew.memory.purge.derived.packed_texts", counted_blocks)
+    take_out(memory.project, ids=(secret,))
+    assert len(unpacked) > 300
+    assert set(unpacked.values()) == {1}
 
 
 def unlike(number: int) -> str:

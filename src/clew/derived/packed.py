@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clew.derived.file import PATIENCE_SECONDS
+from clew.errors import StoreCorrupt
 from clew.store.sqlite.compacting import compact
 from clew.store.sqlite.connections import Connections
 
-_HAS_VIEW = "SELECT 1 FROM sqlite_master WHERE type = 'view' AND name = 'packed_texts'"
+_COLUMNS = "SELECT count(*) FROM pragma_table_info('packed_texts') WHERE name IN ('number', 'content_hash')"
 _VIEW = "SELECT number, path, content_hash, packed FROM packed_texts WHERE number > ?"
 """`packed` is as zlib makes it."""
 
@@ -28,9 +29,12 @@ class PackedText(NamedTuple):
 
 
 def packs_texts(place: Path) -> bool:
-    """Whether a SQLite file has such a view."""
-    with closing(_opened(place, read_only=True)) as connections, connections.reading() as connection:
-        return connection.execute(_HAS_VIEW).fetchone() is not None
+    """Whether a SQLite file has such a view; False for one that is damaged, or that an earlier Clew made."""
+    try:
+        with closing(_opened(place, read_only=True)) as connections, connections.reading() as connection:
+            return bool(connection.execute(_COLUMNS).fetchone() == (2,))
+    except StoreCorrupt:
+        return False
 
 
 def packed_texts(place: Path, *, after: int = 0) -> Iterator[PackedText]:

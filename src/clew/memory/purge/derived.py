@@ -21,7 +21,8 @@ from clew.text.hashing import content_hash
 from clew.workspace.find import files_below, paths_named
 from clew.workspace.paths import raw
 
-SEARCH = "search"
+_SEARCH, _DOCUMENTS = "search", "kb"
+"""Those of the derived folders that keep texts packed."""
 
 
 class DerivedFiles:
@@ -31,7 +32,7 @@ class DerivedFiles:
         self.folder = folder
         self._root = root
         self._traces = traces
-        self._search = folder / SEARCH
+        self._search = folder / _SEARCH
         self._sought = Sought((PART, EPISODES), frozenset(map(unit_id, staying)), traces.pieces_in, self._is_said)
         self._own: dict[str, frozenset[str]] = {}
         """What the documents say that were read from files as they are now, by path."""
@@ -48,7 +49,10 @@ class DerivedFiles:
     def purge(self, ids: Collection[str]) -> list[str]:
         """Take memories and their traces out; returns what was found of documents."""
         done: list[str] = []
-        for file in self._with_documents():
+        for file in self._documents():
+            if not packs_texts(file):
+                done.append(self.clean(file))
+                continue
             outdated = {each.number: each.path for each in self._outdated(file)}
             take_out(file, outdated)
             done += [f"took what {path} said before out of {file}" for path in outdated.values()]
@@ -75,7 +79,7 @@ class DerivedFiles:
         yield from (file for file in files_below(self.folder) if self.sought_in(file).in_file(file))
         if is_held(self._search, self._sought, self._seen):
             yield self._search
-        for file in self._with_documents():
+        for file in self._documents():
             try:
                 if any(True for _ in self._outdated(file)):
                     yield file
@@ -87,12 +91,8 @@ class DerivedFiles:
         part = file.relative_to(self.folder).parts[0]
         return PARSED if part.startswith(PARSED) else part
 
-    def _with_documents(self) -> Iterator[Path]:
-        for part in DERIVED_FOLDERS:
-            for file in paths_named(self.folder / part, "*.db"):
-                with suppress(ClewError):
-                    if packs_texts(file):
-                        yield file
+    def _documents(self) -> list[Path]:
+        return paths_named(self.folder / _DOCUMENTS, "*.db")
 
     def _outdated(self, file: Path) -> Iterator[PackedText]:
         """The documents that hold some of it, and whose file does not say so now."""
