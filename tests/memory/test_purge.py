@@ -151,6 +151,45 @@ def test_what_a_hook_saw_of_it_goes_too(memory: Memory) -> None:
     assert holding(memory.root) == []
 
 
+# Verifies: REQ-d00320-D
+def test_short_words_of_a_purged_memory_cost_no_other(memory: Memory) -> None:
+    """A field of one word says nothing that others may not say too."""
+    secret = memory.store(TEXT, metadata={"ropes": "coiled"})
+    view = owner(memory.project)
+    seen = msgspec.structs.replace(view.library.get(secret), id=new_id(), kind=Kind.EPISODE, text=f"user: {OTHER}")
+    seen = msgspec.structs.replace(seen, title="", metadata={})
+    with view.service.home.store.transaction(actor="hook") as transaction:
+        transaction.put(MEMORIES, seen.id, seen)
+    spool = memory.root / ".git" / "clew" / "hooks.spool"
+    spool.write_text(f'{{"text": "{OTHER}"}}\n', encoding="utf-8")
+    done = take_out(memory.project, ids=(secret,))
+    assert (done.node_ids, done.still_held_by, done.also_cleaned) == ((secret,), (), ())
+    assert OTHER in spool.read_text(encoding="utf-8")
+    assert memory.ids("ropes coiled", filters={"kinds": ["episode"]}) == [seen.id]
+    assert holding(memory.root) == []
+
+
+# Verifies: REQ-d00320-A
+def test_what_a_merged_source_said_before_it_was_edited_goes_too(memory: Memory) -> None:
+    secret, other = memory.store(TEXT), memory.store(OTHER)
+    owner(memory.project).curator.edit(secret, "The lamp room has a new lock by now.", "it was changed")
+    merged = memory(
+        "merge_concepts",
+        source_node_ids=[secret, other],
+        target_name="Both",
+        merge_strategy="concatenate",
+        rationale=WHY,
+        force_merge=True,
+    )
+    if merged["kept_source_ids"]:
+        pytest.skip("The priors kept the sources apart.")
+    spool = memory.root / ".git" / "clew" / "hooks.spool"
+    spool.write_text(f'{{"text": "{TEXT}"}}\n', encoding="utf-8")
+    done = take_out(memory.project, ids=(merged["merged_id"],))
+    assert secret in done.node_ids
+    assert holding(memory.root) == []
+
+
 # Verifies: REQ-d00320-B
 def test_a_purge_cannot_be_undone_and_is_noted(memory: Memory) -> None:
     secret = memory.store(TEXT)

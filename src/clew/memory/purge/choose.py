@@ -7,7 +7,7 @@ import msgspec
 
 from clew.errors import InvalidArgument, NotFound
 from clew.memory.model import CHANGES, MEMORIES, Kind, Memory
-from clew.memory.purge.traces import Traces, pieces_of
+from clew.memory.purge.traces import Traces, pieces_of, texts_in
 from clew.memory.storage.changes import ChangeRecord, spelled_time
 from clew.text.shortening import shortened
 from clew.text.words import storable
@@ -74,11 +74,20 @@ class _Images:
         return {id for id, images in self.by_id.items() if traces.in_value(images)}
 
     def pieces(self, ids: Collection[str]) -> list[str]:
-        said = ([image.get(name) for name in _SAID] for id in ids for image in self.by_id.get(id, ()))
-        return list(dict.fromkeys(piece for values in said for piece in pieces_of(values)))
+        """What they are looked for by: their whole texts, however short, and what is long enough of the rest."""
+        images = [image for id in ids for image in self.by_id.get(id, ())]
+        wholes = (str(image.get("text", "")).strip() for image in images)
+        rest = (piece for image in images for piece in pieces_of([image.get(name) for name in _SAID]))
+        return list(dict.fromkeys((*(text for text in wholes if len(text) >= SHORTEST_TEXT), *rest)))
 
     def traces(self, ids: Collection[str], text: str | None) -> Traces:
         return Traces([*((text,) if text else ()), *self.pieces(ids)])
+
+    def said_by_others(self, pieces: Collection[str], ids: Collection[str]) -> frozenset[str]:
+        """Those of the pieces that other memories hold, in small letters."""
+        looked_for = Traces(pieces)
+        others = [images for id, images in self.by_id.items() if id not in ids]
+        return frozenset().union(*(looked_for.pieces_in(text) for text in texts_in(others)))
 
     def related(self, id: str) -> set[str]:
         """What was merged into a memory, or what it was merged into."""
@@ -111,8 +120,9 @@ def choose(view: "MemoryView", wanted: Wanted) -> Chosen:
     traces = images.traces(ids, text)
     family = set() if wanted.everything else _family(ids, images, traces) - ids
     if family:
-        # Of what was merged, only what came from these memories is looked for elsewhere.
-        merged = [piece for piece in images.pieces(family) if traces.in_text(piece)]
+        # What a memory says that stays, as one that was merged with these may, is not looked for elsewhere.
+        shared = images.said_by_others(images.pieces(family), ids | family)
+        merged = [piece for piece in images.pieces(family) if traces.in_text(piece) or piece.casefold() not in shared]
         traces, ids = Traces([*images.pieces(ids), *((text,) if text else ()), *merged]), ids | family
     # What a hook saw word for word is a copy.
     ids |= {id for id in images.holding(traces) if images.by_id[id][-1].get("kind") == Kind.EPISODE.value}

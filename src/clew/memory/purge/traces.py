@@ -86,11 +86,10 @@ def _split(text: str) -> str:
 
 
 def pieces_of(value: Any) -> Iterator[str]:
-    """The lines and sentences of every text in a value, and each text as a whole."""
+    """Every text in a value, and its lines and sentences, as far as they are long enough to be looked for."""
     for text in texts_in(value):
-        yield text.strip()
         sentences = (text[slice(*span)] for span in plain_spans(text))
-        for piece in (*text.splitlines(), *(" ".join(sentence.split()) for sentence in sentences)):
+        for piece in (text, *text.splitlines(), *(" ".join(sentence.split()) for sentence in sentences)):
             if len(piece.strip()) >= SHORTEST_PIECE:
                 yield piece.strip()
 
