@@ -320,3 +320,13 @@ def test_a_window_without_a_word_is_not_quoted() -> None:
     found = quoted({"bell": 1.0}, [Passage(table, "", 1.0)], Limits(max_quote_tokens=8))
     assert len(found) > 1
     assert all(any(letter.isalpha() for letter in quote) for quote in found)
+
+
+# Verifies: REQ-d00402-H
+def test_addresses_that_links_lead_to_are_not_quoted() -> None:
+    text = "The [foghorn] stands on the pier.\n\n" + "\n".join(
+        f"[foghorn{place}]: https://example.org/foghorn/{place} 'A foghorn'" for place in range(40)
+    )
+    found = quoted({"foghorn": 1.0}, [Passage(text, "", 1.0)])
+    assert found[0].startswith("The [foghorn] stands on the pier.")
+    assert not any(quote.startswith("[foghorn") for quote in found)

@@ -111,6 +111,8 @@ class WordOverlap:
 _RULER = re.compile(r"[ \t]*\r?\n[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\||$)", re.MULTILINE)
 """Follows the head of a table."""
 _SPACE = re.compile(r"\s*+")
+_TARGET = re.compile(r"^ {0,3}\[[^\]\n]++\]:[ \t]*+(?:[a-z]++://|[./#<])\S*+[^\n]*+$", re.MULTILINE)
+"""`[name]: https://example.org`: where a link of Markdown leads to, which no reader sees."""
 
 _LEAST_ALIKE = 0.15
 """Any two words are a little alike: a text that has no word of the question says something of it from here on."""
@@ -212,7 +214,7 @@ def window_evidence(
     question come in only where none does."""
     limits = checked(limits or Limits())
     above = [_words(passage.headings) for passage in passages]
-    # A window without a word, such as the ruler of a table, says nothing.
+    # A window without a word, such as the ruler of a table or a list of addresses, says nothing.
     cuts = [
         _Cut(number, start, end, said, _own_words(passage.text, start, end, shown))
         for number, passage in enumerate(passages)
@@ -247,7 +249,7 @@ def _different(ranked: Iterable[_Window], passages: Sequence[Passage]) -> Iterat
 
 def _words(text: str) -> list[str]:
     """The words of a text, and its identifiers whole."""
-    words, compounds = split(text)
+    words, compounds = split(_TARGET.sub("", text))
     return words + compounds
 
 
