@@ -13,24 +13,33 @@ from clew.context import Context
 from clew.edit.edits import FileEdit
 from clew.edit.targets import read_if_there
 from clew.errors import InvalidArgument, Rejected
-from clew.exchange.model import REQUIREMENT, Criterion, Item, Relation
+from clew.exchange.model import REQUIREMENT, Criterion, Item, version_of
 from clew.exchange.places.openspec_edits import edited_block
+from clew.exchange.places.openspec_file import SpecFile
 from clew.exchange.places.openspec_text import (
     CITED,
     ID,
-    NAME,
+    attribute_names,
+    can_be_metadata,
     citation_line,
-    is_field,
+    cited_relations,
+    field_lines,
+    is_own,
     metadata_line,
+    misread,
+    name_of,
     plain,
     scenario_lines,
     scenario_name,
+    trimmed,
 )
-from clew.exchange.places.place import FreeIds, Placing, free_name, grouped, one_line, title_of
-from clew.formats.code.prose_citations import cited_in_prose
+from clew.exchange.places.place import FreeIds, Placing, grouped, one_line
+from clew.formats.openspec.apply.plan import newline_of, with_newlines
+from clew.formats.openspec.hashes import settled
 from clew.formats.openspec.layout import checked_id, openspec_root, root_for, spec_path
+from clew.formats.openspec.lines import Lines
 from clew.formats.openspec.reader import read_spec
-from clew.formats.openspec.records import Requirement, SectionKind, Spec
+from clew.formats.openspec.records import Requirement
 from clew.formats.openspec.references import requirement_id
 from clew.formats.openspec.slugs import Slugs, slug
 from clew.graph.model import NodeKind
@@ -51,46 +60,43 @@ class OpenSpecPlace:
         self._roots = spec_roots(context.config) or (openspec_root(),)
 
     @cached_property
-    def _specs(self) -> dict[str, tuple[str, Spec]]:
-        """The specs of the project, with their paths."""
-        found: dict[str, tuple[str, Spec]] = {}
-        for node in self._context.graph.nodes_by_kind(NodeKind.SPEC):
-            if node.source is not None:
-                id = node.id.removeprefix("spec:")
-                found[id] = (node.source.path, read_spec(self._data(node.source.path) or b"", id))
-        return found
+    def _specs(self) -> dict[str, SpecFile]:
+        """The specs of the project."""
+        sources = ((node.id, node.source) for node in self._context.graph.nodes_by_kind(NodeKind.SPEC))
+        found = ((id.removeprefix("spec:"), source.path) for id, source in sources if source is not None)
+        return {id: self._read(id, path) for id, path in found}
 
-    def _data(self, path: str) -> bytes | None:
-        return read_if_there(self._context.root / raw(path))
+    def _read(self, id: str, path: str) -> SpecFile:
+        data = read_if_there(self._context.root / raw(path))
+        return SpecFile(path, data, read_spec(data or b"", id))
+
+    def _file(self, id: str) -> SpecFile:
+        """A spec of the project, or the file that would be one."""
+        return self._specs.get(id) or self._read(id, spec_path(root_for(self._roots, id), id))
 
     def items(self) -> Mapping[str, Item]:
         return {
             item.id: item
-            for id, (path, spec) in self._specs.items()
-            for requirement in spec.requirements
-            for item in (self._item(requirement, id, path),)
+            for id, file in self._specs.items()
+            for requirement in file.spec.requirements
+            for item in (self._item(requirement, id, file.path),)
         }
 
     def beside(self) -> list[str]:
         return []
 
     def _item(self, record: Requirement, spec_id: str, path: str) -> Item:
-        attributes: dict[str, str] = {}
-        taken: set[str] = set()
-        said = [(name, value) for name, value in record.metadata if name.casefold() not in (ID.casefold(), *CITED)]
-        for name, value in (*said, *((each.heading, _body(each.raw)) for each in record.asides)):
-            own = free_name(name, taken)
-            taken.add(own.casefold())
-            attributes[own] = value
-        lines = [line for line in record.text.split("\n") if not is_field(line)]
-        cited = cited_in_prose(record.text, self._context.grammar, register=True, specs=True)
+        values = [value for name, value in record.metadata if not is_own(name)]
+        values += [_body(each.raw) for each in record.asides]
+        lines = Lines(record.text.encode())
+        fields = frozenset(field_lines(lines, 0, len(lines), self._context.grammar))
         return Item(
             id=requirement_id(spec_id, record.slug),
             title=record.name,
-            text="\n".join(lines).strip(),
+            text=trimmed("\n".join(line for index, line in enumerate(lines.text) if index not in fields)),
             criteria=tuple(Criterion(each.slug, _body(each.raw), each.name) for each in record.scenarios),
-            attributes=attributes,
-            relations=tuple(dict.fromkeys(Relation(each.kind, each.target, each.labels) for each in cited)),
+            attributes=dict(zip(attribute_names(record), values, strict=True)),
+            relations=cited_relations(record.text, self._context.grammar),
             path=path,
             line=record.span.line,
         )
@@ -132,50 +138,72 @@ class OpenSpecPlace:
                 "something else.",
                 hint="Correct its title and criteria in the source.",
             )
-        path = self._specs[spec_id][0] if spec_id in self._specs else spec_path(root_for(self._roots, spec_id), spec_id)
-        return msgspec.structs.replace(self._item(found[0], spec_id, path), id=item.id, line=0)
+        return msgspec.structs.replace(self._item(found[0], spec_id, self._file(spec_id).path), id=item.id, line=0)
 
     @cached_property
     def _records(self) -> dict[str, Requirement]:
         return {
-            requirement_id(id, each.slug): each for id, (_, spec) in self._specs.items() for each in spec.requirements
+            requirement_id(id, each.slug): each for id, file in self._specs.items() for each in file.spec.requirements
         }
 
-    def _block(self, item: Item, old: Requirement | None = None, former: bytes | None = None) -> bytes:
-        """The text of a requirement; where there is one already, with what differs. `former` is the text of that one,
-        byte for byte."""
-        if old is not None:
-            here = self._item(old, item.id.rpartition("/")[0], "")
-            made = edited_block(former or old.raw.encode(), self._context.grammar, old, (here, item))
-            if self._says(made, here, item):
-                return made
-        return ("\n".join(self._lines(item)).rstrip() + "\n").encode()
+    def _block(self, item: Item, old: Requirement | None = None) -> bytes:
+        """The text of a requirement; where there is one already, with what differs."""
+        if old is None:
+            return self._whole(item)
+        spec_id = item.id.rpartition("/")[0]
+        file, here = self._specs[spec_id], self._item(old, spec_id, "")
+        former = file.bytes_of(old)
+        made = edited_block(former, self._context.grammar, old, (here, item))
+        best = self._agreement(made, here, item)
+        if not all(best):
+            whole = with_newlines(self._whole(item, here).decode(), newline_of(former))
+            made = whole if self._agreement(whole, here, item) > best else made
+        # What parts it from the next stays.
+        return made.rstrip(b"\r\n") + former[len(former.rstrip(b"\r\n")) :]
 
-    def _says(self, block: bytes, here: Item, item: Item) -> bool:
-        """Whether an edited requirement says what an item says, as far as a spec can."""
+    def _agreement(self, block: bytes, here: Item, item: Item) -> tuple[bool, ...]:
+        """Whether an edited requirement says what an item says, as far as a spec can: its scenarios and its name, what
+        it cites, its text, its attributes."""
         found = read_spec(b"## Requirements\n\n" + block).requirements
         if len(found) != 1:
-            return False
+            return (False,)
         made = self._item(found[0], "", "")
-        cited = {each for each in item.relations if each.kind in CITED or each in here.relations}
-        same = (set(made.relations), made.title) == (cited, title_of(item) if item.title != here.title else here.title)
         kept, slugs = {each.title for each in here.criteria if each.title}, Slugs("scenario")
         names = (each.title if each.title in kept else scenario_name(each) for each in item.criteria)
-        return same and [each.label for each in made.criteria] == [slugs.take(name) for name in names]
+        title = name_of(item) if item.title != here.title else here.title
+        is_misread = misread(item, self._context.grammar)
+        known = {
+            name: value
+            for name, value in item.attributes.items()
+            if name in here.attributes or (value.strip() and can_be_metadata(name))
+        }
+        return (
+            made.title == title and [each.label for each in made.criteria] == [slugs.take(name) for name in names],
+            [plain(each.text) for each in made.criteria] == [plain(each.text) for each in item.criteria],
+            {*made.relations} == {each for each in item.relations if each.kind in CITED or each in here.relations},
+            plain(made.text, is_misread) == plain(item.text, is_misread),
+            _on_one_line(made.attributes) == _on_one_line(known),
+        )
 
-    def _lines(self, item: Item) -> Iterator[str]:
-        """The text of a new requirement."""
-        name, own = title_of(item), item.id.rpartition("/")[2]
+    def _whole(self, item: Item, here: Item | None = None) -> bytes:
+        return ("\n".join(self._lines(item, here)).rstrip() + "\n").encode()
+
+    def _lines(self, item: Item, here: Item | None) -> Iterator[str]:
+        """The text of a requirement that is new, or that cannot be had by changing the old one."""
+        name = item.title if here is not None and item.title == here.title else name_of(item)
+        own = item.id.rpartition("/")[2]
         yield from (f"### Requirement: {name}", "")
-        if text := plain(item.text, is_field):
+        grammar = self._context.grammar
+        if text := plain(item.text, misread(item, grammar)):
             yield from (*text.split("\n"), "")
         fields = [(ID, own)] if slug(name, "requirement") != own else []
-        fields += [(key, value) for key, value in item.attributes.items() if NAME.fullmatch(key)]
+        fields += [(key, value) for key, value in item.attributes.items() if can_be_metadata(key)]
         if fields:
             yield from (*(metadata_line(key, value) for key, value in fields if one_line(value)), "")
-        for kind, relations in grouped(item.relations).items():
+        cited = cited_relations(text, grammar)
+        for kind, relations in grouped(each for each in item.relations if each not in cited).items():
             if kind in CITED:
-                yield from (citation_line(kind, relations, self._context.grammar), "")
+                yield from (citation_line(kind, relations, grammar), "")
         for each in item.criteria:
             yield from scenario_lines(each)
 
@@ -191,29 +219,34 @@ class OpenSpecPlace:
         return ()
 
     def _edit(self, spec_id: str, placings: Sequence[Placing]) -> FileEdit:
-        if spec_id not in self._specs:
-            root = root_for(self._roots, spec_id)
-            path = spec_path(root, spec_id)
-            blocks = [self._block(placing.item) for placing in placings]
-            head = _NEW_SPEC.format(title=spec_id, source=placings[0].source)
-            return FileEdit(path, self._data(path), head.encode() + b"\n".join(blocks))
-        path, spec = self._specs[spec_id]
-        before = self._data(path) or b""
-        data = before
-        there = {requirement_id(spec_id, each.slug): each for each in spec.requirements}
-        replaced = sorted((there[each.item.id].span.start, each) for each in placings if each.item.id in there)
-        end = next((each.span.end for each in spec.document.of_kind(SectionKind.REQUIREMENTS)), len(data))
-        new = b"\n".join(self._block(each.item) for each in placings if each.item.id not in there)
-        if new:
-            section = b"" if any(spec.document.of_kind(SectionKind.REQUIREMENTS)) else b"## Requirements\n\n"
-            rest = b"\n" + data[end:] if data[end:].strip() else b""
-            data = data[:end].rstrip(b"\n") + b"\n\n" + section + new + rest
-        for start, each in reversed(replaced):
-            old = there[each.item.id]
-            block = self._block(each.item, old, data[start : old.span.end])
-            apart = b"\n" if data[old.span.end :].strip() and not _ends_blank(block) else b""
-            data = data[:start] + block + apart + data[old.span.end :]
-        return FileEdit(path, before, data)
+        file = self._file(spec_id)
+        if spec_id not in self._specs and file.data is not None:
+            raise Rejected(
+                f"{file.path} is there, but is not read as a spec of this project, so nothing is imported into it.",
+                hint="Make sure that git does not ignore it, or move it away.",
+            )
+        there = {requirement_id(spec_id, each.slug): each for each in file.spec.requirements}
+        blocks = {each.item.id: self._block(each.item, self._records.get(each.item.id)) for each in placings}
+        changed = {there[id].slug: block for id, block in blocks.items() if id in there}
+        new = [block for id, block in blocks.items() if id not in there]
+        head = _NEW_SPEC.format(title=spec_id, source=placings[0].source).encode()
+        after = file.with_blocks(changed, new) if file.data is not None else head + b"\n".join(new)
+        self._demand_read_back(file, after, placings)
+        return FileEdit(file.path, file.data, after)
+
+    def _demand_read_back(self, file: SpecFile, after: bytes, placings: Sequence[Placing]) -> None:
+        """Rejected where a file would not be read as the requirements that it holds."""
+        wanted = {each.item.id: version_of(self.placed(each)) for each in placings}
+        former = {requirement_id(file.spec.id, each.slug): settled(each) for each in file.spec.requirements}
+        records = {requirement_id(file.spec.id, each.slug): each for each in read_spec(after).requirements}
+        lost = [id for id in (*former, *wanted) if id not in records]
+        for id, each in records.items():
+            is_same = settled(each) == former.get(id)
+            if id in wanted:
+                is_same = version_of(self._item(each, file.spec.id, "")) == wanted[id]
+            lost += [] if is_same else [id]
+        if lost:
+            raise file.not_read(lost[0])
 
 
 _NEW_SPEC = """# {title}
@@ -229,9 +262,8 @@ Requirements that were imported from {source}; clew.imports.jsonl says which ite
 
 def _body(raw: str) -> str:
     """What stands below a heading."""
-    return raw.replace("\r\n", "\n").partition("\n")[2].strip()
+    return trimmed(raw.replace("\r\n", "\n").replace("\r", "\n").partition("\n")[2])
 
 
-def _ends_blank(block: bytes) -> bool:
-    lines = block.splitlines()
-    return len(lines) > 1 and not lines[-1].strip()
+def _on_one_line(attributes: Mapping[str, str]) -> dict[str, str]:
+    return {name: one_line(plain(value)) for name, value in attributes.items() if value.strip()}

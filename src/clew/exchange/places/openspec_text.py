@@ -3,17 +3,24 @@
 import re
 from collections.abc import Callable
 
-from clew.exchange.model import Criterion, Relation
-from clew.exchange.places.place import one_line, writable
+from clew.exchange.model import Criterion, Item, Relation
+from clew.exchange.places.place import free_name, one_line, title_of, writable
+from clew.formats.code.prose_citations import cited_in_prose
 from clew.formats.elspais.ids.grammar import IdGrammar
-from clew.formats.openspec.lines import CODE, FENCE, Lines
+from clew.formats.openspec.lines import CODE, FENCE, TEXT, Lines
+from clew.formats.openspec.records import Requirement
 
 CITED = ("implements", "refines", "verifies")
 ID = "ID"
 METADATA = re.compile(r"\s*(?:[-*+]\s+)?(?:\*\*|__)([^*_:]{1,60}?)(?::(?:\*\*|__)|(?:\*\*|__)\s*:)\s*(.*)")
-CITATION = re.compile(r"\s*(Implements|Refines|Verifies):\s", re.IGNORECASE)
-NAME = re.compile(r"[^\s*_:][^*_:\n]{0,58}")
-_STARTS_SOMETHING = re.compile(r"\s*(?:#|```|~~~)")
+_CITATION = re.compile(r"\s*(Implements|Refines|Verifies):\s(.*)", re.IGNORECASE)
+_NAME = re.compile(r"[^\s*_:][^*_:\n]{0,58}")
+_BETWEEN = re.compile(r"[,;&]|(?<!\S)and(?!\S)")
+_STARTS_SOMETHING = re.compile(r"#|\s*(?:```|~~~)")
+
+
+def name_of(item: Item) -> str:
+    return title_of(item, without="")
 
 
 def scenario_name(criterion: Criterion) -> str:
@@ -21,15 +28,40 @@ def scenario_name(criterion: Criterion) -> str:
 
 
 def scenario_lines(criterion: Criterion) -> list[str]:
-    return [f"#### Scenario: {scenario_name(criterion)}", "", *plain(criterion.text).split("\n"), ""]
+    text = plain(criterion.text)
+    return [f"#### Scenario: {scenario_name(criterion)}", "", *([*text.split("\n"), ""] if text else [])]
 
 
 def metadata_line(name: str, value: str) -> str:
     return f"- **{name}**: {one_line(value)}"
 
 
+def is_own(name: str) -> bool:
+    """Whether a line of metadata of this name says what a requirement is called or cites; no attribute is called so."""
+    return name.casefold() in (ID.casefold(), *CITED)
+
+
+def attribute_names(record: Requirement) -> list[str]:
+    """What the attributes of a requirement are called: its metadata, and then the headings that are no scenarios."""
+    taken: set[str] = set()
+    names: list[str] = []
+    said = (name for name, _ in record.metadata if not is_own(name))
+    for name in (*said, *(each.heading for each in record.asides)):
+        names.append(free_name(name, taken))
+        taken.add(names[-1].casefold())
+    return names
+
+
+def can_be_metadata(name: str) -> bool:
+    return _NAME.fullmatch(name) is not None and not is_own(name)
+
+
+def references(relations: list[Relation], grammar: IdGrammar) -> str:
+    return ", ".join(_reference(each, grammar) for each in relations)
+
+
 def citation_line(kind: str, relations: list[Relation], grammar: IdGrammar) -> str:
-    return f"{kind.capitalize()}: {', '.join(_reference(each, grammar) for each in relations)}"
+    return f"{kind.capitalize()}: {references(relations, grammar)}"
 
 
 def _reference(relation: Relation, grammar: IdGrammar) -> str:
@@ -40,14 +72,63 @@ def _reference(relation: Relation, grammar: IdGrammar) -> str:
     return grammar.assertion_id(relation.target, grammar.settings.label_multi_separator.join(relation.labels))
 
 
-def is_field(line: str) -> bool:
-    """Whether a line before the first scenario would be read as metadata or as a citation."""
-    return bool(METADATA.match(line) or CITATION.match(line))
+def citation(line: str) -> re.Match[str] | None:
+    """The kind of citation that a line would be, and where what it cites begins."""
+    found = _CITATION.match(line) or METADATA.match(line)
+    return found if found is not None and found[1].strip().casefold() in CITED else None
+
+
+def cited_relations(text: str, grammar: IdGrammar) -> tuple[Relation, ...]:
+    """What a description cites."""
+    cited = cited_in_prose(text, grammar, register=True, specs=True)
+    return tuple(dict.fromkeys(Relation(each.kind, each.target, each.labels) for each in cited))
+
+
+def field_lines(lines: Lines, first: int, stop: int, grammar: IdGrammar) -> list[int]:
+    """The lines of a description that are metadata or citations and nothing else. In code nothing is."""
+    places = (index for index in range(first, stop) if lines.kinds[index] == TEXT)
+    return [index for index in places if _is_field(lines.text[index], grammar)]
+
+
+def _is_field(line: str, grammar: IdGrammar) -> bool:
+    """A line that has other words between what it cites is text."""
+    found = citation(line)
+    if found is None:
+        return METADATA.match(line) is not None
+    parts = [each.split() for each in _BETWEEN.split(found[2]) if each.strip()]
+    return all(len(each) == 1 for each in parts) and 0 < len(parts) <= len(cited_relations(line, grammar))
+
+
+def misread(item: Item, grammar: IdGrammar) -> Callable[[str], bool]:
+    """Whether a line of an item's text would be read as metadata, or as a citation of what the item does not cite."""
+
+    known = frozenset(item.relations)
+    return lambda line: _is_field(line, grammar) or not known.issuperset(cited_relations(line, grammar))
+
+
+def renamed(heading: str, word: str, former: str, name: str) -> str:
+    """A heading in which another name stands in the place of the former; `word` stands before it, with a colon."""
+    before = rf"#*\s*{word}\s*:\s*" if word else r"#*\s*"
+    start = len(heading) - len(re.sub(before, "", heading, count=1, flags=re.IGNORECASE))
+    return exchanged(heading, start, former, name) + heading[start + len(former) :]
+
+
+def exchanged(line: str, start: int, former: str, text: str) -> str:
+    """A line with another text behind its start; with a space before it, where there was nothing."""
+    space = "" if former.strip() or line[:start][-1:].isspace() else " "
+    return line[:start] + space + text
+
+
+def trimmed(text: str) -> str:
+    """A text without the blank lines around it, and without what nobody sees at its end."""
+    lines = text.split("\n")
+    first = next((index for index, line in enumerate(lines) if line.strip()), len(lines))
+    return "\n".join(lines[first:]).rstrip()
 
 
 def plain(text: str, is_field: Callable[[str], bool] = lambda _: False) -> str:
     """A text that is read as text and nothing else."""
-    return "\n".join(plain_lines(text.strip(), is_field)[1])
+    return "\n".join(plain_lines(trimmed(writable(text)), is_field)[1])
 
 
 def plain_lines(text: str, is_field: Callable[[str], bool] = lambda _: False) -> tuple[list[str], list[str]]:

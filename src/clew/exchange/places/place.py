@@ -79,10 +79,12 @@ def one_line(text: str) -> str:
     return " ".join(writable(text).split())
 
 
-def title_of(item: Item, longest: int = LONGEST_TITLE) -> str:
-    """A title of one line: its own, or else the first line of its text, or its id."""
+def title_of(item: Item, longest: int = LONGEST_TITLE, *, without: str = "*") -> str:
+    """A title of one line: its own, or else the first line of its text, or its id; `without` signs that mean something
+    to the format."""
+    blanks = dict.fromkeys(map(ord, without), " ")
     for words in (item.title, item.text.strip().partition("\n")[0], item.id):
-        line = one_line(words.replace("*", " "))
+        line = one_line(words.translate(blanks))
         if line:
             return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
     return "Untitled"

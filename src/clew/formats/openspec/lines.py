@@ -81,12 +81,17 @@ class Lines:
 
     def joined(self, first: int, stop: int) -> str:
         """The lines without the blank ones around them, line ends as LF."""
+        first, stop = self.trimmed(first, stop)
+        return "\n".join(self.text[first:stop])
+
+    def trimmed(self, first: int, stop: int) -> tuple[int, int]:
+        """The range without the blank lines at its beginning and end."""
         kinds = self.kinds
         while first < stop and kinds[first] == BLANK:
             first += 1
         while first < stop and kinds[stop - 1] == BLANK:
             stop -= 1
-        return "\n".join(self.text[first:stop])
+        return first, stop
 
     def _classify(self) -> int:
         kinds = self.kinds

@@ -61,7 +61,7 @@ class Plan:
 
     def __init__(self, data: bytes, spec: Spec) -> None:
         self._data = data
-        self._newline = _newline(data)
+        self._newline = newline_of(data)
         section = next(spec.document.of_kind(SectionKind.REQUIREMENTS))
         self._head_end = self._text_end(section)
         self._blocks = [self._block(requirement) for requirement in section.requirements]
@@ -136,7 +136,7 @@ class Plan:
         return None
 
 
-def _newline(data: bytes) -> bytes:
+def newline_of(data: bytes) -> bytes:
     """The line end that most lines of a file have."""
     pairs = data.count(b"\r\n")
     single, old = data.count(b"\n") - pairs, data.count(b"\r") - pairs
