@@ -34,16 +34,22 @@ def build(space: Space) -> bool:
     return space.vectors.build_approximate(space.view())
 
 
+def spread_out(count: int, seed: int = 0) -> np.ndarray:
+    """Without clusters, so that the nearest lie in many cells."""
+    vectors = np.random.default_rng(seed).normal(size=(count, DIMENSIONS)).astype(np.float32)
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+
+
 def notes(space: Space) -> tuple[str, ...]:
     with space.index.reading() as connection:
         return space.vectors.notes(connection)
 
 
-def recall(space: Space, allowed: np.ndarray | None = None) -> float:
+def recall(space: Space, allowed: np.ndarray | None = None, asked: np.ndarray | None = None) -> float:
     """The share of the exact ten nearest that is found."""
     found = wanted = 0
     with opened(space.folder, DIMENSIONS) as exact:
-        for query in clustered(40, seed=1):
+        for query in clustered(40, seed=1) if asked is None else asked:
             right = set(exact.search(query, 10, allowed)[0])
             found += len(right & set(space.search(query, 10, allowed)[0]))
             wanted += len(right)
@@ -82,6 +88,16 @@ def test_nearly_the_exact_result_is_found_also_among_some(space: Space, share: f
     build(space)
     allowed = None if share is None else np.random.default_rng(2).random(COUNT) < share
     assert recall(space, allowed) >= 0.95
+
+
+# Verifies: REQ-d00031-F
+@needs_library
+def test_vectors_that_lie_far_apart_are_looked_for_in_more_places(tmp_path: Path) -> None:
+    with opened(tmp_path, DIMENSIONS, COUNT, approximate_from=1000) as space:
+        space.put(NUMBERS, spread_out(COUNT))
+        space.vectors.fold()
+        assert build(space)
+        assert recall(space, asked=spread_out(40, seed=1)) >= 0.9
 
 
 # Verifies: REQ-d00031-F

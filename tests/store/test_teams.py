@@ -100,6 +100,24 @@ def test_nobody_writes_in_the_name_of_another(team: Team) -> None:
         assert [event.actor for event in store.events()] == [f"{team.user('writer')}/the boss"]
 
 
+# Verifies: REQ-d00481-A
+def test_who_may_make_roles_and_schemas_needs_no_more_to_begin(team: Team) -> None:
+    schema, stranger = team.schema("green"), team.user("stranger")
+    team.server.execute(f"ALTER USER {stranger} CREATEROLE")
+    team.server.execute(f"GRANT CREATE ON DATABASE {team.name} TO {stranger}")
+    try:
+        init(team.as_user("stranger"), schema, {"writer": (team.user("writer"),)})
+        # Once more, as after an update.
+        assert init(team.as_user("stranger"), schema, {}) == []
+        with closing(team.open("green", "writer")) as store:
+            put(store, "1", "mine")
+            assert [event.actor for event in store.events()] == [f"{team.user('writer')}/agent"]
+    finally:
+        team.server.execute(f"DROP SCHEMA {schema} CASCADE", team.name)
+        for role in ("owner", "writer", "reader"):
+            team.server.execute(f"DROP ROLE {schema}_{role}")
+
+
 # Verifies: REQ-d00481-B
 def test_a_reader_reads_and_cannot_write_whatever_is_asked(team: Team) -> None:
     with closing(team.open("red")) as store:

@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from psycopg import errors
+
 from clew.cache import Cache
 from clew.errors import ClewError
-from clew.search.database.connecting import GO_ON, NEAREST_LOOKED_AT, Database
+from clew.search.database.connecting import GO_ON, NEAREST_LOOKED_AT, Database, look_further
 from clew.search.database.embeddings import SharedEmbeddings, as_text
 from clew.search.database.reading import DatabaseReading
 from clew.search.database.tables import SHARED
@@ -37,7 +39,10 @@ INDEXED_FROM = 5_000
 """Vectors of a space from which an HNSW index is built. Fewer are compared one by one in a few milliseconds."""
 VECTOR_BYTES = 32 * 1024 * 1024
 """Of vectors that searches compared, kept for the next ones."""
-_MEMORY = "512MB"
+_LEAST_MEMORY, _MOST_MEMORY = 512, 3500
+_BYTES_PER_VECTOR = 1_100
+"""Of the graph in memory while it is built, beside the vector itself. Where it does not fit, building takes many times
+as long."""
 _TRIES = 4
 _PENDING_AT_ONCE = 512
 _ONLY_PARTS = "units.part IN ("
@@ -137,6 +142,8 @@ class DatabaseMeanings:
         """So many of the nearest vectors of each space, as space, unit and score, in one question."""
         if restrict is not None or max(wanted.values()) > NEAREST_LOOKED_AT:
             reading.connection.execute(GO_ON)
+        if further := look_further(reading.totals().units):
+            reading.connection.execute(further.encode())
         sql, values = ("true", ()) if restrict is None else reading.compiled(restrict)
         join = "" if restrict is None else "JOIN units ON units.number = vectors.number"
         kind = f"halfvec({dimensions:d})"
@@ -351,18 +358,27 @@ class DatabaseMeanings:
                 if is_there or vectors < INDEXED_FROM:
                     continue
                 progress(vectors, vectors, "Building the index of the vectors")
-                self._build(connection, space, embedder, dimensions, name)
+                wanted = vectors * (2 * dimensions + _BYTES_PER_VECTOR) // 1_000_000
+                memory = max(_LEAST_MEMORY, min(wanted, _MOST_MEMORY))
+                self._build(connection, space, embedder, dimensions, name, memory)
 
-    def _build(self, connection: Any, space: int, embedder: int, dimensions: int, name: str) -> None:
+    def _build(self, connection: Any, space: int, embedder: int, dimensions: int, name: str, memory: int) -> None:
         lock = f"clew search {self._database.schema} {name}"
         (held,) = connection.execute("SELECT pg_try_advisory_lock(hashtext(%s))", (lock,)).fetchone()
         if not held:
             return
         try:
             connection.execute("SET statement_timeout = 0")
-            connection.execute(f"SET maintenance_work_mem = '{_MEMORY}'")
-            connection.execute("SELECT index_space(%s, %s, %s)", (space, embedder, dimensions))
+            connection.execute(f"SET maintenance_work_mem = '{memory:d}MB'")
+            build = "SELECT index_space(%s, %s, %s)"
+            try:
+                connection.execute(build, (space, embedder, dimensions))
+            except (errors.DiskFull, errors.OutOfMemory):
+                # Several processes build it in shared memory, of which a container may have little; one does not.
+                connection.execute("SET max_parallel_maintenance_workers = 0")
+                connection.execute(build, (space, embedder, dimensions))
         finally:
             connection.execute("SELECT pg_advisory_unlock(hashtext(%s))", (lock,))
             connection.execute("RESET maintenance_work_mem")
+            connection.execute("RESET max_parallel_maintenance_workers")
             connection.execute("SET statement_timeout = '30s'")

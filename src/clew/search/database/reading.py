@@ -20,6 +20,7 @@ from clew.search.lexical.tables import Totals, forms_of
 from clew.search.rank.mentions import MAX_BEARERS
 from clew.search.reading import Fact, Spelt
 from clew.search.units import Condition, Unit
+from clew.store.postgres.together import Answer, Asked, Prepared, ask
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -28,10 +29,13 @@ _POSTINGS = 1_500
 """Read of one term at most. Further ones weigh little: of a term so frequent, the heaviest are those that hold it often
 or are short."""
 _POSTINGS_RESTRICTED = 20_000
-STATE = f"""
+STATE = Prepared(
+    b"clew_search_state",
+    f"""
     SELECT number, series || '-' || pg_relation_filenode('spaces'), version, vectors, units, words
-    FROM spaces WHERE number IN ({SHARED}, {{:d}}) ORDER BY 1
-    """  # noqa: S608
+    FROM spaces WHERE number IN ({SHARED}, $1) ORDER BY 1
+    """,  # noqa: S608
+)
 """A table that was put back from a backup has another file: what was known of its numbers counts no more, since they go
 to other texts."""
 _DATA = msgspec.msgpack.Decoder(Unit)
@@ -67,15 +71,17 @@ class DatabaseReading:
     def state(self) -> tuple[str, int, int, int, int]:
         """The index, how often units and vectors were written, and how many units and words there are: asked once."""
         if self._state is None:
-            self.begin(self.rows(STATE.format(self.space)))
+            (state,) = ask(self.connection, Asked(STATE, (str(self.space),)))
+            self.begin(state.rows)
         assert self._state is not None  # noqa: S101
         return self._state
 
-    def begin(self, rows: "Sequence[tuple[Any, ...]]") -> None:
+    def begin(self, rows: Answer) -> None:
         """Take the state that was asked for together with the beginning of the transaction."""
-        self.embedded = [row[0] for row in rows if row[3]]
-        versions, vectors, units, words = (sum(row[place] for row in rows) for place in range(2, 6))
-        self._state = "-".join(row[1] for row in rows), versions, vectors, units, words
+        counts = [[int(value or 0) for value in (row[0], *row[2:])] for row in rows]
+        self.embedded = [space for space, _, vectors, _, _ in counts if vectors]
+        versions, vectors, units, words = map(sum, list(zip(*counts, strict=True))[1:])
+        self._state = "-".join(row[1] or "" for row in rows), versions, vectors, units, words
 
     def writes(self) -> tuple[str, int]:
         return self.state()[:2]

@@ -19,6 +19,7 @@ from clew.search.lexical import tables as lexical_tables
 from clew.search.lexical.packing import Row
 from clew.search.rank.mentions import title_key
 from clew.search.units import Unit, moment
+from clew.store.postgres.together import Asked
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -59,9 +60,9 @@ class DatabaseUnits:
     @contextmanager
     def asked(self) -> Iterator[DatabaseReading]:
         space = self._database.space
-        with self._database.reading(STATE.format(space)) as (connection, state):
+        with self._database.reading(Asked(STATE, (str(space),))) as (connection, (state,)):
             reading = DatabaseReading(connection, space, self._terms)
-            reading.begin(state)
+            reading.begin(state.rows)
             yield reading
 
     # Writing

@@ -26,8 +26,12 @@ LIBRARY = "faiss-cpu"
 _SUFFIX = ".index"
 _ROWS_PER_CENTRE_TRAINED = 40
 _ADDED_AT_ONCE = 16_384
-_LOOKED_INTO = 32
-"""Cells per search, where all rows are eligible."""
+_FEWEST_CELLS = 32
+_LARGEST_SHARE = 1 / 2
+"""Of the cells that a search looks into where all rows are eligible: at least, and at most. More would take as long as
+comparing all rows."""
+_TRIED, _NEAREST, _ENOUGH = 100, 10, 0.97
+"""How many rows are searched for to find out how many cells it takes to find enough of those nearest to them."""
 _READ_AT_ONCE = 1 << 20
 
 
@@ -49,12 +53,31 @@ def build(faiss: Any, file: "VectorFile", place: Path) -> None:
     index.train(file.vectors[sample])
     for start in range(0, rows, _ADDED_AT_ONCE):
         index.add(file.vectors[start : start + _ADDED_AT_ONCE])
+    index.nprobe = _cells_for(faiss, index, file.vectors)
     temporary = temporary_beside(place)
     faiss.write_index(index, str(temporary))
     finished = place.with_name(f"{_stem(file, place)}{_checksum(temporary):08x}{_SUFFIX}")
     for old in paths_named(place.parent, f"{place.stem}-*{_SUFFIX}"):
         old.unlink(missing_ok=True)
     put_in_place(temporary, finished)
+
+
+def _cells_for(faiss: Any, index: Any, vectors: "Vectors") -> int:
+    """How many cells a search looks into: what is enough for vectors in clusters finds half of the nearest where they
+    are spread out. So some of the rows are searched for, and the answers compared with the exact ones."""
+    tried = vectors[np.linspace(0, len(vectors) - 1, min(len(vectors), _TRIED)).astype(np.int64)]
+    # Each of them is the nearest to itself.
+    _, exact = faiss.knn(tried, vectors, _NEAREST + 1, metric=faiss.METRIC_INNER_PRODUCT)
+    cells, most = _FEWEST_CELLS, max(_FEWEST_CELLS, int(index.nlist * _LARGEST_SHARE))
+    while cells < most:
+        index.nprobe = cells
+        # What is found is compared exactly after that, so it only has to be among the first.
+        _, found = index.search(tried, 4 * _NEAREST)
+        hits = sum(len({*some.tolist()} & {*right[1:].tolist()}) for some, right in zip(found, exact, strict=True))
+        if hits >= _ENOUGH * _NEAREST * len(tried):
+            break
+        cells *= 2
+    return min(cells, most)
 
 
 def file_of(file: "VectorFile", place: Path) -> Path | None:
@@ -95,7 +118,7 @@ class ApproximateIndex:
         """Up to `count` rows near the query out of the eligible ones."""
         share = max(1, int(np.count_nonzero(eligible[: self.rows]))) / self.rows
         # The fewer rows are eligible, the farther the nearest ones lie apart, and the less each cell costs.
-        cells = min(self._index.nlist, int(_LOOKED_INTO / share**2))
+        cells = min(self._index.nlist, int(self._index.nprobe / share**2))
         # faiss keeps no reference to the bits.
         bits = np.packbits(eligible[: self.rows], bitorder="little")
         chosen = self._faiss.IDSelectorBitmap(bits)

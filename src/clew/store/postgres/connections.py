@@ -24,6 +24,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from clew.errors import StoreBusy, StoreError
 from clew.store.postgres.faults import damaged, fault, is_lost, read_only, translated, unreachable
+from clew.store.postgres.together import Asked, Done, Prepared, ask, roll_back
 from clew.store.sql.connections import Rows, taken_back
 from clew.text.database_address import Address
 
@@ -36,7 +37,7 @@ MOST_CONNECTIONS = 16
 _AGAIN_SECONDS = 1.0
 """For so long after a failed attempt, others fail at once with the same error."""
 
-_TO_DISK = "SELECT pg_logical_emit_message(true, 'clew', '')"
+_TO_DISK = Prepared(b"clew_to_disk", "SELECT pg_logical_emit_message(true, 'clew', '')")
 """A note in the database's log that says nothing: it is acknowledged when it is on the disk with all that came
 before."""
 MAY_TAKE_TO_DISK = """
@@ -53,8 +54,10 @@ most 10 s."""
 NOW = """to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
 """The time by the database's clock, in the one spelling of the store."""
 
+_BEGIN = Prepared(b"clew_begin", "BEGIN")
+_COMMIT = Prepared(b"clew_commit", "COMMIT")
+
 Lent = psycopg.Connection[tuple[Any, ...]]
-Answer = psycopg.Cursor[tuple[Any, ...]]
 
 
 class Connection:
@@ -113,6 +116,7 @@ class Connections:
         self._options = options(name)
         self._settings = (*settings, f"SET lock_timeout = {max(1, int(patience * 1000))}")
         self._extensions = extensions
+        self._locks = {waits: _lock(schema, waits=waits) for waits in (False, True)}
         self.may_write = True
         self.may_take_to_disk = True
         """Elsewhere a writer keeps the others waiting until its write is on the disk."""
@@ -183,39 +187,34 @@ class Connections:
 
     def _begun(self, *, waits: bool) -> tuple[Lent, str]:
         """A transaction whose commit waits for the disk as the session is set, or not at all."""
-        begin = f"""
-            BEGIN; {"" if waits else "SET LOCAL synchronous_commit = off;"}
-            SELECT {NOW} FROM pg_advisory_xact_lock({lock_of(self.schema)})
-        """  # noqa: S608 (a number and Clew's own text)
-        lent, cursor = self._asked(begin)
-        while cursor.nextset():
-            pass
-        (at,) = cursor.fetchone() or ("",)
-        return lent, at
+        lent, (_, locked) = self._asked(Asked(_BEGIN), Asked(self._locks[waits]))
+        return lent, locked.rows[0][0] or ""
 
     @contextmanager
-    def lent(self, first: str = "") -> Iterator[tuple[Lent, Answer | None]]:
-        """A connection itself, and the answer to what is asked first. A transaction that is open when the block ends is
-        taken back."""
-        lent, answer = self._asked(first) if first else (self._take(), None)
+    def lent(self, *first: Asked) -> Iterator[tuple[Lent, list[Done]]]:
+        """A connection itself, and the answers to what is asked first. A transaction that is open when the block ends
+        is taken back."""
+        lent, answers = self._asked(*first) if first else (self._take(), [])
         try:
             with self.translated():
-                yield lent, answer
+                yield lent, answers
         finally:
             self._roll_back(lent)
 
-    def _asked(self, statement: str) -> tuple[Lent, Answer]:
-        """A connection that has answered its first statement."""
+    def _asked(self, *first: Asked) -> tuple[Lent, list[Done]]:
+        """A connection that has answered its first statements."""
         lent = self._take()
         try:
             try:
-                return lent, lent.execute(statement.encode())
+                return lent, ask(lent, *first)
+            except psycopg.errors.InvalidSqlStatementName:
+                roll_back(lent)
             except psycopg.OperationalError as error:
                 if not is_lost(error) or not lent.closed:
                     raise
-                # Nothing has begun yet, so another connection may.
                 lent = self.another(lent)
-                return lent, lent.execute(statement.encode())
+            # Nothing has been written yet, so it may be asked again.
+            return lent, ask(lent, *first)
         except BaseException as error:
             self._roll_back(lent)
             if isinstance(error, psycopg.Error):
@@ -224,8 +223,8 @@ class Connections:
 
     def _roll_back(self, lent: Lent) -> None:
         with suppress(psycopg.Error):
-            if not lent.closed and lent.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
-                lent.execute("ROLLBACK")
+            if not lent.closed and lent.pgconn.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                roll_back(lent)
         self._give_back(lent)
 
     def _commit(self, lent: Lent, *, takes_to_disk: bool) -> None:
@@ -233,7 +232,7 @@ class Connections:
             # PostgreSQL takes back, without an error, what holds a statement that failed.
             raise taken_back(self.name)
         try:
-            lent.execute(f"COMMIT; {_TO_DISK}" if takes_to_disk else "COMMIT")
+            ask(lent, Asked(_COMMIT), *([Asked(_TO_DISK)] if takes_to_disk else []))
         except psycopg.errors.InsufficientPrivilege:
             if not takes_to_disk:
                 raise
@@ -269,7 +268,7 @@ class Connections:
     def _takes_to_disk(self, lent: Lent) -> bool:
         """Have the database write its log; False where an administrator forbade this user to ask for it meanwhile."""
         try:
-            lent.execute(_TO_DISK)
+            ask(lent, Asked(_TO_DISK))
         except psycopg.errors.InsufficientPrivilege:
             self.may_take_to_disk = False
         return self.may_take_to_disk
@@ -346,7 +345,15 @@ def options(name: str) -> dict[str, Any]:
         "connect_timeout": CONNECT_SECONDS,
         "tcp_user_timeout": UNACKNOWLEDGED_MILLISECONDS,
         "application_name": name,
+        "client_encoding": "UTF8",
     }
+
+
+def _lock(schema: str, *, waits: bool) -> Prepared:
+    """The lock of the writers, and the time when it was got. The commit waits for the disk, or not at all."""
+    at_once = "" if waits else ", set_config('synchronous_commit', 'off', true)"
+    text = f"SELECT {NOW}{at_once} FROM pg_advisory_xact_lock({lock_of(schema)})"  # noqa: S608 (Clew's own)
+    return Prepared(b"clew_lock_and_wait" if waits else b"clew_lock", text)
 
 
 def lock_of(schema: str) -> int:

@@ -111,6 +111,8 @@ def _give_rights(database: Database, schema: str) -> None:
             table=table,
             **names,
         )
+    # First: what is in the schema goes only to who may make something there, unless a superuser gives it.
+    _run(database, "ALTER SCHEMA {schema} OWNER TO {owner}", **names)
     owned = database.execute(
         """
         SELECT 'TABLE', relname FROM pg_class WHERE relnamespace = %(schema)s::regnamespace AND relkind = 'r'
@@ -126,7 +128,6 @@ def _give_rights(database: Database, schema: str) -> None:
     ).fetchall()
     for (name,) in functions:
         _run(database, "ALTER FUNCTION {schema}.{name}() OWNER TO {owner}", name=name, **names)
-    _run(database, "ALTER SCHEMA {schema} OWNER TO {owner}", **names)
     _run(database, "REVOKE ALL ON SCHEMA {schema} FROM PUBLIC", **names)
     _run(database, "GRANT USAGE ON SCHEMA {schema} TO {reader}", **names)
     _run(database, "GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {reader}", **names)

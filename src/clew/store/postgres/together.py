@@ -1,0 +1,149 @@
+"""Several prepared statements on one way to the database and back.
+
+psycopg's cursors are for every purpose: what they do for a statement takes longer than the statement itself where one
+record is written. Here libpq is asked directly, as psycopg lets one do. Values and answers are texts.
+"""
+
+import select
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import psycopg
+from psycopg import errors, pq
+
+Lent = psycopg.Connection[tuple[Any, ...]]
+Answer = list[tuple[str | None, ...]]
+
+_BAD = pq.ConnStatus.BAD
+_SYNC = pq.ExecStatus.PIPELINE_SYNC
+_GOOD = frozenset({pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK})
+
+
+class Prepared(NamedTuple):
+    """A statement of Clew's own, with `$1` where a value stands. One name means one text on all connections to a
+    schema."""
+
+    name: bytes
+    text: str
+
+
+class Asked(NamedTuple):
+    statement: Prepared
+    values: Sequence[str | None] = ()
+
+
+class Done(NamedTuple):
+    said: str
+    """What the database says it has done, such as COMMIT."""
+    rows: Answer
+
+
+class _Session:
+    """What is known of a connection."""
+
+    def __init__(self, lent: Lent) -> None:
+        self.prepared: set[bytes] = set()
+        self.answers = select.poll()
+        self.answers.register(lent.pgconn.socket, select.POLLIN)
+
+
+_sessions: "WeakKeyDictionary[Lent, _Session]" = WeakKeyDictionary()
+
+
+def ask(lent: Lent, *asked: Asked) -> list[Done]:
+    """The answers to all statements. Of those after one that fails none is carried out, and its error is raised."""
+    session = _sessions.get(lent)
+    if session is None:
+        session = _sessions[lent] = _Session(lent)
+    # Each right before it is asked first: in a transaction that failed, nothing can be prepared.
+    new = [each.statement for each in asked if each.statement.name not in session.prepared]
+    try:
+        results = _sent(lent.pgconn, session, new, asked)
+    except BaseException:
+        # Answers are still to come, which nobody would tell from those to the next question.
+        lent.close()
+        raise
+    if new:
+        prepared = {each.name: result for each, result in results if isinstance(each, Prepared)}
+        session.prepared.update(name for name, result in prepared.items() if result.status in _GOOD)
+    for _, result in results:
+        if result.status not in _GOOD:
+            error = _error(result)
+            if isinstance(error, errors.InvalidSqlStatementName):
+                # Somebody threw the prepared statements of the session away.
+                session.prepared.clear()
+            raise error
+    return [_done(result) for each, result in results if isinstance(each, Asked)]
+
+
+def roll_back(lent: Lent) -> None:
+    """End a transaction, whatever became of it. psycopg's own way throws all prepared statements away with it."""
+    lent.pgconn.exec_(b"ROLLBACK")
+
+
+def _sent(
+    there: "pq.abc.PGconn", session: _Session, new: Sequence[Prepared], asked: Sequence[Asked]
+) -> "list[tuple[Prepared | Asked, pq.abc.PGresult]]":
+    """What was prepared and asked, each with its result."""
+    there.enter_pipeline_mode()
+    steps: list[Prepared | Asked] = []
+    for each in asked:
+        name, text = each.statement
+        if each.statement in new and each.statement not in steps:
+            there.send_prepare(name, text.encode())
+            steps.append(each.statement)
+        there.send_query_prepared(name, [None if value is None else _encoded(value) for value in each.values])
+        steps.append(each)
+    there.pipeline_sync()
+    _flush(there)
+    results: list[pq.abc.PGresult] = []
+    while True:
+        while there.is_busy():
+            # Other threads go on meanwhile.
+            session.answers.poll()
+            there.consume_input()
+        result = there.get_result()
+        if result is None:
+            if there.status == _BAD:
+                raise psycopg.OperationalError(there.get_error_message())
+        elif result.status == _SYNC:
+            break
+        else:
+            results.append(result)
+    there.exit_pipeline_mode()
+    return list(zip(steps, results, strict=True))
+
+
+def _encoded(value: str) -> bytes:
+    if "\0" in value:
+        # libpq would end the text there.
+        raise errors.DataError("A text in PostgreSQL cannot hold the character NUL.")
+    return value.encode()
+
+
+def _flush(there: "pq.abc.PGconn") -> None:
+    """Send all, also more than the way there takes at once."""
+    while there.flush():
+        waiting = select.poll()
+        waiting.register(there.socket, select.POLLIN | select.POLLOUT)
+        waiting.poll()
+        there.consume_input()
+
+
+def _error(result: "pq.abc.PGresult") -> psycopg.Error:
+    state = (result.error_field(pq.DiagnosticField.SQLSTATE) or b"").decode()
+    try:
+        kind = errors.lookup(state)
+    except KeyError:
+        kind = psycopg.DatabaseError if state else psycopg.OperationalError
+    return kind(result.get_error_message())
+
+
+def _done(result: "pq.abc.PGresult") -> Done:
+    columns = range(result.nfields)
+    rows = [
+        tuple([None if (value := result.get_value(row, column)) is None else value.decode() for column in columns])
+        for row in range(result.ntuples)
+    ]
+    return Done((result.command_status or b"").decode(), rows)

@@ -1,0 +1,95 @@
+"""Prepared statements that are asked together, on a real connection."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from clew.text.database_address import Address
+
+psycopg = pytest.importorskip("psycopg")
+
+from clew.store.postgres.connections import Lent, options  # noqa: E402
+from clew.store.postgres.engine import open_postgres  # noqa: E402
+from clew.store.postgres.together import Asked, Prepared, ask, roll_back  # noqa: E402
+
+SAY = Prepared(b"say", "SELECT $1::text")
+FAIL = Prepared(b"fail", "SELECT 1 / $1::int")
+BEGIN, COMMIT = Prepared(b"begin", "BEGIN"), Prepared(b"commit", "COMMIT")
+
+
+@pytest.fixture
+def lent(database: str) -> Iterator[Lent]:
+    with psycopg.connect(database, **options("test")) as connection:
+        yield connection
+
+
+# Verifies: REQ-o00065-A
+def test_answers_come_in_the_order_of_the_questions(lent: Lent) -> None:
+    for _ in range(2):
+        first, second, third = ask(lent, Asked(SAY, ("ein Köder",)), Asked(SAY, (None,)), Asked(SAY, ("",)))
+        assert [first.rows, second.rows, third.rows] == [[("ein Köder",)], [(None,)], [("",)]]
+        assert first.said == "SELECT 1"
+
+
+# Verifies: REQ-o00065-A
+def test_a_text_larger_than_what_is_sent_at_once_arrives_whole(lent: Lent) -> None:
+    text = "ä" * 5_000_000
+    (done,) = ask(lent, Asked(SAY, (text,)))
+    assert done.rows == [(text,)]
+
+
+# Verifies: REQ-d00483-D
+def test_after_one_that_fails_none_is_carried_out_and_the_connection_goes_on(lent: Lent) -> None:
+    lent.execute("CREATE TEMP TABLE done (number int)")
+    note = Prepared(b"note", "INSERT INTO done VALUES ($1)")
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        ask(lent, Asked(note, ("1",)), Asked(FAIL, ("0",)), Asked(note, ("2",)))
+    assert lent.execute("SELECT * FROM done").fetchall() == []
+    ask(lent, Asked(note, ("3",)), Asked(FAIL, ("1",)))
+    assert lent.execute("SELECT * FROM done").fetchall() == [(3,)]
+
+
+# Verifies: REQ-d00483-D
+def test_a_transaction_that_failed_is_not_said_to_be_committed(lent: Lent) -> None:
+    ask(lent, Asked(BEGIN))
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        ask(lent, Asked(FAIL, ("0",)))
+    committed, after = ask(lent, Asked(COMMIT), Asked(SAY, ("next",)))
+    assert (committed.said, after.rows) == ("ROLLBACK", [("next",)])
+
+
+# Verifies: REQ-o00065-A
+def test_a_character_that_would_end_a_text_is_refused(lent: Lent) -> None:
+    with pytest.raises(psycopg.DataError):
+        ask(lent, Asked(SAY, ("one\0two",)))
+
+
+# Verifies: REQ-d00483-B
+def test_a_connection_that_the_database_ends_is_lost_and_closed(lent: Lent, database: str) -> None:
+    ask(lent, Asked(SAY, ("here",)))
+    with psycopg.connect(database, autocommit=True) as other:
+        other.execute("SELECT pg_terminate_backend(%s, 60000)", (lent.info.backend_pid,))
+    with pytest.raises(psycopg.OperationalError):
+        ask(lent, Asked(SAY, ("gone",)))
+    assert lent.closed
+
+
+# Verifies: REQ-d00483-B
+def test_writers_go_on_where_the_prepared_statements_of_a_session_were_thrown_away(database: str) -> None:
+    with closing(open_postgres(Address(database), "clew_thrown", create=True)) as store:
+        for number in range(3):
+            with store.transaction(actor="agent") as transaction:
+                transaction.put("notes", str(number), number)
+            with store.asking() as connection:
+                connection.execute("DEALLOCATE ALL")
+        assert store.count("notes") == 3
+
+
+# Verifies: REQ-o00065-A
+def test_statements_stay_prepared_when_a_transaction_is_rolled_back(lent: Lent) -> None:
+    ask(lent, Asked(BEGIN), Asked(SAY, ("one",)))
+    roll_back(lent)
+    assert lent.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+    names = {name for (name,) in lent.execute("SELECT name FROM pg_prepared_statements").fetchall()}
+    assert {"begin", "say"} <= names
