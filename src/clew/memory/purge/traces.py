@@ -4,15 +4,38 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, AnyStr, Generic
 
 from clew.text.sentences import plain_spans
 
 SHORTEST_PIECE = 16
 """Characters of a line or sentence that is looked for by itself; a shorter one may stand anywhere by chance."""
+_FEW = 100
+"""Pieces that are looked for one by one sooner than all at once."""
 _WORD = re.compile(r"[^\W_]+")
 _INSIDE_NAME = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _AT_ONCE = 4 * 1024 * 1024
+
+
+class _Finder(Generic[AnyStr]):
+    """Finds pieces in what is said, however many they are: those of a whole memory are hundreds of thousands."""
+
+    def __init__(self, pieces: Iterable[AnyStr]) -> None:
+        self.pieces: frozenset[AnyStr] = frozenset(pieces)
+        are_few = len(self.pieces) <= _FEW
+        self._few: list[AnyStr] = [piece for piece in self.pieces if are_few or len(piece) < SHORTEST_PIECE]
+        """Those that are looked for one by one."""
+        self._lengths: dict[AnyStr, set[int]] = {}
+        """The lengths of the others, by how they begin."""
+        for piece in self.pieces.difference(self._few):
+            self._lengths.setdefault(piece[:SHORTEST_PIECE], set()).add(len(piece))
+
+    def found(self, said: AnyStr) -> Iterator[AnyStr]:
+        yield from (piece for piece in self._few if piece in said)
+        for at in range(len(said) if self._lengths else 0):
+            for length in self._lengths.get(said[at : at + SHORTEST_PIECE], ()):
+                if (piece := said[at : at + length]) in self.pieces:
+                    yield piece
 
 
 class Traces:
@@ -21,12 +44,11 @@ class Traces:
     def __init__(self, pieces: Iterable[str]) -> None:
         pieces = tuple(pieces)
         self._given = pieces
-        self._pieces = tuple(dict.fromkeys(piece.casefold() for piece in pieces if piece.strip()))
-        spelled = {spelling for piece in pieces if piece.strip() for spelling in _spellings(piece)}
-        self._bytes = tuple(spelled)
+        self._texts = _Finder(piece.casefold() for piece in pieces if piece.strip())
+        self._bytes = _Finder(spelling for piece in pieces if piece.strip() for spelling in _spellings(piece))
 
     def __bool__(self) -> bool:
-        return bool(self._pieces)
+        return bool(self._texts.pieces)
 
     def and_also(self, pieces: Iterable[str]) -> "Traces":
         return Traces((*self._given, *pieces))
@@ -36,25 +58,22 @@ class Traces:
         return Traces(piece for piece in self._given if piece.casefold() not in pieces)
 
     def in_text(self, text: str) -> bool:
-        folded = text.casefold()
-        return any(piece in folded for piece in self._pieces)
+        return any(True for _ in self._texts.found(text.casefold()))
 
     def pieces_in(self, text: str) -> frozenset[str]:
         """Those that a text holds, in small letters."""
-        folded = text.casefold()
-        return frozenset(piece for piece in self._pieces if piece in folded)
+        return frozenset(self._texts.found(text.casefold()))
 
     def in_value(self, value: Any) -> bool:
         """Whether a JSON value holds one of them."""
         return any(self.in_text(text) for text in texts_in(value))
 
     def in_bytes(self, data: bytes) -> bool:
-        lowered = data.lower()
-        return any(spelling in lowered for spelling in self._bytes)
+        return any(True for _ in self._bytes.found(data.lower()))
 
     def in_file(self, place: Path) -> bool:
         """Whether a file holds one of them; False for one that cannot be read."""
-        longest = max(map(len, self._bytes), default=0)
+        longest = max(map(len, self._bytes.pieces), default=0)
         rest = b""
         try:
             with place.open("rb") as file:
