@@ -195,6 +195,27 @@ def test_a_purge_of_one_server_leaves_nothing_with_another_one(
         ]
 
 
+# Verifies: REQ-d00483-C, REQ-d00492-B
+def test_a_purge_reaches_a_checkout_in_which_nothing_ran_meanwhile(
+    postgres: Postgres, database: str, checkouts: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team(database, checkouts, "files", monkeypatch)
+    question = "where is the key of the lamp room"
+    try:
+        with remembering(checkouts[1]) as other:
+            secret, kept = other.store(TEXT), other.store(OTHER)
+            assert secret in other.ids(question)
+        project = Project.open(checkouts[0])
+        take_out(project, ids=(secret,))
+        project.close()
+        with remembering(checkouts[1]) as other:
+            assert secret not in other.ids(question)
+            assert secret not in other.project.memory.home.index.there()
+            assert eventually(lambda: kept in other.ids("how are ropes coiled") and not holding(checkouts[1]))
+    finally:
+        _drop_roles(postgres, database)
+
+
 # Verifies: REQ-d00492-B
 def test_a_purge_of_a_writer_who_is_no_owner_leaves_nothing_with_others_and_asks_an_owner_once(
     postgres: Postgres, database: str, checkouts: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch

@@ -142,11 +142,14 @@ class MemoryIndex(DerivedFile):
                 self._renew()
             elif self.follow():
                 self._seq = 0
-            began, renewed = self._seq, False
+            began: int | None = None
+            renewed = False
             while events := self._store.events(after=self._seq, limit=1):
                 with self.writing() as connection:
                     # Another process may have filled it further.
                     seq = number(connection, SEQ)
+                    # What an earlier process read counts as well.
+                    began = seq if began is None else began
                     events = self._store.events(after=seq, limit=_BATCH)
                     if len(events) == _BATCH:
                         connection.execute(f"PRAGMA cache_size = -{_CACHE_FOR_MANY:d}")
