@@ -2,8 +2,8 @@
 
 Each question is asked within the pages of its project, through `kb.retrieve_evidence`, in at most two calls of six
 quotes: the second, which follows `next_cursor`, is made where the first did not hold the answer. Figures are of the
-half of the questions that is held out; the other was for tuning. What misses its limit is marked; it never fails the
-command.
+half of the questions that is held out; the other was for tuning. With `--more`, named questions about eight other
+projects are asked, none of which is held out. What misses its limit is marked; it never fails the command.
 """
 
 import argparse
@@ -45,33 +45,40 @@ class Asked(msgspec.Struct, frozen=True):
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.kb_found", description=__doc__.split("\n")[0])
     parser.add_argument("--tuning", action="store_true", help="the half for tuning instead of the one held out")
-    parser.add_argument("--misses", action="store_true", help="list what was not found; only with --tuning")
+    parser.add_argument("--more", action="store_true", help="named questions about eight other projects")
+    parser.add_argument("--misses", action="store_true", help="list what was not found; not of what is held out")
     parser.add_argument("--corpus", type=Path, help="keep the pages and their index in this folder")
     parser.add_argument("--cache", type=Path, default=Path("~/.cache/clew-bench").expanduser(), help="of the archives")
     args = parser.parse_args()
     try:
         with nullcontext(args.corpus) if args.corpus else tempfile.TemporaryDirectory(prefix="clew-bench-") as folder:
-            asked = measure(kb_registry.build(Path(folder), args.cache), tuning=args.tuning)
+            projects = kb_registry.MORE_PROJECTS if args.more else kb_registry.PROJECTS
+            asked = measure(kb_registry.build(Path(folder), args.cache, projects), questions(args))
     except BenchmarkFailed as error:
         sys.stderr.write(f"{error}\n")
         return 1
     report(asked)
-    if args.tuning and args.misses:
+    if args.misses and (args.tuning or args.more):
         for each in asked:
             if (each.question.answers and not each.found_twice) or each.is_answered > bool(each.question.answers):
                 print(f"  {each.question.id} {each.question.kind}: {each.question.text}")
     return 0
 
 
-def measure(folder: Path, *, tuning: bool) -> list[Asked]:
+def questions(args: argparse.Namespace) -> list[RegistryQuestion]:
+    if args.more:
+        return list(kb_registry.questions("named"))
+    return half((*kb_registry.questions("registry"), *kb_registry.questions("foreign")), tuning=args.tuning)
+
+
+def measure(folder: Path, questions: Iterable[RegistryQuestion]) -> list[Asked]:
     project = Project.open(folder)
     try:
         project.kb.index()
         engine = project.index.engine
         if engine is None or (note := engine.index_vectors().note) is not None:
             raise BenchmarkFailed(f"No vectors were made: {note if engine is not None else 'there is no index'}.")
-        questions = (*kb_registry.questions("registry"), *kb_registry.questions("foreign"))
-        return [ask(project, question) for question in half(questions, tuning=tuning)]
+        return [ask(project, question) for question in questions]
     finally:
         project.close()
 
@@ -107,6 +114,8 @@ def _holds(question: RegistryQuestion, answer: Answer) -> bool:
 def report(asked: Sequence[Asked]) -> None:
     for kind in FOUND:
         own = [each for each in asked if each.question.kind == kind]
+        if not own:
+            continue
         found, twice = _share(each.found for each in own), _share(each.found_twice for each in own)
         tokens = sum(each.tokens for each in own) / max(1, len(own))
         kept = _share(each.is_answered for each in own)
@@ -116,6 +125,8 @@ def report(asked: Sequence[Asked]) -> None:
             f" answered {kept:.3f} (at least {KEPT[kind]}) {_verdict(kept >= KEPT[kind])}"
         )
     foreign = [each for each in asked if each.question.kind in ("other_field", "neighbour")]
+    if not foreign:
+        return
     share = _share(each.is_answered for each in foreign)
     print(f"foreign, {len(foreign)}: answered {share:.3f} (at most {FOREIGN}) {_verdict(share <= FOREIGN)}")
     for name in ("other_field", "neighbour", "near_miss"):

@@ -1,7 +1,8 @@
 """Documentation that nobody here wrote: the pages in source distributions of the Python package registry.
 
 The archives are fetched when the benchmark runs, checked against the hashes below and kept in a cache folder. Nothing
-of them is in the repository; the questions about them are (`kb_questions_registry.toml`, `kb_questions_foreign.toml`).
+of them is in the repository; the questions about them are (`kb_questions_registry.toml`, `kb_questions_foreign.toml`,
+and `kb_questions_named.toml` about eight projects more).
 """
 
 import hashlib
@@ -12,6 +13,7 @@ import re
 import tarfile
 import tomllib
 import urllib.request
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urljoin
@@ -63,6 +65,20 @@ PROJECTS = {
 }
 """Two in Markdown, two in reStructuredText."""
 
+_LISTS = ("author", "change", "history", "news", "release", "whatsnew")
+_MORE = (
+    ("black", "26.5.1", "dd321f668053961824bcc1be1cc1df748b2d7e4fa28086b08331e577b0100a73", "docs"),
+    ("cibuildwheel", "4.3.5", "43c30292b9ec8d08a8eb3873436e64d4d1434c5dcbc855fb0afbfc69732048f1", "docs"),
+    ("scikit_build_core", "1.1.1", "e347a59193c878ac56a363e57506938652a6dd8c965790cb1cbc6bc7e8d5abad", "docs"),
+    ("starlette", "1.9.0", "3d931de246ed870e35ce605974440816ef895e592f255d1396cfdf191d4c4318", "docs"),
+    ("aiohttp", "4.0.0a1", "b5036133c1ba77ed5a70208d2a021a90b76fdf8bf523ae33dae46d4f4380d86f", "docs"),
+    ("falcon", "4.4.0rc1", "1018fca41bdc395ca024a00a1a6d2fcaac1c31970a2daca6300fe3e51cab8572", "docs"),
+    ("Whoosh", "2.7.4", "7ca5633dbfa9e0e0fa400d3151a8a0c4bec53bd2ecedc0a67705b17565c31a83", "docs/source"),
+    ("invoke", "3.0.3", "437b6a622223824380bfb4e64f612711a6b648c795f565efc8625af66fb57f0c", "sites/docs"),
+)
+MORE_PROJECTS = {name.lower(): Pages(name, version, hash, folder, _LISTS) for name, version, hash, folder in _MORE}
+"""Four in Markdown, four in reStructuredText; asked about by name only."""
+
 CONFIG = """
 [docs]
 folders = [{folders}]
@@ -93,7 +109,7 @@ def flat(text: str) -> str:
 
 
 def questions(name: str) -> tuple[RegistryQuestion, ...]:
-    """The frozen questions of a file: `registry` or `foreign`."""
+    """The frozen questions of a file: `registry`, `foreign` or `named`."""
     file = HERE / f"kb_questions_{name}.toml"
     data = tomllib.loads(file.read_text(encoding="utf-8"))
     found = msgspec.convert(data["questions"], tuple[RegistryQuestion, ...])
@@ -104,12 +120,12 @@ def questions(name: str) -> tuple[RegistryQuestion, ...]:
     return found
 
 
-def build(folder: Path, cache: Path) -> Path:
+def build(folder: Path, cache: Path, projects: Mapping[str, Pages] = PROJECTS) -> Path:
     """A project that holds the pages of all projects, each in a folder of its name."""
     folder.mkdir(parents=True, exist_ok=True)
-    names = ", ".join(f'"{name}"' for name in PROJECTS)
+    names = ", ".join(f'"{name}"' for name in projects)
     (folder / "clew.toml").write_text(CONFIG.format(folders=names) + NOTHING_ELSE, encoding="utf-8")
-    for name, pages in PROJECTS.items():
+    for name, pages in projects.items():
         if not (folder / name).exists():
             _unpack(archive(pages, cache), pages, folder / name)
     return folder
