@@ -21,7 +21,8 @@ ENV PATH=/opt/clew/bin:$PATH
 USER 1000
 WORKDIR /project
 EXPOSE 8484
+# A server that asks for a token is healthy too.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=120s --retries=3 \
-  CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8484/healthz', timeout=2)"]
+  CMD ["python", "-c", "import http.client as h; c = h.HTTPConnection('127.0.0.1', 8484, timeout=2); c.request('GET', '/healthz'); raise SystemExit(c.getresponse().status not in (200, 401))"]
 ENTRYPOINT ["clew"]
 CMD ["serve", "--transport", "http", "--host", "0.0.0.0", "--port", "8484"]

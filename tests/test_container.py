@@ -4,12 +4,16 @@ import argparse
 import json
 import re
 import shlex
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from tests.web.serving import TOKEN, served
+from tests.web.test_admission import small
 
 from clew.surfaces.cli.commands import serve
 from clew.surfaces.mcp.transports.http import HEALTH_PATH
@@ -77,12 +81,30 @@ def test_the_command_of_the_container_is_one_that_clew_knows(place: str) -> None
     assert (settings.transport, settings.host, settings.port) == ("http", "0.0.0.0", 8484)
 
 
-# Verifies: REQ-d00494-B
-def test_health_checks_ask_what_answers() -> None:
+def health_check() -> str:
+    """The program that the image's health check runs."""
     (check,) = (rest for name, rest in instructions() if name == "HEALTHCHECK")
-    words = json.loads(check[check.index("[") :])
-    assert f"http://127.0.0.1:8484{HEALTH_PATH}" in words[-1]
-    compile(words[-1], "health check", "exec")
+    python, flag, program = json.loads(check[check.index("[") :])
+    assert (python, flag) == ("python", "-c")
+    return str(program)
+
+
+# Verifies: REQ-d00494-B
+@pytest.mark.parametrize("token", [None, TOKEN])
+def test_the_health_check_passes_while_the_server_runs_and_fails_after(tmp_path: Path, token: str | None) -> None:
+    def is_healthy(port: int) -> bool:
+        program = health_check().replace("8484", str(port))
+        return subprocess.run([sys.executable, "-c", program], capture_output=True, check=False).returncode == 0
+
+    assert f"'{HEALTH_PATH}'" in health_check()
+    with served(small(tmp_path), token=token) as site:
+        port = int(site.base.rpartition(":")[2])
+        assert is_healthy(port)
+    assert not is_healthy(port)
+
+
+# Verifies: REQ-d00494-B
+def test_the_server_waits_for_a_healthy_database() -> None:
     services = compose()["services"]
     assert services["database"]["healthcheck"]["test"][:2] == ["CMD", "pg_isready"]
     assert services["clew"]["depends_on"]["database"]["condition"] == "service_healthy"

@@ -118,7 +118,7 @@ class ApproximateIndex:
         """Up to `count` rows near the query out of the eligible ones."""
         share = max(1, int(np.count_nonzero(eligible[: self.rows]))) / self.rows
         # The fewer rows are eligible, the farther the nearest ones lie apart, and the less each cell costs.
-        cells = min(self._index.nlist, int(self._index.nprobe / share**2))
+        cells = min(self._index.nlist, int(max(self._index.nprobe, _FEWEST_CELLS) / share**2))
         # faiss keeps no reference to the bits.
         bits = np.packbits(eligible[: self.rows], bitorder="little")
         chosen = self._faiss.IDSelectorBitmap(bits)
