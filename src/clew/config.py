@@ -305,17 +305,17 @@ class LiveConfig:
 
     def __init__(self, config: Config) -> None:
         self._config = config
+        self._file = config.root / CLEW_TOML
         self._lock = threading.Lock()
         self._contents = FileContents(config.max_file_bytes)
         self._seen: tuple[bytes | None, ...] = ()
 
     def now(self) -> Config:
         """ConfigError where a file of it cannot be read any more."""
-        root = self._config.root
         with self._lock:
-            seen = tuple(map(self._content, (root / CLEW_TOML, user_configuration(), records_file())))
+            seen = tuple(map(self._content, (self._file, user_configuration(), records_file())))
             if seen != self._seen:
-                fresh = _load(root)
+                fresh = _load(self._config.root)
                 self._config = msgspec.structs.replace(
                     self._config,
                     trust=fresh.trust,

@@ -146,10 +146,12 @@ class ProjectIndex:
         another process. What is drafted here and not saved is nobody else's, and the index is everybody's: of a node
         that a draft changed, the index has what its file says."""
         with self._lock:
-            files, engine = self._graph.state.files, self.engine
-            if engine is None:
-                return Written()
-            writes = engine.writes()
+            engine = self.engine
+            return Written() if engine is None else self._sync(engine, check)
+
+    def _sync(self, engine: SearchEngine, check: Callable[[], None]) -> Written:
+        with self._lock:
+            files, writes = self._graph.state.files, engine.writes()
             if (files, writes) == (self._files, self._writes):
                 return Written()
             if writes != self._writes:
@@ -203,7 +205,7 @@ class ProjectIndex:
         it said before, for a further page."""
 
         def rank(engine: SearchEngine) -> Relevance:
-            late = self._synced(check)
+            late = self._synced(engine, check)
             ranking = engine.rank(_question(query), again=again, check=check)
             # Where all signals give nothing, everything is as good as anything.
             best = (ranking.units[0].score if ranking.units else 0.0) or 1.0
@@ -222,10 +224,10 @@ class ProjectIndex:
             self._keeper.wake()
         return found or Relevance({}, (), (problem,) if problem else (), None)
 
-    def _synced(self, check: Callable[[], None]) -> tuple[str, ...]:
+    def _synced(self, engine: SearchEngine, check: Callable[[], None]) -> tuple[str, ...]:
         """Bring the units in step; where that cannot be now, what is there answers, and the note says so."""
         try:
-            self.sync(check)
+            self._sync(engine, check)
         except _PASSING as error:
             return (f"The search index is behind the files: {error.message}",)
         return ()

@@ -166,26 +166,27 @@ def revoke(root: Path) -> bool:
 
 def user_configuration() -> Path:
     """The user's own configuration."""
-    return own_folder("XDG_CONFIG_HOME", "APPDATA", ".config") / "clew" / "config.toml"
+    return own_folder("XDG_CONFIG_HOME", "APPDATA", ".config", "clew/config.toml")
 
 
 def records_file() -> Path:
     """Where trust is kept: a state of the user's, in no project."""
-    return own_folder("XDG_STATE_HOME", "LOCALAPPDATA", ".local/state") / "clew" / "trust.json"
+    return own_folder("XDG_STATE_HOME", "LOCALAPPDATA", ".local/state", "clew/trust.json")
 
 
-def own_folder(variable: str, on_windows: str, usual: str) -> Path:
-    """A folder of the user's own: where the environment says, or at its usual place below the home folder."""
+def own_folder(variable: str, on_windows: str, usual: str, inside: str = "") -> Path:
+    """A folder of the user's own: where the environment says, or at its usual place below the home folder. Or what is
+    `inside` it."""
     given = os.environ.get(variable) or (os.environ.get(on_windows) if os.name == "nt" else None)
-    return _own_folder(given, os.path.expanduser("~"), usual)  # noqa: PTH111
+    return _own_folder(given, os.path.expanduser("~"), usual, inside)  # noqa: PTH111
 
 
 @lru_cache(maxsize=16)
-def _own_folder(given: str | None, home: str, usual: str) -> Path:
+def _own_folder(given: str | None, home: str, usual: str, inside: str) -> Path:
     # A relative path would be a folder of a project.
     if given and Path(given).is_absolute():
-        return Path(given)
-    return (Path(home) if Path(home).is_absolute() else Path(os.devnull)) / usual
+        return Path(given, inside)
+    return (Path(home) if Path(home).is_absolute() else Path(os.devnull)) / usual / inside
 
 
 def _read() -> _Records:

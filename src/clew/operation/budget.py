@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from clew.errors import InvalidArgument, Refused
+from clew.operation.paging import WIDEST
 from clew.text.tokens import estimate_tokens, is_surely_within
 
 DEFAULT_TOKENS = 4_000
@@ -25,9 +26,6 @@ EVERYTHING = 1_000_000
 _CLIPS = (1_000, 300, 100)
 """Texts are cut to so many characters: to the first at once where an answer does not fit, to the others as a last
 resort, where even a single item is too large."""
-
-_SOME_CURSOR = "eyJvZmZzZXQiOiA0Miwic2lnbmF0dXJlIjoiN2Y"
-"""As long as any: holds the place of the one that is known only when the page is cut."""
 
 Item = TypeVar("Item")
 S = TypeVar("S", bound=msgspec.Struct)
@@ -171,7 +169,7 @@ def longest_page(make: Callable[[int], S], most: int, max_tokens: int | None) ->
     budget = Budget.of(max_tokens)
 
     def has_room(page: S) -> bool:
-        return fits({**msgspec.to_builtins(page), "next_cursor": _SOME_CURSOR}, budget)
+        return fits({**msgspec.to_builtins(page), "next_cursor": WIDEST}, budget)
 
     page = make(most)
     if most == 1 or has_room(page):

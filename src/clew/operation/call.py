@@ -17,7 +17,7 @@ from clew.operation.declare import Freshness, Operation, ResourceRef, Toolset, r
 from clew.operation.flagging import flagged_places, note_of, with_flags
 from clew.operation.listing import Listed
 from clew.operation.one_line import problem_with_lines
-from clew.operation.paging import FARTHEST, Pages
+from clew.operation.paging import WIDEST, Pages
 from clew.text.choices import as_listed, choices, explained
 from clew.text.shortening import shortened
 
@@ -295,10 +295,11 @@ def _run(request: Operation, call: Call, shaped: Callable[[Any], Any], *, bounde
     with _made_ready(about.needs, request, call):
         if about.pages is None:
             return shaped(request.run(call))
-        pages, state = call.pages(request, strict=True), _state_of(request, call)
-        call.offset = pages.start(state) if call.begin_at is None else call.begin_at
-        # The longest cursor there is holds the place of the one that is known only when the page is cut.
-        page = shaped(structs.replace(request.run(call), next_cursor=pages.cursor_to(FARTHEST, state)))
+        pages = call.pages(request, strict=True)
+        call.offset = call.begin_at or 0
+        if call.begin_at is None and not pages.is_first:
+            call.offset = pages.start(_state_of(request, call))
+        page = shaped(structs.replace(request.run(call), next_cursor=WIDEST))
         seen = page if bounded else structs.asdict(page)
         end = call.offset + len(seen[about.pages])
         more = end < seen[about.total]

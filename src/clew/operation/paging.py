@@ -17,9 +17,10 @@ from clew.errors import InvalidCursor
 from clew.text.shortening import shortened
 
 _OFFSET_BYTES = 6
-FARTHEST = 2 ** (8 * _OFFSET_BYTES) - 1
-"""Where a page can begin at most."""
 _SIGNATURE_BYTES = 12
+
+WIDEST = "0a" * ((_OFFSET_BYTES + 2 * _SIGNATURE_BYTES) * 4 // 3 // 2)
+"""As long as every cursor, and no cheaper: holds the place of the one that is known only when the page is cut."""
 
 
 class Cursors:

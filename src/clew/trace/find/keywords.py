@@ -47,9 +47,9 @@ class Words(msgspec.Struct, frozen=True):
     def having(self, *parts: str) -> AbstractSet[str] | None:
         """The ids of the nodes that have a word with one of the parts, each a word or a part of one, anywhere in it;
         None where there are too many of them to be worth the effort."""
-        places = [self.index.holders(word).keys() for part in parts for word in self._with(part)]
+        places = [self.index.holders(word) for part in parts for word in self._with(part)]
         if len(places) == 1:
-            return places[0]
+            return places[0].keys()
         if sum(map(len, places)) > _FREQUENT * len(self.nodes):
             return None
         return frozenset().union(*places)

@@ -24,7 +24,7 @@ from clew.trace.find.texts import (
     place_score,
     plain_text,
     points_of,
-    titles_with,
+    titled,
 )
 from clew.trace.read.assertions import assertions_of
 
@@ -192,9 +192,9 @@ class RequirementSearch:
             return [Match(texts[id].node, 1.0) for id in self._best_first(held.points(missed))]
 
         found = LazyMatches([Match(texts[id].node, rated[id]) for id in first], others, len(missed))
-        shown = held.ids | rated.keys()
-        related = [id for id in relevance.related if id not in shown] if parsed.is_plain else []
-        seen = [id for id in related if id in texts and (within is None or id in within)]
+        related = relevance.related if parsed.is_plain else ()
+        unseen = [id for id in related if id not in rated and id not in held.ids]
+        seen = [id for id in unseen if id in texts and (within is None or id in within)]
         return Matches(
             found,
             tuple(Match(texts[id].node, min(round(scores[id], 4), BELOW_EXACT)) for id in seen[:MOST_RELATED]),
@@ -218,18 +218,19 @@ class RequirementSearch:
             if len(asked) > 1:
                 found |= self._stand_together(asked, held if len(held) <= MOST_READ else held & relevant.keys())
             words = [group[0].text for group in parsed.groups]
-            if all(word in prepared.titles for word in words):
+            if with_title := titled(words, held, prepared):
                 whole = re.compile(rf"[\W_]*{_SEPARATED.join(asked)}[\W_]*")
-                for id, title in titles_with(words, prepared.titles):
-                    if id in held:
-                        found[id] = Place.WHOLE_TITLE if whole.fullmatch(title) is not None else Place.TITLE
+                for id in with_title:
+                    is_whole = whole.fullmatch(prepared.texts[id].title) is not None
+                    found[id] = Place.WHOLE_TITLE if is_whole else Place.TITLE
         if (named := self._id_in(query, within)) is not None:
             found[named] = Place.ID
         return found
 
     def _stand_together(self, asked: Sequence[str], ids: AbstractSet[str]) -> dict[str, int]:
         """The requirements in which whole words stand one after the other, or in one assertion."""
-        folded, distinct, longest = self._texts.now().folded, set(asked), max(asked, key=len)
+        folded = self._texts.now().folded
+        longest, *shorter = sorted(dict.fromkeys(asked), key=len, reverse=True)
         # The words are made of letters and digits only. The first one comes first: that is found fastest.
         first, *others = asked
         phrase = re.compile(_SEPARATED.join((rf"{first}(?<![^\W_]{first})", *others)) + r"(?![^\W_])")
@@ -243,7 +244,10 @@ class RequirementSearch:
             if parts is None:
                 parts = assertions[id] = tuple(part.title.casefold() for part in assertions_of(self._graph, id))
             for part in parts:
-                if longest in part and _has_all(asked, part) and distinct.issubset(WORD.findall(part)):
+                # The longest is the rarest, mostly; all of them are in few texts.
+                if longest not in part or [word for word in shorter if word not in part]:
+                    continue
+                if _is_word_in(longest, part) and all([_is_word_in(word, part) for word in shorter]):
                     found[id] = Place.ASSERTION
                     break
         return found
@@ -313,9 +317,15 @@ class RequirementSearch:
                 yield from [texts.node for texts in batch if matches(plain_text(texts, field))]
 
 
-def _has_all(words: Sequence[str], text: str) -> bool:
-    """Whether a text can hold these words: quicker than cutting it into its own."""
-    return all(word in text for word in words)
+def _is_word_in(word: str, text: str) -> bool:
+    """Whether a word of letters and digits stands in a text as a whole one: quicker than cutting that into words."""
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum()):
+            return True
+        at = text.find(word, at + 1)
+    return False
 
 
 def _nothing_to_look_for() -> InvalidArgument:

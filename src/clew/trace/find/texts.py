@@ -1,6 +1,6 @@
 """The texts of requirements as a search looks at them: folded, with their words looked up, and kept while they last."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 import msgspec
@@ -8,7 +8,7 @@ import msgspec
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
 from clew.text.keywords import keywords
-from clew.trace.find.keywords import WORD, WordIndex, Words, content
+from clew.trace.find.keywords import WORD, WordIndex, Words, content, title_text
 from clew.trace.find.query import Query, Term
 
 
@@ -23,9 +23,6 @@ TITLE_SCORE = 50
 KEYWORD_SCORE = 40
 KEYWORD_PART_SCORE = 25
 BODY_SCORE = 10
-
-_BEHIND_TITLE, _BEHIND_ID = "\0", "\1"
-"""Characters that no word has."""
 
 OUT_OF_ORDER = 8
 """How many times longer it takes to look one up, or to bring it into order, than to pass over it."""
@@ -53,14 +50,16 @@ class AllTexts(msgspec.Struct, frozen=True):
     spelt: Mapping[str, str]
     """The ids, by their letters and digits (`bare`); those that no two share."""
     ids: str
-    titles: str
-    """Of all requirements, joined: what is not in here is in none of them. Behind each title is the id."""
+    """Of all requirements, joined: what is not in here is in none of them."""
+    letters: frozenset[str]
+    """All characters of the ids: a word with another one is in none of them."""
 
 
 class Prepared(AllTexts, frozen=True, kw_only=True):
     """What a search needs of one state of the graph."""
 
     words: Words
+    of_titles: Words
 
 
 class RequirementTexts:
@@ -76,7 +75,10 @@ class RequirementTexts:
     def _prepare(self, graph: Graph) -> Prepared:
         known = graph.kept.list("requirement_texts", _all_folded, _folded, _in_order)
         words = self._index.words(NodeKind.REQUIREMENT, requirement_text)
-        return Prepared(known.texts, known.folded, known.spelt, known.ids, known.titles, words=words)
+        of_titles = self._index.words(NodeKind.REQUIREMENT, title_text)
+        return Prepared(
+            known.texts, known.folded, known.spelt, known.ids, known.letters, words=words, of_titles=of_titles
+        )
 
 
 def _all_folded(graph: Graph) -> dict[str, Texts]:
@@ -90,12 +92,13 @@ def _folded(graph: Graph, id: str) -> Texts | None:
 
 def _in_order(texts: Mapping[str, Texts]) -> AllTexts:
     ordered = {id: texts[id] for id in sorted(texts)}
+    ids = "\n".join([each.id for each in ordered.values()])
     return AllTexts(
         texts=ordered,
         folded={id: each.everything for id, each in ordered.items()},
         spelt=_spelt(ordered),
-        ids="\n".join([each.id for each in ordered.values()]),
-        titles="".join([f"{each.title}{_BEHIND_TITLE}{id}{_BEHIND_ID}" for id, each in ordered.items()]),
+        ids=ids,
+        letters=frozenset(ids),
     )
 
 
@@ -154,33 +157,30 @@ def _holding(text: str, candidates: AbstractSet[str], folded: Mapping[str, str])
     return {id for id, everything in folded.items() if id in candidates and text in everything}
 
 
-def titles_with(words: Sequence[str], titles: str) -> Iterator[tuple[str, str]]:
-    """The ids and titles of the requirements whose title holds all words: read from the joined titles, as they lie in
-    memory."""
-    longest, *others = sorted(words, key=len, reverse=True)
-    at = titles.find(longest)
-    while at >= 0:
-        end = titles.index(_BEHIND_ID, at)
-        behind = titles.rfind(_BEHIND_TITLE, at, end)
-        title = titles[titles.rfind(_BEHIND_ID, 0, at) + 1 : behind] if behind >= 0 else ""
-        if title and not [word for word in others if word not in title]:
-            yield titles[behind + 1 : end], title
-        at = titles.find(longest, end)
+def titled(words: Sequence[str], candidates: AbstractSet[str], prepared: Prepared) -> AbstractSet[str]:
+    """Those of the candidates whose title holds all words."""
+    for word in sorted(words, key=len, reverse=True):
+        having = prepared.of_titles.having(word) if WORD.fullmatch(word) else None
+        if having is None:
+            candidates = {id for id in candidates if word in prepared.texts[id].title}
+        else:
+            candidates = having & candidates
+        if not candidates:
+            break
+    return candidates
 
 
 def points_of(words: Sequence[str], candidates: AbstractSet[str], prepared: Prepared) -> Mapping[str, int]:
     """What plain words are worth, where each candidate is known to hold all of them: nearly every search is such."""
     points = dict.fromkeys(candidates, BODY_SCORE * len(words))
     for word in words:
-        in_an_id, in_a_title = word in prepared.ids, word in prepared.titles
-        if not (in_an_id or in_a_title):
-            continue
-        for id in candidates:
-            texts = prepared.texts[id]
-            if in_an_id and word in texts.id:
-                points[id] += ID_SCORE - BODY_SCORE
-            elif in_a_title and word in texts.title:
-                points[id] += TITLE_SCORE - BODY_SCORE
+        with_title = titled((word,), candidates, prepared)
+        for id in with_title:
+            points[id] += TITLE_SCORE - BODY_SCORE
+        if prepared.letters.issuperset(word) and word in prepared.ids:
+            for id in candidates:
+                if word in prepared.texts[id].id:
+                    points[id] += ID_SCORE - (TITLE_SCORE if id in with_title else BODY_SCORE)
     return points
 
 
