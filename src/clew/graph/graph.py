@@ -10,7 +10,7 @@ import msgspec
 from clew.graph.evidence.runs import Evidence
 from clew.graph.kept import KeptFigures, SumRow
 from clew.graph.model import HIERARCHY, Edge, EdgeKind, Node, NodeKind
-from clew.graph.region import MemoryRegion, Region
+from clew.graph.region import LateRegion, MemoryRegion, Region
 from clew.graph.walk import Direction, Step
 
 _ROOTS = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
@@ -52,7 +52,7 @@ class Graph:
         self.state = GraphState()
         self.evidence = Evidence(self)
         """What runs of the tests showed."""
-        self._regions: tuple[Region, ...] = (self.memory,)
+        self._stored: tuple[LateRegion, ...] = ()
         self._annotate = annotate
         self._metrics: dict[str, Mapping[str, Any]] = {}
         self._derived: dict[str, tuple[str | None, Any]] = {}
@@ -62,16 +62,20 @@ class Graph:
         """Get the ids that a change touched, while the graph is locked, so they may only note them."""
         self._writes = 0
 
-    def attach(self, region: Region) -> None:
+    def attach(self, region: LateRegion) -> None:
         """Add a stored region to the address space."""
-        self._regions = (*self._regions, region)
+        self._stored = (*self._stored, region)
+
+    @property
+    def _regions(self) -> tuple[Region, ...]:
+        return (self.memory, *self._stored)
 
     # Nodes
 
     def get_node(self, id: str) -> Node | None:
         if (node := self.memory.get_node(id)) is not None:
             return node
-        for region in self._regions[1:]:
+        for region in self._stored:
             if (node := region.get_node(id)) is not None:
                 return node
         return None
@@ -112,14 +116,14 @@ class Graph:
 
     def iter_outgoing_edges(self, id: str) -> Iterator[Edge]:
         """What the node cites."""
-        if self.memory.get_node(id) is not None:
+        if self.memory.has_node(id):
             # Stored regions tell the edges of their own nodes only.
             return self.memory.iter_outgoing_edges(id)
         return chain.from_iterable(region.iter_outgoing_edges(id) for region in self._regions)
 
     def iter_incoming_edges(self, id: str) -> Iterator[Edge]:
         """What cites the node."""
-        if self.memory.get_node(id) is not None:
+        if self.memory.has_node(id):
             return self.memory.iter_incoming_edges(id)
         return chain.from_iterable(region.iter_incoming_edges(id) for region in self._regions)
 
@@ -140,11 +144,17 @@ class Graph:
     ) -> Iterator[Step[Edge]]:
         """The steps from these nodes, region by region. Stored regions whose edges lead into others are asked for them
         only where such kinds are given."""
-        return chain.from_iterable([region.neighbours(ids, kinds, direction, limit) for region in self._regions])
+        steps, stored = self.memory.neighbours(ids, kinds, direction, limit), self._stored
+        if all(map(self.memory.has_node, ids)):
+            stored = tuple([region for region in stored if region.leads_into_others(kinds, direction)])
+        if not stored:
+            return iter(steps)
+        return chain(steps, *[region.neighbours(ids, kinds, direction, limit) for region in stored])
 
     def _nodes_at(self, ids: Iterable[str]) -> Iterator[Node]:
+        in_memory = self.memory.get_node
         for id in dict.fromkeys(ids):
-            node = self.get_node(id)
+            node = in_memory(id) or self.get_node(id)
             if node is not None:
                 yield node
 
@@ -170,6 +180,8 @@ class Graph:
 
     def touched(self, ids: Iterable[str]) -> None:
         """Forget the figures of these nodes, because they or an edge at them changed."""
+        if not (self._metrics or self.kept or self.watchers):
+            return
         changed = tuple(ids)
         for id in changed:
             self._metrics.pop(id, None)
@@ -190,10 +202,8 @@ class Graph:
 
     def clear(self) -> None:
         """Forget everything that was read from files."""
-        stored = self._regions[1:]
         self.memory = MemoryRegion()
         self.state = msgspec.structs.replace(self.state, is_edited=False)
-        self._regions = (self.memory, *stored)
         self.evidence = Evidence(self)
         self._metrics.clear()
         self._derived.clear()

@@ -110,6 +110,9 @@ class KeptFigures:
         self._lock = threading.RLock()
         """Several may ask at the same time, and one figure may be made of others."""
 
+    def __bool__(self) -> bool:
+        return bool(self._kept)
+
     def sum(
         self,
         name: str,

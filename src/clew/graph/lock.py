@@ -14,6 +14,8 @@ class ReadWriteLock:
 
     def __init__(self, patience: float = 1.0) -> None:
         self._changed = threading.Condition()
+        self._waiting = 0
+        """Writers that wait until there is no reader."""
         self._patience = patience
         self._readers = 0
         self._writing = False
@@ -33,18 +35,22 @@ class ReadWriteLock:
     def _end_reading(self) -> None:
         with self._changed:
             self._readers -= 1
-            if not self._readers:
+            if not self._readers and self._waiting:
                 self._changed.notify_all()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         with self._changed:
-            if not self._changed.wait_for(self._free, timeout=self._patience):
-                self._closing += 1
-                try:
-                    self._changed.wait_for(self._free)
-                finally:
-                    self._closing -= 1
+            self._waiting += 1
+            try:
+                if not self._changed.wait_for(self._free, timeout=self._patience):
+                    self._closing += 1
+                    try:
+                        self._changed.wait_for(self._free)
+                    finally:
+                        self._closing -= 1
+            finally:
+                self._waiting -= 1
             self._writing = True
         try:
             yield

@@ -84,6 +84,9 @@ class MemoryRegion:
 
     def __init__(self) -> None:
         self._nodes: dict[str, Node] = {}
+        # Asked many times by every walk: the dictionary's own methods answer without a detour.
+        self.get_node: Callable[[str], Node | None] = self._nodes.get
+        self.has_node: Callable[[str], bool] = self._nodes.__contains__
         self._by_kind: dict[NodeKind, dict[str, Node]] = {kind: {} for kind in NodeKind}
         self._by_file: dict[str, dict[str, None]] = {}
         # Dictionaries serve as ordered sets: an edge is its own key, and removing one from a node that ten thousand
@@ -102,9 +105,6 @@ class MemoryRegion:
         self._mixed_files: set[str] = set()
 
     # Reading. Several may look at the same time, so that what is in order takes the place of what is not, as a whole.
-
-    def get_node(self, id: str) -> Node | None:
-        return self._nodes.get(id)
 
     def nodes_by_kind(self, kind: NodeKind) -> Iterator[Node]:
         return iter(self._by_kind[kind].values())
@@ -271,6 +271,10 @@ class LateRegion:
     def iter_incoming_edges(self, id: str) -> Iterator[Edge]:
         return self._open().iter_incoming_edges(id) if id.startswith(self._prefixes) else iter(())
 
+    def leads_into_others(self, kinds: Collection[EdgeKind] | None, direction: Direction) -> bool:
+        """Whether steps over edges of these kinds may lead from nodes of other regions into this one."""
+        return kinds is not None and direction != "out" and not self._leads_out.isdisjoint(kinds)
+
     def neighbours(
         self,
         ids: Sequence[str],
@@ -281,7 +285,7 @@ class LateRegion:
         """Steps from its own nodes; from those of other regions only where such a kind of edge leads into others."""
         own = [id for id in ids if id.startswith(self._prefixes)]
         steps = self._open().neighbours(own, kinds, direction, limit) if own else ()
-        if kinds is None or direction == "out" or len(own) == len(ids) or self._leads_out.isdisjoint(kinds):
+        if len(own) == len(ids) or not self.leads_into_others(kinds, direction):
             return steps
         others = [id for id in ids if not id.startswith(self._prefixes)]
         return chain(steps, self._open().neighbours(others, kinds, "in", limit))

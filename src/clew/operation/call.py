@@ -235,7 +235,10 @@ _MOST_DAMAGED = 3
 
 def _damage(call: Call) -> tuple[str, ...]:
     """Which records were left out because they are damaged, and the way out."""
-    found = list(call.project.context.damage.values())[:_MOST_DAMAGED] if call.project is not None else ()
+    damage = call.project.context.damage if call.project is not None else {}
+    if not damage:
+        return ()
+    found = list(damage.values())[:_MOST_DAMAGED]
     return tuple(f"{each.message} It is left out here. {each.hint}".rstrip() for each in found)
 
 
@@ -338,7 +341,7 @@ def _state_of(request: Operation, call: Call) -> str:
 def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str, *, help_text: str | None = None) -> S:
     """The arguments as a struct that forbids unknown ones, or an error that says which one breaks which rule. `name`
     says whose arguments they are, and `help_text` where to learn about them."""
-    if not isinstance(arguments, Mapping):
+    if not (type(arguments) is dict or isinstance(arguments, Mapping)):
         raise InvalidArgument(
             f"{name} takes an object of named arguments, got {type(arguments).__name__}.",
             hint=f"Arguments of {name}: {_signature(type_)}.",

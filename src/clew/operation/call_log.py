@@ -13,6 +13,7 @@ KEPT = 500
 _LONGEST = 120
 _NAMING = ("target", "req_id", "node_id", "id", "change_id", "spec_id", "query", "question", "file_path", "name")
 """Arguments that say what a call is about, the most telling first."""
+_NAMED = frozenset(_NAMING)
 
 
 class CallRecord(msgspec.Struct, frozen=True):
@@ -46,8 +47,11 @@ class CallLog:
         return self._count
 
     def note(self, tool: str, arguments: Mapping[str, Any], session: str | None, seconds: float, error: str) -> None:
-        named = [arguments[name] for name in _NAMING if name in arguments] if isinstance(arguments, Mapping) else ()
-        about = next((value for value in named if isinstance(value, str) and value), "")[:_LONGEST]
+        named = _NAMED.intersection(arguments) if isinstance(arguments, dict) else ()
+        about = ""
+        if named:
+            values = [arguments[name] for name in _NAMING if name in named]
+            about = next((value for value in values if isinstance(value, str) and value), "")[:_LONGEST]
         with self._lock:
             self._count += 1
             self._records.append(

@@ -128,7 +128,7 @@ class TraceService:
             broken_reference_count=len(graph.memory.broken),
             stale_hash_count=coverage.stale_hash_count(graph),
             uncovered_assertion_count=coverage.uncovered_assertion_count(graph),
-            duplicate_ids=tuple(self._context.builder.duplicate_ids()),
+            duplicate_ids=graph.derived("duplicate_ids", lambda _: tuple(self._context.builder.duplicate_ids())),
         )
 
     def changes(self) -> Changes:
@@ -137,7 +137,7 @@ class TraceService:
 
         with ThreadPoolExecutor(1) as aside:
             # Git is another process: both questions can be on their way at once.
-            branch = aside.submit(self._branch_lines)
+            branch = aside.submit(git.changed_since_base, self._root, self._folders)
             uncommitted = git.uncommitted(self._root, self._folders)
             base, since = branch.result()
         if uncommitted is None:
@@ -148,10 +148,6 @@ class TraceService:
             base=base,
             note=_note(base, *(lines for lines in (uncommitted, since) if lines is not None)),
         )
-
-    def _branch_lines(self) -> tuple[str | None, git.ChangedLines | None]:
-        base = git.base_branch(self._root)
-        return base, git.changed_since(self._root, base, self._folders) if base else None
 
     def _touched(self, lines: git.ChangedLines) -> int:
         return sum(

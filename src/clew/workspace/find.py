@@ -75,9 +75,13 @@ class Tree(msgspec.Struct, frozen=True):
     """Folders of the selection, and links met on the way, that lead out of the project. They were not followed."""
 
 
-def scan(root: Path, selection: Selection) -> Tree:
-    """Find the selected files."""
-    walk = _Walk(os.path.realpath(root), selection)
+Listings = dict[str, "tuple[int, list[os.DirEntry[str]]]"]
+"""By folder: its time, and what it holds."""
+
+
+def scan(root: Path, selection: Selection, listings: Listings | None = None) -> Tree:
+    """Find the selected files. Several selections that share `listings` look into each folder once."""
+    walk = _Walk(os.path.realpath(root), selection, listings)
     for folder in selection.folders:
         walk.take_folder(folder)
     for glob in selection.globs:
@@ -141,8 +145,9 @@ def folders_named(top: Path, name: str) -> list[Path]:
 class _Walk:
     """One search. Inside, paths are those of the operating system, and the project itself is the empty path."""
 
-    def __init__(self, base: str, selection: Selection) -> None:
+    def __init__(self, base: str, selection: Selection, listings: Listings | None = None) -> None:
         self._base = base
+        self._listings: Listings = {} if listings is None else listings
         self._selection = selection
         self._names = _any_of(pattern for pattern in selection.patterns if "/" not in pattern)
         self._globs = tuple(Glob.of(pattern) for pattern in selection.patterns if "/" in pattern)
@@ -253,14 +258,20 @@ class _Walk:
             if folder in self._walked:
                 continue
             self._walked.add(folder)
-            for entry, path, is_folder in self._allowed(folder):
+            for entry, path, is_folder in self._allowed(folder, wanted=self._is_worth_taking):
                 if is_folder:
                     waiting.append(path)
-                elif self._wanted(entry.name, path) or (entry.is_symlink() and os.path.isdir(entry.path)):  # noqa: PTH112
+                else:
                     self._take(entry, path)
 
-    def _allowed(self, folder: str) -> "Iterator[tuple[os.DirEntry[str], str, bool]]":
-        """What a folder holds that is neither skipped nor ignored, each with its path and whether it is a folder."""
+    def _is_worth_taking(self, entry: os.DirEntry[str], path: str) -> bool:
+        return self._wanted(entry.name, path) or (entry.is_symlink() and os.path.isdir(entry.path))  # noqa: PTH112
+
+    def _allowed(
+        self, folder: str, wanted: Callable[[os.DirEntry[str], str], bool] | None = None
+    ) -> "Iterator[tuple[os.DirEntry[str], str, bool]]":
+        """What a folder holds that is neither skipped nor ignored, each with its path and whether it is a folder. Of
+        what is no folder, only what is `wanted`."""
         rules = self._rules(folder)
         entries = self._entries(folder)
         if self._selection.own_only and folder and any(entry.name in PROJECT_MARKS for entry in entries):
@@ -268,20 +279,29 @@ class _Walk:
         for entry in entries:
             path = f"{folder}/{entry.name}" if folder else entry.name
             is_folder = _is_folder(entry)
-            is_ignored = path not in self._tracked and _ignored(f"{path}/" if is_folder else path, rules)
-            if not self._skipped(entry.name, path) and not is_ignored:
+            # Asked first, because it costs least and most files of a folder are often none that anybody reads.
+            if (wanted is not None and not is_folder and not wanted(entry, path)) or self._skipped(entry.name, path):
+                continue
+            if not rules or path in self._tracked or not _ignored(f"{path}/" if is_folder else path, rules):
                 yield entry, path, is_folder
 
     def _entries(self, folder: str) -> "list[os.DirEntry[str]]":
+        listed = self._listings.get(folder)
+        if listed is not None:
+            self._marks[display(folder)] = listed[0]
+            return listed[1]
         self._mark(folder)
+        found: list[os.DirEntry[str]] = []
         try:
             with os.scandir(self._place(folder)) as entries:
-                return list(entries)
+                found = list(entries)
         except (FileNotFoundError, NotADirectoryError):
-            return []
+            pass
         except OSError:
             self._unreadable.add(display(folder) or ".")
-            return []
+            return found
+        self._listings[folder] = (self._marks[display(folder)], found)
+        return found
 
     def _take(self, entry: os.DirEntry[str], path: str) -> None:
         shown = display(path)
@@ -297,18 +317,14 @@ class _Walk:
             self._unreadable.add(shown)
 
     def _wanted(self, name: str, path: str) -> bool:
-        if not (self._names(name) or any(glob.matches(path) for glob in self._globs)):
+        if not (self._names(name) or _matches(path, self._globs)):
             return False
-        return not (self._unwanted(name) or any(glob.matches(path) for glob in self._unwanted_globs))
+        return not (self._unwanted(name) or _matches(path, self._unwanted_globs))
 
     def _skipped(self, name: str, path: str) -> bool:
-        return (
-            name in ALWAYS_SKIPPED
-            or self._skips(name)
-            or self._skips(path)
-            or path in self._skipped_paths
-            or any(glob.matches(path) for glob in self._skip_globs)
-        )
+        if name in ALWAYS_SKIPPED or path in self._skipped_paths:
+            return True
+        return bool(self._skips(name) or self._skips(path)) or _matches(path, self._skip_globs)
 
     def _rules(self, folder: str) -> "tuple[IgnoreRules, ...]":
         """The ignore rules that hold in a folder, nearest first."""
@@ -348,11 +364,14 @@ class _Walk:
         return is_inside(self._base, os.path.realpath(self._place(path)))
 
 
-def _any_of(patterns: Iterable[str]) -> Callable[[str], bool]:
+def _any_of(patterns: Iterable[str]) -> Callable[[str], object]:
     """Whether a text matches one of the patterns, asked as one expression: it is asked of every file."""
     joined = "|".join(translate(pattern) for pattern in patterns)
-    expression = re.compile(joined) if joined else None
-    return lambda text: expression is not None and expression.match(text) is not None
+    return re.compile(joined).match if joined else lambda text: None
+
+
+def _matches(path: str, globs: tuple[Glob, ...]) -> bool:
+    return bool(globs) and any(glob.matches(path) for glob in globs)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

@@ -17,7 +17,7 @@ import msgspec
 from clew.errors import ClewError, FormatError
 from clew.text.hashing import content_hash
 from clew.workspace.files import FileEntry, entry_of, read_bytes, time_of
-from clew.workspace.find import Selection, Tree, scan
+from clew.workspace.find import Listings, Selection, Tree, scan
 from clew.workspace.paths import raw
 
 RACY_NS = 2_000_000_000
@@ -204,7 +204,8 @@ class Follower:
     def _walk(self) -> dict[Key, FileEntry]:
         """Look into all folders."""
         looked_ns = time.time_ns()
-        self._trees = {name: scan(self._root, selection) for name, selection in self._selections.items()}
+        listings: Listings = {}
+        self._trees = {name: scan(self._root, selection, listings) for name, selection in self._selections.items()}
         found = {(entry.path, name): entry for name, tree in self._trees.items() for entry in tree.files}
         self._keys = dict.fromkeys(found)
         self._marks = dict(chain.from_iterable(tree.marks.items() for tree in self._trees.values()))

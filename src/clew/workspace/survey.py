@@ -7,6 +7,7 @@ at its own place or outside the project.
 
 import os
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -55,8 +56,8 @@ class _Listing(msgspec.Struct, frozen=True):
     unreadable: int
 
 
-def survey(root: Path, limit: int) -> Survey:
-    """List the project's files, looking at no more than `limit` names."""
+def survey(root: Path, limit: int, wanted: Callable[[str], bool] = lambda path: True) -> Survey:
+    """List the project's files, or those of them that are wanted, looking at no more than `limit` names."""
     files: list[str] = []
     nested: list[str] = []
     entries = unreadable = 0
@@ -82,7 +83,8 @@ def survey(root: Path, limit: int) -> Survey:
             marks[ignore] = time_of(root, ignore)
             own = read_rules(root / prefix / ".gitignore", prefix)
         rules = (own, *rules) if own else rules
-        files.extend(prefix + name for name in listing.files if not ignored(prefix + name, rules))
+        paths = filter(wanted, [prefix + name for name in listing.files])
+        files.extend([path for path in paths if not ignored(path, rules)])
         for name in listing.folders:
             path = f"{prefix}{name}/"
             if not (name in SKIPPED_FOLDERS or name.startswith(".") or ignored(path, rules)):

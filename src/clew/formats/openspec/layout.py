@@ -98,7 +98,7 @@ def find_roots(paths: Iterable[str]) -> tuple[Root, ...]:
     begin with that folder unless it is the only one.
     """
     homes: dict[tuple[str, Layout], None] = {}
-    for path in sorted(paths):
+    for path in sorted(filter(may_mark, paths)):
         for mark in (*_OPENSPEC_MARKS, "openspec/specs/", "openspec/changes/"):
             if (home := _before(path, mark)) is not None:
                 homes[home, Layout.OPENSPEC] = None
@@ -112,6 +112,11 @@ def find_roots(paths: Iterable[str]) -> tuple[Root, ...]:
         else spox_root(_joined(home, "specs"), prefix="" if alone else home)
         for home, layout in homes
     )
+
+
+def may_mark(path: str) -> bool:
+    """Whether a file can be the mark of a root, or lie in a folder that is one."""
+    return "openspec/" in path or "specs/_" in path or path.endswith(SPOX_CONFIG)
 
 
 def told_apart(roots: Iterable[Root]) -> tuple[Root, ...]:

@@ -211,7 +211,9 @@ class Evidence:
         # What a test gave before is counted anew; what is only added makes a verdict worse or leaves it.
         recount = {id for result in waiting for id in self._untie(result)}
         for file, contribution in contributions.items():
-            recount.update(self._replace(file, contribution.results if contribution is not None else ()))
+            results = contribution.results if contribution is not None else ()
+            if results or file in self._reports:
+                recount.update(self._replace(file, results))
         moved = [node for id in waiting if (node := self._graph.memory.get_node(id)) is not None]
         new = [node for each in contributions.values() if each is not None for node in each.results]
         affected = recount | self._tie(moved) | self._tie(new)

@@ -19,7 +19,16 @@ from pathlib import Path, PurePosixPath
 from clew.config import CLEW_TOML, ELSPAIS_TOML, Config
 from clew.errors import ConfigError
 from clew.formats.elspais.toml_values import parse_toml
-from clew.formats.openspec.layout import SPEC_FILE, SPOX_CONFIG, Root, find_roots, openspec_root, spox_root, told_apart
+from clew.formats.openspec.layout import (
+    SPEC_FILE,
+    SPOX_CONFIG,
+    Root,
+    find_roots,
+    may_mark,
+    openspec_root,
+    spox_root,
+    told_apart,
+)
 from clew.formats.register.directory import ENDING, FOLDER, INDEX, MAX_BYTES
 from clew.formats.register.envelope import DIRECTORY_TAG
 from clew.workspace.files import time_of
@@ -130,7 +139,7 @@ def _nested(root: Path) -> tuple[Root, ...]:
     # Most projects need none of it.
     from clew.workspace.survey import survey
 
-    return find_roots(survey(root, _LOOKED_AT).files)
+    return find_roots(survey(root, _LOOKED_AT, may_mark).files)
 
 
 def _root(root: Path, folder: str, prefix: str) -> Root:

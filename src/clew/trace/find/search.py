@@ -247,7 +247,7 @@ class RequirementSearch:
                 # The longest is the rarest, mostly; all of them are in few texts.
                 if longest not in part or [word for word in shorter if word not in part]:
                     continue
-                if _is_word_in(longest, part) and all([_is_word_in(word, part) for word in shorter]):
+                if _is_word_in(longest, part) and all(_is_word_in(word, part) for word in shorter):
                     found[id] = Place.ASSERTION
                     break
         return found

@@ -72,11 +72,17 @@ def branch(root: Path) -> str | None:
 def base_branch(root: Path) -> str | None:
     """The branch that work is measured against: the remote's default where it is known, or else main or master, there
     or here."""
-    output = answer(root, "for-each-ref", "--format=%(refname)%09%(symref:short)%09%(refname:short)", *_BASES)
-    found: dict[str, str] = {}
-    for line in os.fsdecode(output or b"").splitlines():
-        name, target, short = line.split("\t")
-        found[name] = target or short
+    found = _base(root)
+    return found[0] if found is not None else None
+
+
+def _base(root: Path) -> tuple[str, str] | None:
+    """That branch and its commit."""
+    form = "--format=%(refname)%09%(symref:short)%09%(refname:short)%09%(objectname)"
+    found: dict[str, tuple[str, str]] = {}
+    for line in os.fsdecode(answer(root, "for-each-ref", form, *_BASES) or b"").splitlines():
+        name, target, short, commit = line.split("\t")
+        found[name] = (target or short, commit)
     return next((found[name] for name in _BASES if name in found), None)
 
 
@@ -104,11 +110,23 @@ def uncommitted(root: Path, folders: tuple[str, ...]) -> ChangedLines | None:
 
 def changed_since(root: Path, base: str, folders: tuple[str, ...]) -> ChangedLines | None:
     """What differs from where the branch left `base`, committed or not."""
-    where = _pathspecs(folders)
-    if not where:
+    if not _pathspecs(folders):
         return ChangedLines({}) if toplevel(root) else None
     commit = commit_of(root, base)
-    diff = _diff_from_fork(root, commit, where) if commit is not None else None
+    return _changed_since_commit(root, commit, folders) if commit is not None else None
+
+
+def changed_since_base(root: Path, folders: tuple[str, ...]) -> tuple[str | None, ChangedLines | None]:
+    """The branch that work is measured against, and what differs from where the branch left it."""
+    found = _base(root)
+    return (found[0], _changed_since_commit(root, found[1], folders)) if found is not None else (None, None)
+
+
+def _changed_since_commit(root: Path, commit: str, folders: tuple[str, ...]) -> ChangedLines | None:
+    where = _pathspecs(folders)
+    if not where:
+        return ChangedLines({})
+    diff = _diff_from_fork(root, commit, where)
     if diff is None:
         return None
     untracked = answer(root, "ls-files", "--others", "--exclude-standard", "-z", "--", *where, patterns=True)
