@@ -14,7 +14,7 @@ from clew.edit.transaction import Transaction
 from clew.errors import Conflict, InvalidArgument, NotFound
 from clew.formats.openspec.apply.conflicts import ConflictFound, conflicts, repeated_additions
 from clew.formats.openspec.apply.dependencies import dependencies, order
-from clew.formats.openspec.apply.touches import Baseline
+from clew.formats.openspec.apply.touches import Baseline, Touching, by_place
 from clew.formats.openspec.change import Change
 from clew.formats.openspec.layout import Layout, Root, new_change_folder, root_for, spec_path
 from clew.formats.openspec.records import SectionKind
@@ -227,13 +227,14 @@ class SpecsService:
         known = self.library
         if change_id is not None:
             known.change(change_id)
-        found, notes = self._found_conflicts(known)
-        chosen = [each for each in found if change_id is None or change_id in each.changes]
         changes = known.open_changes()
-        needed = dependencies(changes, known.in_force())
+        places = by_place(changes)
+        found, notes = self._found_conflicts(known, places)
+        chosen = [each for each in found if change_id is None or change_id in each.changes]
+        needed = dependencies(changes, known.in_force(), places)
         ordered, circular = order(changes, needed)
         page = tuple(views.conflict(each) for each in chosen[offset : offset + limit])
-        repeated = (said for ids, said in repeated_additions(changes) if change_id is None or change_id in ids)
+        repeated = (said for ids, said in repeated_additions(places) if change_id is None or change_id in ids)
         return results.ConflictList(
             conflicts=page,
             total=len(chosen),
@@ -248,9 +249,11 @@ class SpecsService:
             truncated=offset + limit < len(chosen),
         )
 
-    def _found_conflicts(self, known: Library) -> tuple[tuple[ConflictFound, ...], tuple[str, ...]]:
+    def _found_conflicts(
+        self, known: Library, places: Touching | None = None
+    ) -> tuple[tuple[ConflictFound, ...], tuple[str, ...]]:
         recorded, notes = self._bases(known)
-        return conflicts(known.open_changes(), known.in_force(), recorded), notes
+        return conflicts(known.open_changes(), known.in_force(), recorded, places), notes
 
     def _bases(self, known: Library) -> tuple[Mapping[str, Sequence[Baseline]], tuple[str, ...]]:
         """What each open change was written against: as somebody said who brought it up to date, else as git knows it,

@@ -18,6 +18,7 @@ from clew.formats.openspec.apply.touches import (
     Baseline,
     Promises,
     Touch,
+    Touching,
     based,
     by_name,
     by_place,
@@ -65,22 +66,26 @@ class ConflictFound(msgspec.Struct, frozen=True):
 
 
 def conflicts(
-    changes: Sequence[Change], specs: Mapping[str, Spec], recorded: Mapping[str, Sequence[Baseline]]
+    changes: Sequence[Change],
+    specs: Mapping[str, Spec],
+    recorded: Mapping[str, Sequence[Baseline]],
+    places: Touching | None = None,
 ) -> tuple[ConflictFound, ...]:
-    """Every conflict of the open changes. `recorded` holds what was recorded for each when it was first seen."""
+    """Every conflict of the open changes. `recorded` holds what was recorded for each when it was first seen;
+    `places` is what they touch, where that is known."""
     found: list[ConflictFound] = []
     brought = promises(changes, specs)
     for change in changes:
         found.extend(_with_specs(change, specs, recorded.get(change.id, ()), brought))
-    found.extend(_with_each_other(changes, specs))
+    found.extend(_with_each_other(by_place(changes) if places is None else places, specs))
     return tuple(sorted(found, key=lambda each: (each.spec_id, each.requirement, each.kind, each.changes)))
 
 
 # Two changes
 
 
-def _with_each_other(changes: Sequence[Change], specs: Mapping[str, Spec]) -> Iterator[ConflictFound]:
-    for (spec_id, name), touching in by_place(changes).items():
+def _with_each_other(places: Touching, specs: Mapping[str, Spec]) -> Iterator[ConflictFound]:
+    for (spec_id, name), touching in places.items():
         if len(touching) == 1:
             continue
         there = by_name(specs.get(spec_id))
@@ -94,10 +99,12 @@ def _with_each_other(changes: Sequence[Change], specs: Mapping[str, Spec]) -> It
             yield _between(spec_id, name, (one, mine), (other, theirs))
 
 
-def repeated_additions(changes: Sequence[Change]) -> Iterator[tuple[tuple[str, ...], str]]:
+def repeated_additions(places: Touching) -> Iterator[tuple[tuple[str, ...], str]]:
     """Changes that add the same requirement word for word, each with a sentence about it. They do not stand in each
     other's way, but the later one brings nothing."""
-    for (spec_id, name), touching in by_place(changes).items():
+    for (spec_id, name), touching in places.items():
+        if len(touching) == 1:
+            continue
         added: dict[str | None, list[str]] = {}
         for id, touch in touching:
             if touch.operation is Operation.ADDED:

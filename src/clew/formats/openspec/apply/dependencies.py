@@ -7,7 +7,7 @@ from graphlib import CycleError, TopologicalSorter
 import msgspec
 
 from clew.formats.openspec.apply.delta import Operation
-from clew.formats.openspec.apply.touches import Touch, by_name, by_place
+from clew.formats.openspec.apply.touches import Touch, Touching, by_name, by_place
 from clew.formats.openspec.change import Change
 from clew.formats.openspec.hashes import settled
 from clew.formats.openspec.records import Requirement, Spec
@@ -23,10 +23,13 @@ class Dependency(msgspec.Struct, frozen=True):
     reason: str
 
 
-def dependencies(changes: Sequence[Change], specs: Mapping[str, Spec]) -> tuple[Dependency, ...]:
-    """Which changes must be archived before which: what one adds another modifies, what one frees another takes."""
+def dependencies(
+    changes: Sequence[Change], specs: Mapping[str, Spec], places: Touching | None = None
+) -> tuple[Dependency, ...]:
+    """Which changes must be archived before which: what one adds another modifies, what one frees another takes.
+    `places` is what they touch, where that is known."""
     found: dict[tuple[str, str, str, str], Dependency] = {}
-    for (spec_id, name), touching in by_place(changes).items():
+    for (spec_id, name), touching in (by_place(changes) if places is None else places).items():
         if len(touching) == 1:
             continue
         there = by_name(specs.get(spec_id))

@@ -142,7 +142,11 @@ def by_name(spec: Spec | None) -> dict[str, Requirement]:
     return {requirement.name: requirement for requirement in spec.requirements} if spec is not None else {}
 
 
-def by_place(changes: Sequence[Change]) -> dict[Place, list[tuple[str, Touch]]]:
+Touching = Mapping[Place, Sequence[tuple[str, Touch]]]
+"""Which changes touch a requirement, and how."""
+
+
+def by_place(changes: Sequence[Change]) -> Touching:
     """Who touches a requirement, and how; a rename touches both names."""
     found: dict[Place, list[tuple[str, Touch]]] = {}
     for change in changes:
