@@ -118,6 +118,9 @@ def test_a_clock_that_goes_back_changes_no_order(memory: Memory) -> None:
         ("store_memory", {"content": "x", "rationale": WHY, "metadata": {"domain": "Cooking"}}),
         ("store_memory", {"content": "x", "rationale": WHY, "metadata": {"confidence": 2}}),
         ("store_memory", {"content": "x", "rationale": WHY, "link_to": ["17"]}),
+        ("store_memory", {"content": "x", "rationale": f"{WHY}\0"}),
+        ("store_memory", {"content": "x", "rationale": WHY, "metadata": {"a": ["b\0"]}}),
+        ("store_memory", {"content": "x", "rationale": WHY, "metadata": {"a\0": "b"}}),
         ("store_memory", {"content": "x", "rationale": WHY, "tags": ["t"] * 51}),
         ("store_memory", {"content": "x", "rationale": WHY, "tags": ["t" * 401]}),
         ("store_memory", {"content": "x", "rationale": WHY, "metadata": {"big": "x" * 20_000}}),
@@ -220,6 +223,7 @@ def test_commands_refuse_what_tools_refuse(tmp_path: Path) -> None:
         return done.stderr
 
     assert "needs a text" in said("remember")
+    assert "has no word" in said("remember", "-")
     assert "65536" in said("remember", "x" * 65_537).replace(",", "")
     assert "empty" in said("memory", "edit", there, "--text", " ")
     assert "forgotten" in said("memory", "show", gone)

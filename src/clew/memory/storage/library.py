@@ -86,7 +86,7 @@ class Library:
     def forgotten(self, id: str) -> Memory:
         """A forgotten memory as it was, for one who may see it."""
         if id not in self.index.visible((id,), self.asker, FORGOTTEN_BY_ID):
-            raise NotFound(f"No memory '{shortened(id)}' was forgotten.", hint="search_tombstones lists them.")
+            raise NotFound(f"There is no memory '{shortened(id)}', and none was forgotten.", hint=_HOW)
         events = self.home.store.events(collection=MEMORIES, id=id)
         return msgspec.convert(next(event.before for event in reversed(events) if event.after is None), Memory)
 

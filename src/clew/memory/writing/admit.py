@@ -16,13 +16,15 @@ from clew.memory.writing.scrub import Redaction, scrub_value
 from clew.text.choices import explained
 from clew.text.passage_hash import tokens_of
 from clew.text.sentences import plain_spans
-from clew.text.shortening import one_line
+from clew.text.shortening import one_line, shortened
 from clew.text.words import storable
 
 LONGEST_TITLE = 120
 MOST_ITEMS = 50
 LONGEST_ITEM = 400
 LARGEST_METADATA = 16_384
+_SAYS_NOTHING = re.compile(r"[\s!-/:-@\[-`{-~]+")
+"""Such as a dash that was meant to be standard input. Beyond ASCII, a sign may be a word."""
 _FEWEST_WORDS = 4
 """A shorter text repeats by chance."""
 _LEAD_IN = re.compile(
@@ -50,7 +52,7 @@ _KINDS = (
 
 def check_rationale(rationale: str | None) -> str:
     """The reason of a change, which every change has to have."""
-    given = storable(rationale or "").strip()
+    given = _without_nul("rationale", rationale or "").strip()
     if not given:
         raise MissingRationale(
             "The argument 'rationale' is missing.",
@@ -67,16 +69,20 @@ def check_rationale(rationale: str | None) -> str:
 
 def check_text(what: str, text: str, longest: int) -> str:
     """A text that can be stored: not blank, not too long, without NUL."""
-    given = storable(text)
+    given = _without_nul(what, text)
     if not given.strip():
         raise InvalidArgument(f"The argument '{what}' is empty.", hint="Pass at least one character.")
     if len(given) > longest:
         raise InvalidArgument(
             f"The argument '{what}' has {len(given)} characters; at most {longest} are allowed.", hint="Shorten it."
         )
-    if "\0" in given:
-        raise InvalidArgument(f"The argument '{what}' holds a NUL character.", hint="Remove the character.")
     return given
+
+
+def _without_nul(what: str, text: str) -> str:
+    if "\0" in text:
+        raise InvalidArgument(f"The argument '{what}' holds a NUL character.", hint="Remove the character.")
+    return storable(text)
 
 
 def check_lists(**lists: Sequence[str]) -> None:
@@ -188,6 +194,10 @@ def cleaned(note: Note) -> CleanNote:
 
     rationale = check_rationale(note.rationale)
     text = check_text("content", note.content, LONGEST_TEXT)
+    if _SAYS_NOTHING.fullmatch(text):
+        raise InvalidArgument(
+            f"The argument 'content' is '{shortened(text)}', which has no word.", hint="Say what to remember."
+        )
     check_lists(tags=note.tags, link_to=note.link_to, about=note.about)
     details = details_of(note.metadata)
     return CleanNote(
@@ -222,7 +232,7 @@ def _rest(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 def _storable(value: Any) -> Any:
     if isinstance(value, str):
-        return storable(value)
+        return _without_nul("metadata", value)
     if isinstance(value, dict):
         return {_storable(name): _storable(inner) for name, inner in value.items()}
     return [_storable(inner) for inner in value] if isinstance(value, list | tuple) else value
