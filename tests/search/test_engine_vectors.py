@@ -49,6 +49,20 @@ def index_in_another_process(folder: Path, settings: EmbedSettings) -> "subproce
     )
 
 
+def test_a_unit_is_compared_by_the_vector_that_it_has(engines: Engines, word_counts: Any) -> None:
+    engine = engines(word_counts.settings())
+    units = rules(20)
+    engine.units.put(units)
+    engine.index_vectors()
+    encoded = len(word_counts.asked)
+    (found, *_) = search(engine, units[3].body, like="u3").results
+    assert (found.id, found.why[0].score) == ("u3", pytest.approx(1.0, abs=1e-3))
+    assert len(word_counts.asked) == encoded
+    # A unit without a vector is asked by its text.
+    assert search(engine, units[3].body, like="none").results[0].id == "u3"
+    assert len(word_counts.asked) == encoded + 1
+
+
 # Verifies: REQ-d00031-G
 def test_what_stands_far_down_in_a_long_text_is_found_by_its_meaning(engines: Engines, word_counts: Any) -> None:
     engine = engines(msgspec.structs.replace(word_counts.settings(), max_tokens=40))

@@ -24,6 +24,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     words: str | None = None
     """What to look for by words, where that is not the text itself: a whole passage is compared by its meaning and by
     the few of its words that tell most."""
+    like: str | None = None
+    """The unit that the text is of, if it is one: then its own vector is compared, and nothing is encoded."""
     limit: int = 10
     """Results on one page, at most."""
     max_per_document: int | None = None

@@ -168,12 +168,12 @@ class MemoryUnits:
         may be seen; agents are filtered here already, so that others' private memories take no places."""
         return self._ranked(self.engine(), text, asker, tags=tags, parts=parts, recipe=recipe, check=check)
 
-    def alike(self, text: str, asker: Asker) -> tuple[list[Found], tuple[str, ...]]:
+    def alike(self, text: str, asker: Asker, id: str | None = None) -> tuple[list[Found], tuple[str, ...]]:
         """The memories that are most like a text, which is no query: what it quotes or excludes means nothing, and of
-        its words only those that tell most are looked for."""
+        its words only those that tell most are looked for. `id` is the memory whose text it is, if any."""
         engine = self.engine()
         words = "" if engine is None else engine.telling_words(text[:LONGEST_QUERY], _TELLING)
-        return self._ranked(engine, text, asker, recipe="alike", words=words)
+        return self._ranked(engine, text, asker, recipe="alike", words=words, like=None if id is None else unit_id(id))
 
     def _ranked(
         self,
@@ -185,6 +185,7 @@ class MemoryUnits:
         parts: tuple[str, ...] = (PART,),
         recipe: str = RECIPE,
         words: str | None = None,
+        like: str | None = None,
         check: Callable[[], None] = lambda: None,
     ) -> tuple[list[Found], tuple[str, ...]]:
         from clew.search.question import Question
@@ -195,6 +196,7 @@ class MemoryUnits:
         question = Question(
             text=text,
             words=words,
+            like=like,
             scope=Scope(parts=parts, agents=agents),
             filters=Filters(tags=tags),
             recipe=recipe,

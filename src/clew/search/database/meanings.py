@@ -81,12 +81,19 @@ class DatabaseMeanings:
             known = self._parts = state, frozenset(reading.parts())
         return known[1] <= set(condition.parameters)
 
-    def rank(self, reading: DatabaseReading, query: str, condition: Condition, depth: int) -> DenseRanking:
+    def rank(
+        self,
+        reading: DatabaseReading,
+        query: str,
+        condition: Condition,
+        depth: int,
+        vector: "Vector | None" = None,
+    ) -> DenseRanking:
         embedder, note = self._embedder()
         if embedder is None:
             return DenseRanking(note=note)
         try:
-            vector = self._queries_of(embedder).vector(query, PATIENCE_SECONDS)
+            vector = self._queries_of(embedder).vector(query, PATIENCE_SECONDS) if vector is None else vector
             number = self._shared.number_of(embedder.name, embedder.dimensions)
             restrict = None if self.is_everything(reading, condition) else condition
             hits = self._nearest(reading, number, embedder.dimensions, vector, restrict, depth)

@@ -71,7 +71,14 @@ class DenseSearch:
     def is_everything(self, reading: "EmbeddedReading", condition: Condition) -> bool:
         return self.visible.is_everything(reading.connection, condition)
 
-    def rank(self, reading: "EmbeddedReading", query: str, condition: Condition, depth: int) -> DenseRanking:
+    def rank(
+        self,
+        reading: "EmbeddedReading",
+        query: str,
+        condition: Condition,
+        depth: int,
+        vector: "NDArray[np.float32] | None" = None,
+    ) -> DenseRanking:
         connection = reading.connection
         space, note = self._serving(connection)
         if space is None:
@@ -80,7 +87,7 @@ class DenseSearch:
             if not len(space.vectors.view(connection).numbers):
                 return DenseRanking(note="The semantic index is not built yet: this answer uses keywords only.")
             allowed = self.visible.mask(connection, condition)
-            vector = space.vector(query, PATIENCE_SECONDS)
+            vector = space.vector(query, PATIENCE_SECONDS) if vector is None else vector
             numbers, scores = space.vectors.search(connection, vector, depth, allowed)
         except TimeoutError:
             return DenseRanking(note=TOO_BUSY)

@@ -110,7 +110,9 @@ def rank(
         rankings["lexical"] = tuple([(hit.unit, hit.score) for hit in words.hits])
     if by_meaning is not None:
         said = meaning(query, question.text) if question.words is None else question.text[:MAX_DENSE_CHARACTERS]
-        found = dense.rank(reading, said, condition, by_meaning.depth)
+        numbers = [] if question.like is None else [*reading.numbers_of([question.like]).values()]
+        own = dense.vectors_of(reading, numbers) if numbers else {}
+        found = dense.rank(reading, said, condition, by_meaning.depth, next(iter(own.values()), None))
         kept = obeying(reading, query, [number for number, _ in found.hits], restrict)
         rankings["dense"] = tuple(hit for hit in found.hits if hit[0] in kept)
         notes += [found.note] if found.note else []

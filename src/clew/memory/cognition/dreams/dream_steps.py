@@ -70,7 +70,7 @@ def judge_pairs(view: "MemoryView", marks: Marks, most: int, give_way: Yield) ->
     found = Found(marks=Marks(written[-1][0] if written else marks.judged, marks.replayed))
     pairs, proposals = 0, []
     for id, memory in _each(view, [id for _, id in written], give_way):
-        ranked, _ = view.units.alike(memory.text, view.asker)
+        ranked, _ = view.units.alike(memory.text, view.asker, memory.id)
         near = {each.id: each.dense for each in ranked[:NEAREST] if each.id != id}
         known = _settled(view, id)
         for other in view.library.get_many(near).values():
