@@ -36,8 +36,16 @@ OF_A_PROCESS = {"last_refresh", "session_id", "passage_id", "scratch_uri", "uri"
 
 
 def clew(*arguments: str, cwd: Path | None = None, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    # The limit is for a server that runs where it should have refused: it would never end.
     return subprocess.run(
-        [*CLEW, *arguments], cwd=cwd, input=stdin, capture_output=True, text=True, check=False, encoding="utf-8"
+        [*CLEW, *arguments],
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        encoding="utf-8",
+        timeout=600,
     )
 
 

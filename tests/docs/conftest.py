@@ -10,6 +10,9 @@ from tests.in_process import run
 
 ROOT = Path(__file__).parents[2]
 
+# Where a user's own files are, if not at home: an example that writes there must not meet a test of another page.
+OF_A_USER = ("CODEX_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME")
+
 
 @pytest.fixture
 def workplace(tmp_path: Path) -> Path:
@@ -54,7 +57,7 @@ def with_history(_history: Path, tmp_path: Path) -> Path:
 def clew(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs the installed command with a home folder of its own."""
     home = tmp_path_factory.mktemp("home")
-    kept = {name: value for name, value in os.environ.items() if name not in ("CODEX_HOME", "XDG_CONFIG_HOME")}
+    kept = {name: value for name, value in os.environ.items() if name not in OF_A_USER}
     environment = {**kept, "HOME": str(home), "COLUMNS": "120"}
     command = Path(sys.executable).with_name("clew")
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.docs.conftest import OF_A_USER
 from tests.docs.markdown import fences, sections
 from tests.in_process import run
 
@@ -123,7 +124,8 @@ def test_the_examples_of_the_command_line_run(
     else:
         monkeypatch.setenv("HOME", str(tmp_path))
         monkeypatch.setenv("COLUMNS", "120")
-        monkeypatch.delenv("CODEX_HOME", raising=False)
+        for variable in OF_A_USER:
+            monkeypatch.delenv(variable, raising=False)
         with Path(os.devnull).open(encoding="utf-8") as nothing:
             monkeypatch.setattr(sys, "stdin", nothing)
             done = run(committed, *arguments)
