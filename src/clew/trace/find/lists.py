@@ -459,7 +459,7 @@ def _with_fields(nodes: Sequence[Node], **wanted: str) -> Sequence[Node]:
     """The nodes whose fields have these values; what is empty does not narrow the choice."""
     for name, value in wanted.items():
         if folded := _folded(value.strip()):
-            nodes = [node for node in nodes if _folded(node.get_field(name)) == folded]
+            nodes = [node for node in nodes if _folded(node.fields.get(name)) == folded]
     return nodes
 
 
