@@ -25,7 +25,6 @@ from clew.memory.passages import section_text, symbol_text
 from clew.text.passage_hash import PassageHash, is_indented, lines_hash, lines_left, passage_hash, says, stands_in
 from clew.text.shortening import shortened
 from clew.workspace.files import path_inside, read_bytes
-from clew.workspace.survey import survey
 
 State = Literal["fresh", "changed", "moved", "gone"]
 
@@ -307,6 +306,8 @@ class Places:
 
     def _all_files(self) -> Iterator[str]:
         if self._files is None:
+            from clew.workspace.survey import survey
+
             self._files = survey(self._context.root, _MOST_FILES).files
         return (self._repository_path(path) for path in self._files)
 
