@@ -39,7 +39,7 @@ from clew.workspace.paths import raw
 P = ParamSpec("P")
 R = TypeVar("R")
 
-MANY_OBJECTS = 50_000
+MANY_OBJECTS = 20_000
 """After so many new objects what is there now is left out of all later searches, too."""
 
 
