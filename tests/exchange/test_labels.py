@@ -80,3 +80,52 @@ def test_what_was_moved_here_is_no_change_of_the_source(clew: Clew, empty: Path,
     before = files_of(empty)
     done = clew(empty, "import", "csv", str(source))
     assert (done.returncode, files_of(empty)) == (0, before)
+
+
+EXPORTED = """## REQ-p00001: Show
+
+**Level**: PRD | **Status**: Draft
+
+## Assertions
+
+{assertions}
+
+*End* *Show*
+
+## REQ-p00002: Paint
+
+**Level**: PRD | **Status**: Draft | **Implements**: REQ-p00001-{cited}
+
+*End* *Paint*
+"""
+
+
+# Verifies: REQ-d00600-J
+@pytest.mark.parametrize("style", ["uppercase", "numeric_1based"])
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("{moons}\n{0}. {hours}\n{1}. {days}", "{2}. {moons}\n{0}. {hours}\n{1}. {days}"),
+        ("{0}. {hours}\n{moons}\n{1}. {days}\n{years}", "{0}. {hours}\n{2}. {moons}\n{1}. {days}\n{3}. {years}"),
+        ("{1}. {days}\n{moons}", "{1}. {days}\n{2}. {moons}"),
+        ("{1}. {days}\n{5}. {moons}\n{years}", "{1}. {days}\n{5}. {moons}\n{6}. {years}"),
+    ],
+)
+def test_a_criterion_without_label_takes_none_that_the_requirement_has(
+    clew: Clew, empty: Path, tmp_path: Path, style: str, given: str, expected: str
+) -> None:
+    labels = "ABCDEFG" if style == "uppercase" else "1234567"
+    texts = {"hours": HOURS, "days": DAYS, "moons": MOONS, "years": YEARS}
+    (empty / ".elspais.toml").write_text(f'[id-patterns.assertions]\nlabel_style = "{style}"\n')
+    (empty / "spec").mkdir()
+    there = "{0}. {hours}\n{1}. {days}".format(*labels, **texts)
+    (empty / "spec" / "t.md").write_text(EXPORTED.format(assertions=there, cited=labels[1]))
+    source = tmp_path / "t.csv"
+    source.write_text(clew(empty, "export", "csv").stdout)
+    assert there in source.read_text()
+    source.write_text(source.read_text().replace(there, given.format(*labels, **texts)))
+    for _ in range(2):
+        done = clew(empty, "import", "csv", str(source))
+        assert done.returncode == 0, done.stderr
+        assert assertions(empty) == expected.format(*labels, **texts).split("\n")
+        assert f"REQ-p00001-{labels[1]}" in (empty / "spec" / "t.md").read_text()

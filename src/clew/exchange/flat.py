@@ -195,15 +195,21 @@ def _written(criterion: Criterion) -> str:
 
 
 def parsed_criteria(text: str) -> Iterator[Criterion]:
-    """What stands on lines of its own; a line without label gets the next number."""
+    """What stands on lines of its own; a line without label gets its number, behind all that are labels."""
     lines: list[str] = []
     for line in text.split("\n"):
         if line.startswith(_INDENT) and lines:
             lines[-1] += f"\n{line.removeprefix(_INDENT)}"
         elif line.strip():
             lines.append(line)
-    for number, line in enumerate(lines, start=1):
-        found = _LABEL.fullmatch(line)
-        label, rest = (found[1], found[2]) if found is not None else (str(number), line)
+    labelled = [_LABEL.fullmatch(line) for line in lines]
+    numbers = (each[1] for each in labelled if each is not None and each[1].isdecimal() and len(each[1]) < 19)
+    last = max(map(int, numbers), default=0)
+    for number, (line, found) in enumerate(zip(lines, labelled, strict=True), start=1):
+        if found is not None:
+            label, rest = found[1], found[2]
+        else:
+            last = max(last + 1, number)
+            label, rest = str(last), line
         titled = _TITLED.fullmatch(rest)
         yield Criterion(label, titled[2], titled[1]) if titled is not None else Criterion(label, rest)

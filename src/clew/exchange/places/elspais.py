@@ -148,14 +148,21 @@ class ElspaisPlace:
         given = tuple(each.label for each in item.criteria)
         if before and len(set(given)) == len(given):
             return self._labels_after(given, before, taken)
-        # Labels that the project has already stay, whatever they are.
         _, here = self._records.get(item.id, ("", None)) if item.version else ("", None)
-        known = Counter(each.label for each in here.assertions) if isinstance(here, Requirement) else Counter[str]()
-        new = list((Counter(given) - known).elements())
-        if len({*new, *known}) == len(new) + len(known) and all(map(self._grammar.is_label, new)):
-            return given
-        made = tuple(label_at(number, self._settings) for number in range(len(given)))
-        return tuple(label or "" for label in made)
+        there = [each.label for each in here.assertions] if isinstance(here, Requirement) else []
+        return self._labels_beside(given, there)
+
+    def _labels_beside(self, given: Sequence[str], there: Sequence[str]) -> tuple[str, ...]:
+        """Labels that the project has already stay, whatever they are, and so do those that it may have. Every other
+        criterion gets the next one behind all of these, so that no label comes to mean another criterion."""
+        left = Counter(there)
+        kept: list[str] = []
+        for label in given:
+            is_free = label not in there and label not in kept and self._grammar.is_label(label)
+            kept.append(label if left[label] > 0 or is_free else "")
+            left[label] -= 1
+        free = self._free_labels({*there, *kept})
+        return tuple(label or next(free, "") for label in kept)
 
     def _labels_after(
         self, given: tuple[str, ...], before: Mapping[str, str], taken: Collection[str]
