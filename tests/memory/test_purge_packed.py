@@ -20,6 +20,7 @@ from clew.memory.purge.derived import DerivedFiles
 from clew.memory.purge.files import left_in, state_folders
 from clew.memory.purge.traces import Traces
 from clew.search.index import UnitIndex
+from clew.search.index_tables import SCHEMA
 from clew.search.lexical.packing import Text
 from clew.search.lexical.tables import texts
 from clew.search.units import Unit
@@ -81,6 +82,7 @@ def unpacked(data: bytes) -> Iterator[bytes]:
         yield said
 
 
+_EMBED = "INSERT INTO embeddings (embedder, number, text_hash, vectors) SELECT 'e', number, text_hash, id FROM units"
 _DICTIONARY, _BLOCKS = "SELECT packed FROM unit_dictionary", "SELECT packed FROM blocks"
 
 
@@ -183,9 +185,7 @@ def test_what_is_not_purged_keeps_its_embeddings(memory: Memory) -> None:
     secret, other, both = memory.store(TEXT), memory.store(OTHER), memory.store(f"{TEXT} {OTHER}")
     place = memory.root / ".clew" / "search" / "index.db"
     with closing(UnitIndex(place)) as index, index.writing() as connection:
-        connection.execute(
-            "INSERT INTO embeddings (embedder, number, text_hash, vectors) SELECT 'e', number, text_hash, id FROM units"
-        )
+        connection.execute(_EMBED)
     done = take_out(memory.project, ids=(secret,))
     assert done.still_held_by == (both,)
     with closing(UnitIndex(place)) as index, index.reading() as connection:
@@ -195,6 +195,29 @@ def test_what_is_not_purged_keeps_its_embeddings(memory: Memory) -> None:
     assert {f"memory:{other}", f"memory:{both}"} <= kept
     assert f"memory:{secret}" not in kept
     assert len(kept) == 153
+
+
+# Verifies: REQ-d00320-D
+def test_a_purge_right_after_an_update_keeps_the_embeddings_that_wait_for_their_units(memory: Memory) -> None:
+    memory.project.kb.index()
+    secret, other = memory.store(TEXT), memory.store(OTHER)
+    place = memory.root / ".clew" / "search" / "index.db"
+    with closing(UnitIndex(place)) as index, index.writing() as connection:
+        connection.execute(_EMBED)
+    owner(memory.project).curator.edit(secret, f"{TEXT} Nobody else has it.", "it is more exact so")
+    with closing(UnitIndex(place)) as index, index.writing() as connection:
+        connection.execute(f"{_EMBED} WHERE id = 'memory:{secret}'")
+        every = [id for (id,) in connection.execute("SELECT vectors FROM embeddings")]
+        # As the version before made it.
+        connection.execute(f"PRAGMA user_version = {SCHEMA.version - 100}")
+    assert len(every) == 153
+    memory.project.close()
+    with remembering(memory.root) as again:
+        take_out(again.project, ids=(secret,))
+    with closing(UnitIndex(place)) as index, index.reading() as connection:
+        kept = [id for (id,) in connection.execute("SELECT vectors FROM embeddings")]
+    assert kept == [id for id in every if id != f"memory:{secret}"]
+    assert f"memory:{other}" in kept
 
 
 # Verifies: REQ-d00320-A

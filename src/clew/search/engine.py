@@ -169,14 +169,16 @@ class SearchEngine:
         is kept, and the next call goes on from there."""
         return self._dense.make(progress)
 
-    def forget(self, ids: Iterable[str]) -> None:
+    def forget(self, ids: Iterable[str]) -> list[str]:
         """Take units out, and what was made of their texts for all servers. Their bytes in files are the matter of
-        `purging.purge_units`."""
+        `purging.purge_units`. Returns the hashes of the texts."""
         wanted = list(ids)
         with self.units.asked() as reading:
             units = reading.units_of(reading.numbers_of(wanted).values())
         self.units.delete(wanted)
-        self._dense.forget([unit.text_hash() for unit in units.values()])
+        hashes = [unit.text_hash() for unit in units.values()]
+        self._dense.forget(hashes)
+        return hashes
 
     @property
     def is_damaged(self) -> bool:

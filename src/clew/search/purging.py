@@ -6,10 +6,13 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from clew.derived.file import PATIENCE_SECONDS, throw_away
 from clew.errors import StoreError
 from clew.search.engine import INDEX_FILE
-from clew.search.index import UnitIndex, repack, sweep, writes
+from clew.search.index import UnitIndex, numbers_of, repack, sweep, writes
+from clew.search.index_tables import is_refilled
 from clew.search.lexical.tables import is_outdated, texts
 from clew.store.sqlite.connections import Connection, Connections
 from clew.workspace.find import paths_named
@@ -42,21 +45,24 @@ class Seen(NamedTuple):
     """What of it files of the project say now."""
 
 
-def purge_units(folder: Path, ids: Collection[str], sought: Sought | None = None) -> Seen:
+def purge_units(
+    folder: Path, ids: Collection[str], sought: Sought | None = None, text_hashes: Collection[str] = ()
+) -> Seen:
     """Take units out of the index in a folder, with their words and vectors: those of these ids, those that hold what
-    is sought and do not stand so in a file, and all sections of such a file."""
+    is sought and do not stand so in a file, and all sections of such a file. `text_hashes` names texts that units had
+    before."""
     if not (folder / INDEX_FILE).exists():
         return Seen()
     with closing(UnitIndex(folder / INDEX_FILE)) as index:
         found, seen = list(ids), Seen()
-        if sought is not None:
-            with index.reading() as connection:
+        with index.reading() as connection:
+            if sought is not None:
                 gone, seen = _looked_through(connection, sought, Seen())
                 found += gone
+            hashes = {*text_hashes, *_text_hashes(connection, found)}
         index.delete(dict.fromkeys(found))
         with index.writing(durable=True) as connection:
-            # What is kept for a text that may come again is taken out as well.
-            connection.execute("DELETE FROM embeddings WHERE number NOT IN (SELECT number FROM units)")
+            _forget_embeddings(connection, hashes)
             sweep(connection)
             # It may be made of a document that is gone by now, and that was a copy of what is purged.
             repack(connection)
@@ -67,6 +73,23 @@ def purge_units(folder: Path, ids: Collection[str], sought: Sought | None = None
             throw_away(file)
         index.compact()
     return seen
+
+
+def _text_hashes(connection: Connection, ids: Collection[str]) -> list[str]:
+    numbers = numbers_of(connection, ids).values()
+    found = (connection.execute("SELECT text_hash FROM units WHERE number = ?", (number,)) for number in numbers)
+    return [hash for rows in found for (hash,) in rows]
+
+
+def _forget_embeddings(connection: Connection, text_hashes: Collection[str]) -> None:
+    """Take out what was made of these texts, and what is kept for a text that may come again: it may be an earlier one
+    of what is purged. Where units of an earlier layout are still missing, the rest waits for them."""
+    orphaned = "DELETE FROM embeddings WHERE number NOT IN (SELECT number FROM units)"
+    if is_refilled(connection):
+        which = "text_hash IN (SELECT value FROM json_each(?))"
+        connection.execute(f"{orphaned} AND {which}", (msgspec.json.encode(sorted(text_hashes)).decode(),))
+    else:
+        connection.execute(orphaned)
 
 
 def is_held(folder: Path, sought: Sought, seen: Seen) -> bool:

@@ -9,6 +9,7 @@ from clew.errors import InvalidArgument, NotFound
 from clew.memory.model import CHANGES, MEMORIES, Kind, Memory
 from clew.memory.purge.traces import Traces, pieces_of, texts_in
 from clew.memory.storage.changes import ChangeRecord, spelled_time
+from clew.memory.storage.units import unit_of
 from clew.text.shortening import shortened
 from clew.text.words import storable
 
@@ -51,6 +52,8 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
     others: tuple[str, ...]
     """Memories that hold some of the same text and stay."""
     traces: Traces
+    text_hashes: frozenset[str]
+    """What the search index calls the texts that they have and had."""
     everything: bool = False
 
 
@@ -79,6 +82,10 @@ class _Images:
         wholes = (str(image.get("text", "")).strip() for image in images)
         rest = (piece for image in images for piece in pieces_of([image.get(name) for name in _SAID]))
         return list(dict.fromkeys((*(text for text in wholes if len(text) >= SHORTEST_TEXT), *rest)))
+
+    def text_hashes(self, ids: Collection[str]) -> Iterator[str]:
+        for id in ids:
+            yield from (unit_of(msgspec.convert(image, Memory)).text_hash() for image in self.by_id.get(id, ()))
 
     def traces(self, ids: Collection[str], text: str | None) -> Traces:
         return Traces([*((text,) if text else ()), *self.pieces(ids)])
@@ -135,6 +142,7 @@ def choose(view: "MemoryView", wanted: Wanted) -> Chosen:
         orphans=_orphans(ids, images),
         others=tuple(sorted(images.holding(traces) - ids)),
         traces=traces,
+        text_hashes=frozenset(images.text_hashes(ids)),
         everything=wanted.everything,
     )
 

@@ -46,8 +46,9 @@ class DerivedFiles:
         """What is to go from a file of the state folder: from a derived one, what no file of the project says now."""
         return self._rest if self.is_derived(file) else self._traces
 
-    def purge(self, ids: Collection[str]) -> list[str]:
-        """Take memories and their traces out; returns what was found of documents."""
+    def purge(self, ids: Collection[str], text_hashes: Collection[str] = ()) -> list[str]:
+        """Take memories and their traces out, and what was made of texts that they had; returns what was found of
+        documents."""
         done: list[str] = []
         for file in self._documents():
             if not packs_texts(file):
@@ -56,7 +57,7 @@ class DerivedFiles:
             outdated = {each.number: each.path for each in self._outdated(file)}
             take_out(file, outdated)
             done += [f"took what {path} said before out of {file}" for path in outdated.values()]
-        self._seen = purge_units(self._search, [unit_id(id) for id in ids], self._sought)
+        self._seen = purge_units(self._search, [unit_id(id) for id in ids], self._sought, text_hashes)
         self._rest = self._traces.without(self._seen.own.union(*self._own.values()))
         return done
 

@@ -72,7 +72,7 @@ def purge(view: "MemoryView", chosen: Chosen, reason: str) -> Purged:
     traces = with_names(chosen.traces, folders, chosen.ids)
     mirrored = purge_mirrors(folders, chosen.ids)
     projects = _derived(view, folders, traces, chosen)
-    documents = [said for project in projects for said in project.purge(chosen.ids)]
+    documents = [said for project in projects for said in project.purge(chosen.ids, chosen.text_hashes)]
     cleaned = purge_files(home, projects, traces)
     if chosen.everything:
         empty_spools(home, folders)

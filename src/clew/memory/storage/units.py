@@ -127,8 +127,7 @@ class MemoryUnits:
         there = self._home.index.there()
         indexed = (id.removeprefix(_PREFIX) for part in (PART, EPISODES) for id in engine.units.hashes(part))
         if gone := [unit_id(id) for id in indexed if id not in there]:
-            engine.forget(gone)
-            purge_units(engine.folder, gone)
+            purge_units(engine.folder, gone, text_hashes=engine.forget(gone))
         self._home.index.set_mark(mark, purged)
 
     def forget(self, ids: Iterable[str]) -> "Path | None":
