@@ -7,13 +7,14 @@ branches merge:
 
 `from` names the import, `id` is the item's own id and `as` the one it got here; without `as` the item has no place here
 and is kept whole. `hash` names what the source said, `written` what was made of it, `labels` are those of criteria that
-got another one, and `kept` is what had no place. `file_hash` names what the file itself said where it cannot say all
-that the project has, or says it otherwise, and `hash` then names what that was taken for. `now` is what the source says
-of an item that was imported before and does not come in any more, such as one that turned inactive: what it became
-stays.
+got another one, and `kept` is what had no place. `version` is that of the export which the item came from, and `order`
+says which of several imports left its record of a requirement last. `file_hash` names what the file itself said where
+it cannot say all that the project has, or says it otherwise, and `hash` then names what that was taken for. `now` is
+what the source says of an item that was imported before and does not come in any more, such as one that turned
+inactive: what it became stays.
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -55,6 +56,10 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """The labels that criteria have here by those of the source, as far as they differ."""
     kept: Kept = Kept()
     now: Kept | None = None
+    version: str = ""
+    """Of the export that the source said; an item with another one was exported again since."""
+    order: int = 0
+    """Higher than those of the other imports that left a record of the requirement before."""
 
 
 def read_records(data: bytes | None) -> dict[tuple[str, str], ImportRecord]:
@@ -121,17 +126,29 @@ def whole(item: Item) -> Kept:
     )
 
 
-def restored(item: Item, kept: Kept, ids: dict[str, str], *, untouched: bool) -> Item:
-    """An item of the project with what was kept of it. `ids` are the project's ids by those of the source; `untouched`
-    says that nobody changed it here since, so that what reads differently here may be what the source said."""
-    known = {key.casefold() for key in item.attributes}
+def restored(
+    item: Item, records: Iterable[ImportRecord], ids: Mapping[str, Mapping[str, str]], now: Container[str]
+) -> Item:
+    """An item of the project with what its imports kept of it, the last one over those before. `ids` are the project's
+    ids by those of each source; what was written is one of `now` where nobody changed the item here since, so that what
+    reads differently here may be what the source said."""
+    own = item
+    for record in sorted(records, key=lambda each: (each.written in now, each.order)):
+        item = _restored(item, own, record, ids[record.source], untouched=record.written in now)
+    return item
+
+
+def _restored(item: Item, own: Item, record: ImportRecord, ids: Mapping[str, str], *, untouched: bool) -> Item:
+    """`own` is the item as the project says it."""
+    kept, known = record.kept, {key.casefold() for key in own.attributes}
     again = {key: value for key, value in kept.attributes.items() if untouched or key.casefold() not in known}
     replaced = {key.casefold() for key in again}
+    since = {NOW: msgspec.to_builtins(record.now)} if record.now is not None else {}
     changes: dict[str, Any] = {
         "attributes": {key: value for key, value in item.attributes.items() if key.casefold() not in replaced} | again,
         "relations": tuple(dict.fromkeys((*item.relations, *(_renamed(each, ids) for each in kept.relations)))),
-        "kept": {**item.kept, **kept.fields},
-        "parent": item.parent or (ids.get(kept.parent, kept.parent) if kept.parent else None),
+        "kept": {**item.kept, **kept.fields, **since},
+        "parent": ids.get(kept.parent, kept.parent) if kept.parent and not own.parent else item.parent,
         "kind": kept.kind or item.kind,
     }
     if untouched:
@@ -139,10 +156,10 @@ def restored(item: Item, kept: Kept, ids: dict[str, str], *, untouched: bool) ->
             "title": kept.title or item.title,
             "text": kept.text or item.text,
             "criteria": kept.criteria or item.criteria,
-            "rich": kept.rich,
+            "rich": kept.rich or item.rich,
         }
     return msgspec.structs.replace(item, **changes)
 
 
-def _renamed(relation: Relation, ids: dict[str, str]) -> Relation:
+def _renamed(relation: Relation, ids: Mapping[str, str]) -> Relation:
     return msgspec.structs.replace(relation, target=ids.get(relation.target, relation.target))

@@ -93,6 +93,13 @@ def version_of(item: Item) -> str:
     return content_hash(msgspec.json.encode(content, order="deterministic"), VERSION_DIGITS)
 
 
+def is_same(item: Item, here: Item) -> bool:
+    """Whether an item is the requirement that has its id, and not another one that is called so by chance: it was
+    exported from here, or its title or its text is the same, or it says neither."""
+    said = [(given, own) for given, own in ((item.title, here.title), (item.text, here.text)) if given.strip()]
+    return bool(item.version) or not said or any(given.strip() == own.strip() for given, own in said)
+
+
 def attribute(item: Item, name: str) -> str:
     """The attribute of a name, or else of that name in another case; empty where there is none."""
     if name in item.attributes:

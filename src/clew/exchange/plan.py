@@ -3,14 +3,17 @@
 | the item | what happens |
 |---|---|
 | was never imported, and its id is free | added under its id, or under a new one where its own does not fit |
-| says what it said at the last import | stays, whatever was done to it here since |
+| has the id of a requirement with another title and text | is another one: added under a new id |
+| has the id of a requirement and no version, and says else | stays; it is reported as a conflict |
+| says what it said before | stays, whatever was done to it here since |
 | changed in the source, and not here | is changed here |
 | changed in the source and here | stays; it is reported as a conflict |
-| says what it said when it was exported | stays, whatever was done to it here since |
 | was renamed here | is found under its new id |
 | is gone from the project | is added again |
 | came in before, and does not any more | what it became stays; what the source says now is kept, and reported |
 | has no place in the project's format | is kept in the record of the import, and reported |
+
+Before is the last import; for an item that was exported since, it is that export.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -21,7 +24,7 @@ from clew.errors import BadInput
 from clew.exchange import results
 from clew.exchange.imports_file import ImportRecord, Kept, left_over, whole
 from clew.exchange.labels import labels_by_record, labels_by_text, labels_to_record
-from clew.exchange.model import Exchange, Item, Relation, checked, refuse_circles, version_of
+from clew.exchange.model import Exchange, Item, Relation, checked, is_same, refuse_circles, version_of
 from clew.exchange.places.place import Place, Placing
 from clew.exchange.renames import find_renamed, followed, with_ids
 from clew.text.hashing import content_hash
@@ -74,7 +77,7 @@ def plan_import(
     shares: list[list[Item]] = [[] for _ in places]
     for item in items:
         record = records.get((wishes.name, item.id))
-        own = {item.id} if item.version else set()
+        own = {item.id} if item.id in every and is_same(item, every[item.id]) else set()
         own |= {record.as_} if record is not None else set()
         shares[next((number for number, known in enumerate(here) if own & known.keys()), 0)].append(item)
     ids: dict[str, str] = {}
@@ -178,9 +181,7 @@ class _Planner:
                 case "change":
                     changed.append(placing)
                 case "conflict":
-                    last = "its export" if record is None or not record.hash else "the last import"
-                    reason = f"It changed in the source and here since {last}; what is here stays."
-                    conflicts.append(results.Problem(item.id, reason))
+                    conflicts.append(results.Problem(item.id, _conflict(item, record)))
         without = {each.id for each in rejected}
         return Plan(
             added=tuple(added),
@@ -218,12 +219,11 @@ class _Planner:
             taken.add(self._ids[item.id])
 
     def _is_meant(self, item: Item) -> bool:
-        """Whether an item of the same id here is the same item: it was exported from here, or says the same."""
+        """Whether an item of the same id here is the same item."""
         here = self._here.get(item.id)
         if here is None or item.id in self._ids.values():
             return False
-        is_same = item.id in self._as_exported or version_of(_bare(item)) == version_of(_bare(here))
-        return bool(item.version) or is_same
+        return item.id in self._as_exported or is_same(item, here)
 
     # Labels
 
@@ -251,6 +251,8 @@ class _Planner:
 
     def _translated(self, item: Item) -> Item:
         labels, here = self._labels[item.id], self._here.get(self._ids[item.id])
+        # What says what an export says now cites what is here, whatever else the file calls so.
+        is_own = item.id in self._as_exported and item.id not in self._records
         return msgspec.structs.replace(
             item,
             id=self._ids[item.id],
@@ -258,7 +260,7 @@ class _Planner:
             criteria=tuple(
                 msgspec.structs.replace(each, label=labels.get(each.label, each.label)) for each in item.criteria
             ),
-            relations=tuple(self._relation(each, here) for each in item.relations),
+            relations=item.relations if is_own else tuple(self._relation(each, here) for each in item.relations),
             parent=(self._here_as(item.parent) or item.parent) if item.parent else None,
             rich="",
             kept={},
@@ -293,7 +295,9 @@ class _Planner:
         hash, file_hash = self._hashes(item, {})
         here = self._here.get(wanted.id)
         known = record if here is not None and record is not None and record.as_ == wanted.id else None
-        if known is not None and _says_the_same(known, hash, file_hash):
+        is_exported_since = record is None or _is_exported_since(item, record)
+        says_the_same = known is not None and _says_the_same(known, hash, file_hash)
+        if known is not None and says_the_same and not is_exported_since:
             self._note_kept(item, known.kept)
             return "keep", known
         placed = self._place.placed(Placing(wanted, self._wishes.name))
@@ -307,12 +311,14 @@ class _Planner:
             written=version_of(placed),
             labels=labels_to_record(record, self._labels[item.id]),
             kept=kept,
+            version=item.version,
         )
         if here is None:
             self._note_kept(item, kept)
             return "add", made
         now, before = version_of(here), version_of(with_ids(here, self._former))
-        if known is not None and _says_the_same(known, *self._hashes(item, self._former)):
+        is_renamed_only = known is not None and _says_the_same(known, *self._hashes(item, self._former))
+        if known is not None and is_renamed_only and not is_exported_since:
             # The source says what it said; only ids changed here.
             if known.file_hash:
                 self._note_kept(item, known.kept)
@@ -320,20 +326,25 @@ class _Planner:
                 return "keep", msgspec.structs.replace(known, hash=hash, file_hash=file_hash, written=written)
             self._note_kept(item, kept)
             return "keep", made
+        is_as_exported = item.id in self._as_exported
         if now == made.written:
+            if known is not None and (
+                says_the_same or (is_as_exported and (is_exported_since or known.written == now))
+            ):
+                self._note_kept(item, known.kept)
+                return "keep", known
             self._note_kept(item, kept)
             # What was exported from here and says nothing new needs no record; a row of a table is no place to keep.
             without_place = msgspec.structs.replace(kept, path="", line=0) if item.version else kept
-            is_known = item.id in self._as_exported or without_place == Kept()
+            is_known = is_as_exported or without_place == Kept()
             return "keep", None if is_known and record is None and item.id == wanted.id else made
+        if made.written == item.version and is_exported_since:
+            # The file says what was exported: only what is here changed.
+            return "keep", record
         if {now, before} & {item.version, record.written if record is not None else None}:
             self._note_kept(item, kept)
             return "change", made
-        if made.written == item.version:
-            # The file says what was exported: only what is here changed.
-            return "keep", record
-        empty = ImportRecord(source=self._wishes.name, id=item.id, as_=wanted.id, hash="", written="")
-        return "conflict", record or empty
+        return "conflict", record
 
     def _hashes(self, item: Item, ids: Mapping[str, str]) -> tuple[str, str]:
         """Of the item, and of the item as the file itself says it; `ids` are other ids than the project's."""
@@ -391,5 +402,16 @@ def _says_the_same(record: ImportRecord, hash: str, file_hash: str) -> bool:
     return record.file_hash == file_hash or record.hash in (hash, file_hash)
 
 
-def _bare(item: Item) -> Item:
-    return msgspec.structs.replace(item, rich="", kept={}, parent=None, version="")
+def _is_exported_since(item: Item, record: ImportRecord) -> bool:
+    """Whether an item comes from another export than the one that the last import read."""
+    return item.version not in ("", record.version)
+
+
+def _conflict(item: Item, record: ImportRecord | None) -> str:
+    if record is None and not item.version:
+        return (
+            "It says something else here, and without its version nobody can say who changed it; what is here stays. "
+            "Export again and change that file, or make both say the same."
+        )
+    since = "its export" if record is None or _is_exported_since(item, record) else "the last import"
+    return f"It changed in the source and here since {since}; what is here stays."

@@ -1,6 +1,6 @@
 """Imports and exports of a project."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from clew.edit.transaction import Purpose, Transaction
 from clew.errors import InvalidArgument
 from clew.exchange import results
 from clew.exchange.imports_file import NAME, NOW, ImportRecord, read_records, render_records, restored
-from clew.exchange.model import Exchange, Item, version_of
+from clew.exchange.model import Exchange, Item, is_same, version_of
 from clew.exchange.places.choice import choose_places, places_of
 from clew.exchange.places.place import Place, some, title_of
 from clew.exchange.plan import Plan, Records, Wishes, plan_import
@@ -76,7 +76,7 @@ class ExchangeService:
             places = choose_places(self._call, wishes.into, exchange.items, name=wishes.name, level=wishes.level)
             known = Wishes(name=wishes.name, include=wishes.include, relations=wishes.relations)
             plans = plan_import(exchange, places, records, known, self._exists, in_file, as_exported)
-        after = render_records(_merged(records, plans, wishes.name))
+        after = render_records(_merged(records, plans, wishes.name, now))
         busy = [(place, plan) for place, plan in plans if plan.added or plan.changed]
         # Also for a dry run: what these refuse, it refuses too.
         edits = [edit for place, plan in busy for edit in place.edits(plan.added, plan.changed)]
@@ -104,8 +104,13 @@ class ExchangeService:
             ids = {record.as_: id for (source, id), record in records.items() if source == wishes.name}
             former = zip(exported, under_original_ids(exported, records.values(), wishes.name), strict=True)
             present = {ids[item.id]: _without_now(was) for item, was in former if item.id in ids}
-            present |= {item.id: here[item.id] for item in exchange.items if item.version and item.id in here}
-            exchange = _completed(exchange, here | present, present.keys(), exchange.columns)
+            own = (item for item in exchange.items if item.id in here)
+            present |= {
+                item.id: here[item.id]
+                for item in own
+                if item.version or (item.id not in present and is_same(item, here[item.id]))
+            }
+            exchange = _completed(exchange, present, exchange.columns)
         written = {
             record.id: record.written
             for (source, id), record in records.items()
@@ -227,20 +232,13 @@ def _without_now(item: Item) -> Item:
     return msgspec.structs.replace(item, kept={name: value for name, value in item.kept.items() if name != NOW})
 
 
-def _completed(
-    exchange: Exchange, present: Mapping[str, Item], known: Collection[str], columns: frozenset[str]
-) -> Exchange:
+def _completed(exchange: Exchange, present: Mapping[str, Item], columns: frozenset[str]) -> Exchange:
     """What a table has no column for stays as it is; `present` are the items that the project has, by their ids in the
-    table. One of the same id that is not `known` to be the same is the same if the table says nothing else of it."""
+    table."""
     from clew.exchange.flat import completed
 
-    def filled(item: Item) -> Item:
-        if item.id not in present:
-            return item
-        made = completed(item, present[item.id], columns)
-        return made if item.id in known or version_of(made) == version_of(present[item.id]) else item
-
-    return msgspec.structs.replace(exchange, items=tuple(map(filled, exchange.items)))
+    items = (completed(item, present[item.id], columns) if item.id in present else item for item in exchange.items)
+    return msgspec.structs.replace(exchange, items=tuple(items))
 
 
 def _says_something(node: Node) -> bool:
@@ -255,13 +253,21 @@ def _plain(node: Node) -> dict[str, Any]:
     return {"id": node.id, "kind": node.kind.value, "title": node.title, **place, "fields": fields}
 
 
-def _merged(
-    records: Mapping[tuple[str, str], ImportRecord], plans: Sequence[tuple[Place, Plan]], name: str
-) -> Iterator[ImportRecord]:
-    """The records of other imports, those of this one, and those of items that the source does not name any more."""
+def _merged(records: Records, plans: Sequence[tuple[Place, Plan]], name: str, now: Records) -> Iterator[ImportRecord]:
+    """The records of other imports, those of this one, and those of items that the source does not name any more. What
+    differs from before is the last of its requirement; `now` are the records with the ids of today."""
     fresh = {(name, each.id): each for _, plan in plans for each in plan.records}
     yield from (each for key, each in records.items() if key not in fresh)
-    yield from fresh.values()
+    before: dict[str, int] = {}
+    for (source, _), each in now.items():
+        if each.as_ and source != name:
+            before[each.as_] = max(each.order, before.get(each.as_, 0))
+    for key, each in fresh.items():
+        former = records.get(key)
+        if former is not None and msgspec.structs.replace(each, order=former.order) == former:
+            yield former
+        else:
+            yield msgspec.structs.replace(each, order=before[each.as_] + 1 if each.as_ in before else 0)
 
 
 def _reported(
@@ -300,8 +306,7 @@ def _demand_import(records: Mapping[tuple[str, str], ImportRecord], name: str) -
 
 
 def _exported(found: Mapping[str, Item], records: Iterable[ImportRecord], former: Mapping[str, str]) -> Iterator[Item]:
-    """Each item with what was kept of it; where it came by several imports, by the one that it was written by last.
-    `former` are the ids of imported items that were renamed here."""
+    """Each item with what was kept of it. `former` are the ids of imported items that were renamed here."""
     ids: dict[str, dict[str, str]] = {}
     kept: dict[str, list[ImportRecord]] = {}
     alone: list[ImportRecord] = []
@@ -314,12 +319,7 @@ def _exported(found: Mapping[str, Item], records: Iterable[ImportRecord], former
     for id, item in found.items():
         version = version_of(item)
         if id in kept:
-            versions = (version, version_of(with_ids(item, former)))
-            own = max(kept[id], key=lambda record: record.written in versions)
-            item = restored(item, own.kept, ids[own.source], untouched=own.written in versions)
-            if own.now is not None:
-                item = msgspec.structs.replace(item, kept={**item.kept, NOW: msgspec.to_builtins(own.now)})
+            item = restored(item, kept[id], ids, (version, version_of(with_ids(item, former))))
         yield msgspec.structs.replace(item, version=version)
     for record in alone:
-        empty = Item(id=record.id)
-        yield restored(empty, record.kept, ids[record.source], untouched=True)
+        yield restored(Item(id=record.id), (record,), ids, (record.written,))
