@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pytest
 from tests.postgres import Postgres
 
-from clew.errors import ClewError, InvalidArgument, StoreBusy, StoreError, StoreReadOnly, StoreTooNew
+from clew.errors import ClewError, InvalidArgument, StoreBusy, StoreError, StoreReadOnly, StoreTooNew, StoreUnreachable
 from clew.store.person import on_behalf_of
 from clew.store.replica import ReplicatedStore
 from clew.text.database_address import Address
@@ -347,6 +347,29 @@ def test_a_reader_that_may_only_wait_for_the_disk_waits_longer_each_time_and_not
     assert not any("emit" in query for query in asked)
     assert waits == sorted(waits)
     assert 30 < sum(waits) < 60
+
+
+# Verifies: REQ-d00483-H
+@pytest.mark.parametrize("ends", ["busy", "lost"])
+def test_a_committed_write_that_may_not_be_on_the_disk_is_looked_for_before_it_is_written_again(
+    team: Team, monkeypatch: pytest.MonkeyPatch, ends: str
+) -> None:
+    def look(lent: Any, *_: object) -> bool:
+        if ends == "lost":
+            lent.close()
+            lent.execute("SELECT 1")
+        return False
+
+    with closing(team.open("red", "writer")) as store:
+        put(store, "1", "one")
+        harden(team)
+        monkeypatch.setattr(connections, "_is_on_disk", look)
+        with pytest.raises(StoreError) as raised:
+            put(store, "2", "two")
+        assert type(raised.value) is (StoreBusy if ends == "busy" else StoreUnreachable)
+        assert "Look before you write it again" in raised.value.hint
+        assert "ry again" not in raised.value.hint
+        assert [event.id for event in store.events(collection="notes")] == ["1", "2"]
 
 
 def _is_on_disk(database: Any, place: str) -> bool:

@@ -232,6 +232,16 @@ class Connections:
             # PostgreSQL takes back, without an error, what holds a statement that failed.
             raise taken_back(self.name)
         try:
+            self._commit_to_disk(lent, takes_to_disk=takes_to_disk)
+        except (psycopg.Error, StoreBusy) as error:
+            lost = fault(error, self.address) if isinstance(error, psycopg.Error) else error
+            raise type(lost)(
+                lost.message.replace("cannot be reached", "was lost while a write was being committed"),
+                hint="It is not known whether that write is there. Look before you write it again.",
+            ) from None
+
+    def _commit_to_disk(self, lent: Lent, *, takes_to_disk: bool) -> None:
+        try:
             ask(lent, Asked(_COMMIT), *([Asked(_TO_DISK)] if takes_to_disk else []))
         except psycopg.errors.InsufficientPrivilege:
             if not takes_to_disk:
@@ -239,12 +249,6 @@ class Connections:
             # It is committed; an administrator forbade the note meanwhile.
             self.may_take_to_disk = False
             self.demand_on_disk(lent)
-        except psycopg.Error as error:
-            lost = fault(error, self.address)
-            raise type(lost)(
-                lost.message.replace("cannot be reached", "was lost while a write was being committed"),
-                hint="It is not known whether that write is there. Look before you write it again.",
-            ) from None
 
     def demand_on_disk(self, lent: Lent) -> None:
         """Wait until all that could be read so far is on the database's disk, and cannot be lost any more."""
