@@ -2,11 +2,13 @@
 
 from datetime import UTC, datetime
 
+import msgspec
 import pytest
 
 from clew.memory.model import Cite, Kind, Memory, Origin, Scope
 from clew.memory.recall.block import cited, line_of
 from clew.memory.recall.repeating import is_line_of
+from clew.memory.writing.admit import just_recalled
 from clew.text.passage_hash import passage_hash
 
 NODES = ("file:src/tide.py", "symbol:src/tide.py::Tide.rise", "REQ-d00001-A", "lines:src/tide.py#L1-L2")
@@ -36,3 +38,43 @@ def test_a_line_is_known_again_with_all_its_marks_and_not_with_another_one(now: 
     marks = line.partition(": ")[0]
     for other in (f"{tag} no {rest}", f"{marks}, file:src/none.py: {rest}", f"{line}!", f"{marks}: March.", rest):
         assert not is_line_of(MEMORY, other, 4), other
+
+
+def repeats(text: str, recalled: str) -> bool:
+    return just_recalled(text, [msgspec.structs.replace(MEMORY, text=recalled)]) is not None
+
+
+# Verifies: REQ-d00301-B
+@pytest.mark.parametrize(
+    ("recalled", "said"),
+    [
+        ("Retry only if the timeout is < 5 seconds.", "Retry only if the timeout is > 5 seconds."),
+        ("> 5 seconds is the longest timeout.", "5 seconds is the longest timeout."),
+        ("The cold store is kept at 5 degrees.", "The cold store is kept at -5 degrees."),
+        ("-5 degrees is what the cold store keeps.", "5 degrees is what the cold store keeps."),
+        ("Stop when the state != ready.", "Stop when the state == ready."),
+        ("The driver of the crane is written in C++.", "The driver of the crane is written in C."),
+        ("Pass the buffer as char* to the driver.", "Pass the buffer as char to the driver."),
+        ("Call the private _open of the sluice.", "Call the private open of the sluice."),
+        ("Ratios are given as 1:2 in the table.", "Ratios are given as 1/2 in the table."),
+    ],
+)
+def test_a_sign_may_be_the_correction(recalled: str, said: str) -> None:
+    assert repeats(recalled, recalled)
+    assert not repeats(said, recalled)
+    assert not repeats(recalled, said)
+
+
+# Verifies: REQ-d00301-B
+@pytest.mark.parametrize(
+    "said",
+    [
+        "lamps burn whale oil, and the keeper's ladder is blue",
+        "- **Lamps** burn `whale oil`, and the keeper\u2019s ladder is blue!",
+        "> \u201cLamps burn whale oil; and the keeper's ladder is blue.\u201d",
+        "As noted before: Lamps burn *whale oil* and the keeper's ladder is blue...",
+        "## Lamps burn whale oil,\nand the keeper's ladder is blue.",
+    ],
+)
+def test_other_punctuation_quotes_and_marks_of_a_list_say_the_same(said: str) -> None:
+    assert repeats(said, "Lamps burn whale oil, and the keeper's ladder is blue.")

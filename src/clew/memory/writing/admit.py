@@ -27,6 +27,14 @@ _SAYS_NOTHING = re.compile(r"[\s!-/:-@\[-`{-~]+")
 """Such as a dash that was meant to be standard input. Beyond ASCII, a sign may be a word."""
 _FEWEST_WORDS = 4
 """A shorter text repeats by chance."""
+_EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3})(?=\S)([^*\n]+)(?<=\S)\1(?![\w*])")
+_FORM = re.compile(
+    r"^[ \t]*(?:(?:[-*+>]|#{1,6})[ \t]+(?!\d))+|['\"`\u2018\u2019\u201c\u201d]"
+    r"|[.,;:!?\u2026]+(?=[)\]'\"`*\u2019\u201d]*(?:\s|$))",
+    re.MULTILINE,
+)
+"""Marks of lists, quotations and headings, quotes, and the ends of sentences: who repeats a text may change them,
+and it says the same. Any other sign may be the correction: `<`, `!=`, a minus, `C++`."""
 _LEAD_IN = re.compile(
     r"^\W*(?:as (?:(?:i|we|was|were|already) )*(?:recalled|remembered|noted|stored|known)(?: (?:before|earlier))?"
     r"|(?:from|according to) (?:the |our |my )?memory|(?:the |our |my )?memory says|(?:i|we) (?:recall|remember)(?:ed)?"
@@ -125,15 +133,16 @@ def just_recalled(text: str, shown: Iterable[Memory]) -> Memory | None:
 
 
 def _repeated(text: str, known: Iterable[Memory]) -> Memory | None:
-    words = _words(_LEAD_IN.sub("", text))
+    said = _said(_LEAD_IN.sub("", text))
+    is_enough = sum(token[0].isalnum() for token in said) >= _FEWEST_WORDS
     # One other word may be the correction: "not", or another amount.
-    same = (memory for memory in known if len(words) >= _FEWEST_WORDS and _words(memory.text) == words)
+    same = (memory for memory in known if is_enough and _said(memory.text) == said)
     return next(same, None) or next((memory for memory in known if is_line_of(memory, text, _FEWEST_WORDS)), None)
 
 
-def _words(text: str) -> list[str]:
-    """In their order: "A before B" and "B before A" say two things."""
-    return [token for token in tokens_of(text.casefold()) if token[0].isalnum()]
+def _said(text: str) -> list[str]:
+    """Words and signs in their order: "A before B" and "B before A" say two things."""
+    return tokens_of(_FORM.sub(" ", _EMPHASIS.sub(r"\2", text.casefold())))
 
 
 class Note(msgspec.Struct, frozen=True):
