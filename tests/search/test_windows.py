@@ -330,3 +330,22 @@ def test_addresses_that_links_lead_to_are_not_quoted() -> None:
     found = quoted({"foghorn": 1.0}, [Passage(text, "", 1.0)])
     assert found[0].startswith("The [foghorn] stands on the pier.")
     assert not any(quote.startswith("[foghorn") for quote in found)
+
+
+# Verifies: REQ-d00402-H
+@pytest.mark.parametrize(
+    ("line", "is_read"),
+    [
+        ("[^1]: https://example.org/limits says that the foghorn sounds every thirty seconds.", True),
+        ("[^foghorn]: https://example.org/limits", True),
+        ("[error]: /var/log failed, so the foghorn is silent until noon.", True),
+        ("[lamp]: <https://example.org/foghorn> 'A foghorn'", False),
+        ('[lamp]: https://example.org/foghorn "A foghorn" ', False),
+        ("[lamp]: ./foghorn.md (A foghorn)", False),
+        ("[lamp]: #foghorn\r", False),
+    ],
+)
+def test_a_footnote_and_a_sentence_that_begin_like_the_target_of_a_link_are_read(line: str, is_read: bool) -> None:
+    text = "Piers are long and made of wood. " * 30 + f"\n\n{line}\n"
+    found = quoted({"foghorn": 1.0}, [Passage(text, "", 1.0)])
+    assert ("oghorn" in found[0]) is is_read

@@ -111,8 +111,13 @@ class WordOverlap:
 _RULER = re.compile(r"[ \t]*\r?\n[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\||$)", re.MULTILINE)
 """Follows the head of a table."""
 _SPACE = re.compile(r"\s*+")
-_TARGET = re.compile(r"^ {0,3}\[[^\]\n]++\]:[ \t]*+(?:[a-z]++://|[./#<])\S*+[^\n]*+$", re.MULTILINE)
-"""`[name]: https://example.org`: where a link of Markdown leads to, which no reader sees."""
+_TARGET = re.compile(
+    r"^ {0,3}\[[^\]\n^][^\]\n]*+\]:[ \t]*+(?:<[^<>\n]*+>|(?:[a-z]++://|[./#])\S*+)"
+    r"(?:[ \t]++(?:\"[^\"\n]*+\"|'[^'\n]*+'|\([^()\n]*+\)))?+[ \t]*+\r?$",
+    re.MULTILINE,
+)
+"""`[name]: https://example.org "Title"`: where a link of Markdown leads to, which no reader sees. A footnote
+(`[^1]:`), and a line that goes on with words, are read."""
 
 _LEAST_ALIKE = 0.15
 """Any two words are a little alike: a text that has no word of the question says something of it from here on."""
