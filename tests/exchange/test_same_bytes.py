@@ -312,9 +312,42 @@ def test_a_file_whose_code_block_is_open_takes_no_more_requirements(clew: Clew, 
     folder = project(clew, tmp_path / "first", FENCED.replace("A. A shelf SHALL stand.", "A. A shelf SHALL:\n```"))
     before = files_of(folder)
     item = Item(id="REQ-p00007", title="Doors", path="spec/one.md")
-    with pytest.raises(Rejected, match=r"spec/one\.md would not be read .* nothing is imported"):
+    with pytest.raises(Rejected, match=r"spec/one\.md would not be read .* line 38 is never closed"):
         taken_in(folder, Exchange(items=(item,)), "elspais")
     assert files_of(folder) == before
+
+
+# Verifies: REQ-d00601-K
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("Said before.", "Said first."),
+        ('"title":"Books"', '"title":"Tomes"'),
+        ('"Group":', '"Owner":"Ann","Group":'),
+        ("A book SHALL", "A tome SHALL"),
+    ],
+)
+def test_a_requirement_whose_code_block_is_open_is_not_changed(
+    clew: Clew, tmp_path: Path, line_end: str, given: str, wanted: str
+) -> None:
+    first = FENCED.replace("# Specs", "# Specs\n\n## REQ-p00006: Doors\n\nA door.\n\n*End* *Doors*")
+    text = first.replace("print(1)\n```", "print(1)")
+    folder = project(clew, tmp_path / "first", text.replace("\n", line_end))
+    data = exported(folder, "jsonl").decode()
+    assert data.count(given) == 1
+    (folder / "new.jsonl").write_text(data.replace(given, wanted))
+    before = files_of(folder)
+    for options in ((), ("--dry-run",)):
+        done = clew(folder, "import", "jsonl", "new.jsonl", *options)
+        assert done.returncode == 2
+        assert "line 24 is never closed" in done.stderr
+        assert "Close the code block of line 24" in done.stderr
+        assert files_of(folder) == before
+    # Another of the file may change, and what stands in the open block stays.
+    imported(folder, "jsonl", data.replace("A door.", "A gate.").encode())
+    after = (folder / "spec" / "one.md").read_bytes().decode()
+    assert after == text.replace("A door.", "A gate.").replace("\n", line_end)
 
 
 MANNERED = """# Specs

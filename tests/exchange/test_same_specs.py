@@ -204,15 +204,38 @@ def test_a_spec_whose_code_block_is_open_takes_no_more_requirements(
 
 
 # Verifies: REQ-d00601-K
-def test_a_spec_whose_code_block_is_open_can_be_changed_elsewhere(clew: Clew, tmp_path: Path) -> None:
-    folder = project(clew, tmp_path / "first", AUTH + OPEN)
-    data = exported(folder)
-    imported(folder, data.replace(b'"Ann"', b'"Bob"'))
-    assert (folder / SPEC).read_text() == (AUTH + OPEN).replace("Ann", "Bob")
-    imported(folder, data.replace(b'"Ann"', b'"Bob"').replace(b"never closed", b"never closed\\n### Requirement: x"))
-    assert (folder / SPEC).read_text() == (AUTH + OPEN).replace("Ann", "Bob").replace(
-        "never closed", "never closed\n\\### Requirement: x"
-    )
+@pytest.mark.parametrize("behind", ["", "\n### Requirement: Log out\n\nIt SHALL log out.\n\n- **Owner**: Eve\n"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ('"title":"Log in"', '"title":"Sign in"'),
+        ('"Owner":"Ann"', '"Owner":"Bob"'),
+        ('"Owner":"Ann"', '"Owner":"Ann","Risk":"high"'),
+        ("The system SHALL log in.", "The system SHALL sign in."),
+        ("- **THEN** b", "- **THEN** c"),
+    ],
+)
+def test_a_requirement_of_a_spec_whose_code_block_is_open_is_not_changed(
+    clew: Clew, tmp_path: Path, behind: str, line_end: str, given: str, wanted: str
+) -> None:
+    first = "### Requirement: Knock\n\nIt SHALL knock.\n\n### Requirement: Log in"
+    text = AUTH.replace("### Requirement: Log in", first) + OPEN + behind
+    folder = project(clew, tmp_path / "first", text.replace("\n", line_end))
+    data = exported(folder).decode()
+    assert data.count(given) == 1
+    (folder / "new.jsonl").write_text(data.replace(given, wanted))
+    before = files_of(folder)
+    for options in ((), ("--dry-run",)):
+        done = clew(folder, "import", "jsonl", "new.jsonl", "--into", "openspec", *options)
+        assert done.returncode == 2
+        assert f"{SPEC} would not be read" in done.stderr
+        assert "Close the code block of line 32" in done.stderr
+        assert files_of(folder) == before
+    # Another of the file may change, and what stands in the open block stays.
+    imported(folder, data.replace("It SHALL knock.", "It SHALL ring.").encode())
+    after = (folder / SPEC).read_bytes().decode()
+    assert after == text.replace("It SHALL knock.", "It SHALL ring.").replace("\n", line_end)
 
 
 # Verifies: REQ-d00601-K

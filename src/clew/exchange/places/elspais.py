@@ -16,7 +16,7 @@ from clew.exchange.model import JOURNEY, REQUIREMENT, Item, Relation, attribute
 from clew.exchange.places.journey_edits import edited_journey
 from clew.exchange.places.journeys import fresh_journey_id, journey_item, journey_labels, journey_lines
 from clew.exchange.places.place import FreeIds, Placing, grouped, some, title_of
-from clew.exchange.places.reading_back import keeps_blocks
+from clew.exchange.places.reading_back import keeps_blocks, open_fence
 from clew.exchange.places.requirement_edits import Fields, edited_requirement
 from clew.exchange.places.requirements import (
     ATTRIBUTES,
@@ -29,6 +29,7 @@ from clew.exchange.places.spec_text import SpecText, criterion_text
 from clew.formats.elspais.fields import REFERENCE_FIELDS
 from clew.formats.elspais.hashes import NOT_APPLICABLE, HashRule, hash_state, hash_to_write, rule_of_file
 from clew.formats.elspais.ids.grammar import IdGrammar, label_at, position_of
+from clew.formats.elspais.lines import Lines
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Journey, Requirement
 from clew.formats.elspais.requirement import UNKNOWN
@@ -399,7 +400,11 @@ class _Files:
         return (self._before[path] or b"")[old.span.start : old.span.end]
 
     def replace(self, path: str, old: Requirement | Journey, block: bytes) -> None:
+        """Rejected where an open code block begins in it: what stands behind that may be other requirements."""
         self._read(path)
+        line = self._fence_line(path)
+        if old.span.line <= line <= old.span.end_line:
+            raise open_fence(path, line)
         self._replaced.setdefault(path, []).append((old.span.start, old.span.end, block))
 
     def append(self, path: str, id: str, block: bytes) -> None:
@@ -410,15 +415,20 @@ class _Files:
         if path not in self._before:
             self._before[path] = read_if_there(self._root / raw(path))
 
+    def _fence_line(self, path: str) -> int:
+        return Lines(self._before[path] or b"", self._grammar.header_prefixes).fence_line
+
     def edits(self) -> list[FileEdit]:
         """Rejected where a file would not be read as what it holds."""
         found = [FileEdit(path, before, self._after(path, before or b"")) for path, before in self._before.items()]
         for edit in found:
             added = [id for id, _ in self._appended.get(edit.path, ())]
             if not keeps_blocks(edit.before or b"", edit.after or b"", self._grammar, added):
+                if line := self._fence_line(edit.path):
+                    raise open_fence(edit.path, line)
                 raise Rejected(
                     f"{edit.path} would not be read as the requirements that it holds, so nothing is imported.",
-                    hint="Close the code blocks (```) of that file and of the items that come into it.",
+                    hint="Close the code blocks (```) of the items that come into it.",
                 )
         return found
 

@@ -226,6 +226,7 @@ class OpenSpecPlace:
                 hint="Make sure that git does not ignore it, or move it away.",
             )
         there = {requirement_id(spec_id, each.slug): each for each in file.spec.requirements}
+        file.refuse_open({there[each.item.id].slug for each in placings if each.item.id in there})
         blocks = {each.item.id: self._block(each.item, self._records.get(each.item.id)) for each in placings}
         changed = {there[id].slug: block for id, block in blocks.items() if id in there}
         new = [block for id, block in blocks.items() if id not in there]

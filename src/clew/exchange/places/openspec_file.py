@@ -1,10 +1,11 @@
 """A file of a spec while requirements come into it: whatever they do not change keeps its bytes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 import msgspec
 
 from clew.errors import Rejected
+from clew.exchange.places.reading_back import open_fence
 from clew.formats.openspec.apply.plan import Edit, edited, newline_of, with_newlines
 from clew.formats.openspec.lines import BOM, Lines
 from clew.formats.openspec.records import Requirement, SectionKind, Spec
@@ -16,6 +17,18 @@ class SpecFile(msgspec.Struct, frozen=True):
     data: bytes | None
     """None where there is no such file."""
     spec: Spec
+
+    @property
+    def fence_line(self) -> int:
+        """Where a code block begins that is never closed; 0 where there is none."""
+        return Lines(self.data or b"").fence_line
+
+    def refuse_open(self, slugs: Container[str]) -> None:
+        """Rejected where an open code block begins in one of these requirements: what stands behind may be others."""
+        line = self.fence_line
+        spans = (each.span for each in self.spec.requirements if each.slug in slugs)
+        if any(each.line <= line <= each.end_line for each in spans):
+            raise open_fence(self.path, line)
 
     def bytes_of(self, requirement: Requirement) -> bytes:
         """A requirement as it stands here, without the byte order mark of the file."""
@@ -47,13 +60,8 @@ class SpecFile(msgspec.Struct, frozen=True):
 
     def not_read(self, id: str) -> Rejected:
         """Why the file cannot take what an import brings; `id` is a requirement that would be lost or altered."""
-        line = Lines(self.data or b"").fence_line
-        if line:
-            return Rejected(
-                f"{self.path} would not be read as the requirements that it holds: the code block that begins in line "
-                f"{line} is never closed. Nothing is imported.",
-                hint=f"Close the code block of line {line}, and import again.",
-            )
+        if self.fence_line:
+            return open_fence(self.path, self.fence_line)
         return Rejected(
             f"{self.path} would not be read as the requirements that it holds: '{shortened(id)}' would be lost, or "
             "would say something else. Nothing is imported.",

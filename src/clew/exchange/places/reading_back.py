@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
+from clew.errors import Rejected
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import FileRecords, Journey, Requirement
@@ -15,6 +16,16 @@ def keeps_blocks(before: bytes, after: bytes, grammar: IdGrammar, added: Iterabl
     """Whether all that there was, and what is added, is read in this order, and no end of it is lost."""
     former, found = read(before, grammar), read(after, grammar)
     return _ids(found) == [*_ids(former), *added] and _faults(found) <= _faults(former)
+
+
+def open_fence(path: str, line: int) -> Rejected:
+    """Why a file takes nothing into the code block that begins in a line and is never closed, nor behind it: whatever
+    stands there is read as code, so nobody can say what of it is meant to stay."""
+    return Rejected(
+        f"{path} would not be read as the requirements that it holds: the code block that begins in line {line} is "
+        "never closed. Nothing is imported.",
+        hint=f"Close the code block of line {line}, and import again.",
+    )
 
 
 def _ids(records: FileRecords) -> list[str]:
