@@ -13,7 +13,7 @@ import pytest
 from tests.contract.memory_client import CONFIG, WHY, Memory, remembering, write_project
 
 from clew.errors import InvalidArgument, NotFound
-from clew.memory.model import MEMORIES, Kind, new_id
+from clew.memory.model import EXCHANGES, MEMORIES, Kind, new_id
 from clew.memory.purge.choose import Wanted
 from clew.memory.purge.service import Purged, plan, purge
 from clew.memory.scope import Asker
@@ -167,6 +167,32 @@ def test_short_words_of_a_purged_memory_cost_no_other(memory: Memory) -> None:
     assert OTHER in spool.read_text(encoding="utf-8")
     assert memory.ids("ropes coiled", filters={"kinds": ["episode"]}) == [seen.id]
     assert holding(memory.root) == []
+
+
+# Verifies: REQ-d00320-D
+def test_a_short_memory_takes_nothing_with_it_that_only_has_its_letters(memory: Memory) -> None:
+    secret, other = memory.store("yes"), memory.store("The crane broke yesterday, and nobody was hurt.")
+    view = owner(memory.project)
+    like = msgspec.structs.replace(view.library.get(other), kind=Kind.EPISODE, title="", metadata={})
+    said = ("user: yesterday the crane broke", "Yes")
+    seen, same = [msgspec.structs.replace(like, id=new_id(), text=text) for text in said]
+    with view.service.home.store.transaction(actor="hook") as transaction:
+        for each in (seen, same):
+            transaction.put(MEMORIES, each.id, each)
+    memory.ids("what broke yesterday")
+    backups = memory.root / ".clew" / "backups"
+    backups.mkdir(parents=True)
+    (backups / "notes.md.0123456789ab.clew-backup").write_text("Yesterday's work", encoding="utf-8")
+    spool = memory.root / ".git" / "clew" / "hooks.spool"
+    spool.write_text('{"text": "yesterday"}\n{"text": "yes"}\n', encoding="utf-8")
+    done = take_out(memory.project, ids=(secret,))
+    assert set(done.node_ids) == {secret, same.id}
+    assert (done.still_held_by, done.left_in) == ((), ())
+    assert done.also_cleaned == (f"took 1 lines out of {spool}",)
+    assert spool.read_text(encoding="utf-8") == '{"text": "yesterday"}\n'
+    asked = [record.data["query"] for record in memory.project.memory.home.store.scan(EXCHANGES) if record.data]
+    assert "what broke yesterday" in asked
+    assert memory.ids("crane broke", filters={"kinds": ["episode"]}) == [seen.id]
 
 
 # Verifies: REQ-d00320-A

@@ -29,3 +29,20 @@ def test_a_file_says_what_was_made_of_it_in_other_marks() -> None:
     for piece in ("the key of the rope room", "old key", "***"):
         assert not is_said(piece, page), piece
     assert is_said("key of", "the KEY of".encode("utf-16-le"))
+
+
+# Verifies: REQ-d00320-D
+def test_a_short_piece_is_found_only_as_a_whole_line_or_value() -> None:
+    found = Traces(["Yes"])
+    for text in ("yes", " YES \n", "He was asked:\nyes\nSo be it."):
+        assert (found.in_text(text), found.pieces_in(text)) == (True, {"yes"}), text
+        assert found.in_value({"text": [text]})
+    for text in ("yesterday", "yes, he said", "the eyes"):
+        assert (found.in_text(text), found.pieces_in(text)) == (False, set()), text
+        assert not found.in_bytes(text.encode())
+    for data in (b"yes", b"a\nyes\r\nb", b'{"text": "yes"}', b'["a\\nyes\\nb"]', "yes".encode("utf-16-le")):
+        assert found.in_bytes(data), data
+    for data in (b'{"yes": 1}', b'{"yes" : 1}', b'{"text": "say \\"yes\\" or no"}', b"a yes\n", b"yes b\n"):
+        assert not found.in_bytes(data), data
+    assert not found.inside_texts.in_text("yes")
+    assert Traces([], anywhere=["yes"]).in_text("yesterday")

@@ -39,7 +39,7 @@ class Blanking:
     def _change(self, id: str, value: Any) -> Any:
         if not isinstance(value, dict):
             return value
-        if id not in self._chosen.changes and not self._chosen.traces.in_value(value):
+        if id not in self._chosen.changes and not self._holds(value, "rationale", "details"):
             return value
         return {**value, "rationale": PURGED, "details": {}}
 
@@ -47,9 +47,12 @@ class Blanking:
         if not isinstance(value, dict):
             return value
         is_shown = not self._chosen.ids.isdisjoint(value.get("shown", ()))
-        if not is_shown and not self._chosen.traces.in_value(value):
+        if not is_shown and not self._holds(value, "query", "reason"):
             return value
         return {**value, "query": "", "reason": ""}
+
+    def _holds(self, value: dict[str, Any], *names: str) -> bool:
+        return self._chosen.traces.in_value([value.get(name) for name in names])
 
     def _other(self, id: str, value: Any) -> Any:
         """What captures and other parts keep beside memories."""

@@ -20,6 +20,8 @@ SHORTEST_TEXT = 3
 _PAGE = 2_000
 _SAID = ("text", "title", "notes", "metadata")
 """The fields of a memory that hold written text, besides its reason, which others may have as well."""
+_WHOLES = ("text", "title", "notes")
+"""Those in which a short text is looked for as a whole: other values are often one word."""
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +76,12 @@ class _Images:
         }
 
     def holding(self, traces: Traces) -> set[str]:
-        return {id for id, images in self.by_id.items() if traces.in_value(images)}
+        inside = traces.inside_texts
+        return {
+            id
+            for id, images in self.by_id.items()
+            if inside.in_value(images) or traces.in_value([image.get(name) for image in images for name in _WHOLES])
+        }
 
     def pieces(self, ids: Collection[str]) -> list[str]:
         """What they are looked for by: their whole texts, however short, and what is long enough of the rest."""
@@ -88,7 +95,7 @@ class _Images:
             yield from (unit_of(msgspec.convert(image, Memory)).text_hash() for image in self.by_id.get(id, ()))
 
     def traces(self, ids: Collection[str], text: str | None) -> Traces:
-        return Traces([*((text,) if text else ()), *self.pieces(ids)])
+        return Traces(self.pieces(ids), anywhere=(text,) if text else ())
 
     def said_by_others(self, pieces: Collection[str], ids: Collection[str]) -> frozenset[str]:
         """Those of the pieces that other memories hold, in small letters."""
@@ -130,7 +137,7 @@ def choose(view: "MemoryView", wanted: Wanted) -> Chosen:
         # What a memory says that stays, as one that was merged with these may, is not looked for elsewhere.
         shared = images.said_by_others(images.pieces(family), ids | family)
         merged = [piece for piece in images.pieces(family) if traces.in_text(piece) or piece.casefold() not in shared]
-        traces, ids = Traces([*images.pieces(ids), *((text,) if text else ()), *merged]), ids | family
+        traces, ids = Traces([*images.pieces(ids), *merged], anywhere=(text,) if text else ()), ids | family
     # What a hook saw word for word is a copy.
     ids |= {id for id in images.holding(traces) if images.by_id[id][-1].get("kind") == Kind.EPISODE.value}
     changes = {hash: change for hash, change in images.changes.items() if ids & _memories_of(change)}
@@ -153,7 +160,7 @@ def _named(view: "MemoryView", wanted: Wanted, text: str | None, images: _Images
     named = {view.library.any_named(id) for id in wanted.ids}
     if not wanted.has_conditions:
         return named
-    held = Traces((text,)) if text else None
+    held = Traces((), anywhere=(text,)) if text else None
     before = spelled_time(wanted.before)
     return {
         id

@@ -44,7 +44,7 @@ class DerivedFiles:
 
     def sought_in(self, file: Path) -> Traces:
         """What is to go from a file of the state folder: from a derived one, what no file of the project says now."""
-        return self._rest if self.is_derived(file) else self._traces
+        return self._rest.inside_texts if self.is_derived(file) else self._traces
 
     def purge(self, ids: Collection[str], text_hashes: Collection[str] = ()) -> list[str]:
         """Take memories and their traces out, and what was made of texts that they had; returns what was found of

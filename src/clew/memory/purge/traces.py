@@ -9,12 +9,17 @@ from typing import Any, AnyStr, Generic
 from clew.text.sentences import plain_spans
 
 SHORTEST_PIECE = 16
-"""Characters of a line or sentence that is looked for by itself; a shorter one may stand anywhere by chance."""
+"""Characters of a line or sentence that is looked for anywhere; a shorter one may stand in other texts by chance."""
 _FEW = 100
 """Pieces that are looked for one by one sooner than all at once."""
 _WORD = re.compile(r"[^\W_]+")
 _INSIDE_NAME = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _AT_ONCE = 4 * 1024 * 1024
+_BEGINS = re.compile(rb"(?:^|[\r\n]|(?<!\\)\"|\\[nr])$")
+_ENDS = re.compile(rb"$|[\r\n]|\\[nr]|\"(?!\s*:)")
+"""What stands around a line, or a value of JSON that is no name."""
+_AROUND = 8
+"""Bytes that are looked at for that."""
 
 
 class _Finder(Generic[AnyStr]):
@@ -39,41 +44,68 @@ class _Finder(Generic[AnyStr]):
 
 
 class Traces:
-    """The pieces of texts by which they are found again, in any case of letters; in files also as JSON and UTF-16."""
+    """The pieces of texts by which they are found again, in any case of letters; in files also as JSON and UTF-16.
 
-    def __init__(self, pieces: Iterable[str]) -> None:
-        pieces = tuple(pieces)
-        self._given = pieces
-        self._texts = _Finder(piece.casefold() for piece in pieces if piece.strip())
-        self._bytes = _Finder(spelling for piece in pieces if piece.strip() for spelling in _spellings(piece))
+    A short one is found only where it is a whole line or value: `yes` is no part of `yesterday`."""
+
+    def __init__(self, pieces: Iterable[str], *, anywhere: Iterable[str] = ()) -> None:
+        """`anywhere` are pieces that are looked for inside of others' texts however short they are."""
+        self._pieces = tuple(piece for piece in pieces if piece.strip())
+        self._anywhere = tuple(piece for piece in anywhere if piece.strip())
+        long = [*self._anywhere, *(piece for piece in self._pieces if not _is_short(piece))]
+        short = [piece.strip() for piece in self._pieces if _is_short(piece)]
+        self._texts = _Finder(piece.casefold() for piece in long)
+        self._bytes = _Finder(spelling for piece in long for spelling in _spellings(piece))
+        self._alone = frozenset(piece.casefold() for piece in short)
+        self._alone_in_bytes = frozenset(spelling for piece in short for spelling in _spellings(piece))
 
     def __bool__(self) -> bool:
-        return bool(self._texts.pieces)
+        return bool(self._texts.pieces or self._alone)
 
-    def and_also(self, pieces: Iterable[str]) -> "Traces":
-        return Traces((*self._given, *pieces))
+    def and_also(self, names: Iterable[str]) -> "Traces":
+        """With some that are looked for anywhere."""
+        return Traces(self._pieces, anywhere=(*self._anywhere, *names))
 
     def without(self, pieces: Collection[str]) -> "Traces":
         """The others than these, which `pieces_in` named."""
-        return Traces(piece for piece in self._given if piece.casefold() not in pieces)
+        rest = (piece for piece in self._pieces if piece.casefold() not in pieces)
+        return Traces(rest, anywhere=(piece for piece in self._anywhere if piece.casefold() not in pieces))
+
+    @property
+    def inside_texts(self) -> "Traces":
+        """Those that are looked for anywhere."""
+        if not self._alone:
+            return self
+        return Traces((piece for piece in self._pieces if not _is_short(piece)), anywhere=self._anywhere)
 
     def in_text(self, text: str) -> bool:
-        return any(True for _ in self._texts.found(text.casefold()))
+        text = text.casefold()
+        return any(True for _ in self._texts.found(text)) or bool(self._alone_in(text))
 
     def pieces_in(self, text: str) -> frozenset[str]:
         """Those that a text holds, in small letters."""
-        return frozenset(self._texts.found(text.casefold()))
+        text = text.casefold()
+        return self._alone_in(text).union(self._texts.found(text))
+
+    def _alone_in(self, text: str) -> frozenset[str]:
+        if not self._alone:
+            return self._alone
+        return self._alone.intersection((text.strip(), *(line.strip() for line in text.splitlines())))
 
     def in_value(self, value: Any) -> bool:
         """Whether a JSON value holds one of them."""
         return any(self.in_text(text) for text in texts_in(value))
 
     def in_bytes(self, data: bytes) -> bool:
-        return any(True for _ in self._bytes.found(data.lower()))
+        data = data.lower()
+        return any(True for _ in self._bytes.found(data)) or any(_is_alone(each, data) for each in self._alone_in_bytes)
 
     def in_file(self, place: Path) -> bool:
         """Whether a file holds one of them; False for one that cannot be read."""
-        longest = max(map(len, self._bytes.pieces), default=0)
+        if ".db" in place.name and self._alone:
+            # Its bytes do not show where a value begins.
+            return self.inside_texts.in_file(place)
+        longest = max(map(len, self._bytes.pieces | self._alone_in_bytes), default=0) + 2 * _AROUND
         rest = b""
         try:
             with place.open("rb") as file:
@@ -86,10 +118,25 @@ class Traces:
         return False
 
 
+def _is_short(piece: str) -> bool:
+    return len(piece.strip()) < SHORTEST_PIECE
+
+
+def _is_alone(piece: bytes, data: bytes) -> bool:
+    """Whether a piece stands somewhere as a whole line or value."""
+    at = data.find(piece)
+    while at >= 0:
+        end = at + len(piece)
+        if _BEGINS.search(data[max(0, at - _AROUND) : at]) and _ENDS.match(data[end : end + _AROUND]):
+            return True
+        at = data.find(piece, at + 1)
+    return False
+
+
 def is_said(piece: str, data: bytes) -> bool:
     """Whether a file with this content says a piece: as it stands there, or in the same words, however they are set
     apart. What was made of a file is not always spelled as in it: lines are joined, marks left out, names split."""
-    if Traces((piece,)).in_bytes(data):
+    if Traces((), anywhere=(piece,)).in_bytes(data):
         return True
     text = data.decode("utf-8", "replace")
     forms = ((_words(piece), _words(text)), (_words(_split(piece)), _words(_split(text))))
