@@ -130,6 +130,12 @@ def test_a_source_that_is_not_there_and_a_format_that_is_none_are_told(clew: Cle
         ("id,x,x\n1,2,3\n", (), "more than one column 'x'"),
         ("id,title\n1,2,3\n", (), "Row 2 of 'bad.csv' has 3 cells; there are 2 columns"),
         ("id,title\n1,2\n", ("--map", "None=text"), "has no column 'None', which the mapping names"),
+        (
+            "id,A,B\n1,2,3\n",
+            ("--map", "A=text", "--map", "B=text"),
+            "The columns 'A' and 'B' of 'bad.csv' both mean text",
+        ),
+        ("id,text,B\n1,2,3\n", ("--map", "B=text"), "The columns 'text' and 'B' of 'bad.csv' both mean text"),
         ("id,kept\n1,{\n", (), "Row 2 of 'bad.csv': the field 'kept' is '{'"),
     ],
 )

@@ -11,6 +11,7 @@ from tests.exchange.conftest import Clew, files_of
 from tests.exchange.test_fewer_columns import ROOM, SHELF, as_table
 from tests.exchange.test_same_graph import given_out, started, taken_in
 
+from clew.errors import WouldCycle
 from clew.exchange.formats import FORMATS, WRITTEN
 from clew.exchange.model import Exchange
 from clew.exchange.results import ImportReport
@@ -145,3 +146,63 @@ def test_a_conflict_writes_no_record(clew: Clew, tmp_path: Path) -> None:
         report = came(folder, [{**rows[0], "title": title}, rows[1]])
         assert [each.id for each in report.conflicts] == conflicts
         assert files_of(folder) == after
+
+
+CIRCLES = """## REQ-p00001: One
+
+**Level**: PRD | **Status**: Draft | **Refines**: REQ-p00001, REQ-p00002
+
+*End* *One* | **Hash**: 00000000
+
+## REQ-p00002: Two
+
+**Level**: PRD | **Status**: Draft | **Refines**: REQ-p00001
+
+*End* *Two* | **Hash**: 00000000
+
+## REQ-p00003: Three
+
+**Level**: PRD | **Status**: Draft | **Refines**: REQ-p00001
+
+*End* *Three* | **Hash**: 00000000
+
+## REQ-p00004: Four
+
+**Level**: PRD | **Status**: Draft
+
+*End* *Four* | **Hash**: 00000000
+"""
+
+
+# Verifies: REQ-d00602-C
+def test_a_circle_that_is_here_already_blocks_no_import_and_a_new_one_does(clew: Clew, tmp_path: Path) -> None:
+    folder = started(clew, tmp_path / "first", "elspais")
+    (folder / "spec").mkdir()
+    (folder / "spec" / "one.md").write_text(CIRCLES)
+    before, rows = files_of(folder), rows_of(folder)
+    assert done(came(folder, rows)) == (0, 0, 4, [])
+    assert files_of(folder) == before
+    # Through a circle that is here, and beside it.
+    for number, target in ((0, "REQ-p00003"), (1, "REQ-p00003"), (3, "REQ-p00004")):
+        other = [dict(row) for row in rows]
+        other[number]["refines"] = ", ".join(filter(None, (other[number]["refines"], target)))
+        with pytest.raises(WouldCycle, match="refines itself"):
+            came(folder, other)
+        assert files_of(folder) == before
+    rows[3]["refines"] = "REQ-p00001"
+    assert done(came(folder, rows)) == (0, 1, 3, [])
+
+
+# Verifies: REQ-d00603-D
+@pytest.mark.parametrize(
+    ("into", "columns"), [("elspais", ["level", "status"]), ("register", ["Rationale", "priority", "status"])]
+)
+def test_a_cell_that_cannot_be_empty_is_told(clew: Clew, tmp_path: Path, into: str, columns: list[str]) -> None:
+    folder = shelves(clew, tmp_path / "first", into)
+    before, rows = files_of(folder), rows_of(folder)
+    for title in (rows[0]["title"], "Hold all the books"):
+        rows[0] |= {**dict.fromkeys(columns, ""), "title": title}
+        report = came(folder, rows)
+        assert report.notes == tuple(f"{each} cannot be empty here; it stays: 1 ({rows[0]['id']})." for each in columns)
+        assert (files_of(folder) == before) == (title != "Hold all the books")
+    assert came(folder, rows_of(folder)).notes == ()

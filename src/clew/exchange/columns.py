@@ -101,7 +101,16 @@ def _check_header(header: Sequence[str], name: str, mapping: Mapped | None) -> N
             f"'{name}' has no column '{shortened(missing[0])}', which the mapping names.",
             hint=f"Its columns are: {shortened(', '.join(named), 400)}.",
         )
-    if "id" not in meanings(header, mapping).values():
+    means = meanings(header, mapping)
+    taken: dict[str, str] = {}
+    for each in named:
+        other = taken.setdefault(means[each], each)
+        if other != each and means[each] != _SKIPPED:
+            raise FormatError(
+                f"The columns '{shortened(other)}' and '{shortened(each)}' of '{name}' both mean {means[each]}.",
+                hint=f'Leave one out with --map "{shortened(each)}=-", or join them. Nothing was changed.',
+            )
+    if "id" not in means.values():
         raise FormatError(
             f"'{name}' has no column for ids.",
             hint=f'Say which one it is: --map "COLUMN=id". Its columns are: {shortened(", ".join(named), 400)}.',

@@ -4,8 +4,9 @@ A reader turns a file into items, a writer turns items into a file, and a place 
 project and back. No reader depends on a place, and no writer on another format.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -136,7 +137,9 @@ def checked(exchange: Exchange) -> Exchange:
                 hint="Give each item an id of its own in the source. Nothing was changed.",
             )
         seen.add(item.id)
-    _refuse_circle({item.id: (item.parent,) if item.parent else () for item in exchange.items}, "stands below")
+    circle = _circle({item.id: (item.parent,) if item.parent else () for item in exchange.items})
+    if circle:
+        raise _would_cycle(circle, "stands below")
     return exchange
 
 
@@ -144,19 +147,52 @@ HIERARCHICAL = frozenset({"implements", "refines", "satisfies", "parent", "depen
 """Kinds of relations that may not lead in a circle."""
 
 
-def refuse_circles(items: Iterable[Item]) -> None:
-    """WouldCycle where relations of a kind that orders requirements lead from an item back to itself."""
+def refuse_circles(items: Collection[Item], known: Mapping[str, Collection[Relation]]) -> None:
+    """WouldCycle where relations of a kind that orders requirements lead from an item back to itself, and not all of
+    these are `known` to the project, by the item that has them."""
     for kind in sorted(HIERARCHICAL):
-        edges = {item.id: tuple(each.target for each in item.relations if each.kind == kind) for item in items}
-        _refuse_circle(edges, kind)
+        _refuse_new_circle(
+            [
+                (item.id, each.target, each in known.get(item.id, ()))
+                for item in items
+                for each in item.relations
+                if each.kind == kind
+            ],
+            kind,
+        )
 
 
-def _refuse_circle(edges: Mapping[str, tuple[str, ...]], word: str) -> None:
+def _refuse_new_circle(steps: Sequence[tuple[str, str, bool]], word: str) -> None:
+    """Each step is from, to, and whether it is known. Those in a circle of known steps count as one, so that a new step
+    between them is found as well."""
+    joined: dict[str, str] = {}
+    while True:
+        edges: dict[str, dict[str, bool]] = {}
+        for start, end, is_known in steps:
+            ends = edges.setdefault(joined.get(start, start), {})
+            target = joined.get(end, end)
+            if not is_known or target != joined.get(start, start):
+                ends[target] = is_known or ends.get(target, False)
+        circle = _circle(edges)
+        if not circle:
+            return
+        if not all(edges[start][end] for start, end in pairwise(circle)):
+            raise _would_cycle(circle, word)
+        joined = {id: circle[0] if now in circle else now for id, now in joined.items()}
+        joined |= dict.fromkeys(circle, circle[0])
+
+
+def _circle(edges: Mapping[str, Iterable[str]]) -> list[str]:
+    """A way that ends where it began; empty where there is none."""
     try:
         TopologicalSorter(edges).prepare()
     except CycleError as error:
-        circle = " -> ".join(reversed(error.args[1]))
-        raise WouldCycle(
-            f"'{shortened(error.args[1][-1])}' {word.replace('_', ' ')} itself: {shortened(circle, 300)}.",
-            hint="Remove one of these relations in the source. Nothing was changed.",
-        ) from error
+        return list(reversed(error.args[1]))
+    return []
+
+
+def _would_cycle(circle: Sequence[str], word: str) -> WouldCycle:
+    return WouldCycle(
+        f"'{shortened(circle[0])}' {word.replace('_', ' ')} itself: {shortened(' -> '.join(circle), 300)}.",
+        hint="Remove one of these relations in the source. Nothing was changed.",
+    )

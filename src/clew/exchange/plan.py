@@ -24,7 +24,7 @@ from clew.errors import BadInput
 from clew.exchange import results
 from clew.exchange.imports_file import ImportRecord, Kept, left_over, whole
 from clew.exchange.labels import labels_by_record, labels_by_text, labels_to_record
-from clew.exchange.model import Exchange, Item, Relation, checked, is_same, refuse_circles, version_of
+from clew.exchange.model import Exchange, Item, Relation, attribute, checked, is_same, refuse_circles, version_of
 from clew.exchange.places.place import Place, Placing
 from clew.exchange.renames import find_renamed, followed, with_ids
 from clew.text.hashing import content_hash
@@ -42,6 +42,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     conflicts: tuple[results.Problem, ...]
     rejected: tuple[results.Problem, ...]
     unplaced: tuple[results.Unplaced, ...]
+    notes: tuple[str, ...]
+    """What else a person has to know."""
     records: tuple[ImportRecord, ...]
     """Of this import; they take the place of those that it left before."""
 
@@ -128,6 +130,8 @@ class _Planner:
         self._labels: dict[str, dict[str, str]] = {}
         self._kept: dict[str, list[str]] = {}
         """By what has no place, the items that have it."""
+        self._emptied: dict[str, list[str]] = {}
+        """By attribute that cannot be empty, the items that empty it."""
 
     def plan(self) -> Plan:
         """What is refused gets no id, so that nothing cites it here; the others have the ids that they have without."""
@@ -144,12 +148,12 @@ class _Planner:
                 del self._ids[each.id]
 
     def _plan(self, refused: Mapping[str, results.Problem]) -> Plan:
-        self._kept = {}
+        self._kept, self._emptied = {}, {}
         placeable = [item for item in self._items if item.id in self._ids]
         self._give_labels(placeable)
         wanted = {item.id: self._translated(item) for item in placeable}
         # In the ids of the source, which is where a circle has to be opened.
-        refuse_circles(placeable)
+        refuse_circles(placeable, {item.id: self._known_relations(item, wanted[item.id]) for item in placeable})
         added: list[Placing] = []
         changed: list[Placing] = []
         conflicts: list[results.Problem] = []
@@ -190,7 +194,11 @@ class _Planner:
             ids={id: here for id, here in self._ids.items() if id not in without},
             conflicts=tuple(conflicts),
             rejected=tuple(rejected),
-            unplaced=tuple(self._reported()),
+            unplaced=tuple(_counted(self._kept)),
+            notes=tuple(
+                f"{each.what} cannot be empty here; it stays: {each.count:,} ({', '.join(each.examples)})."
+                for each in _counted(self._emptied)
+            ),
             records=tuple(kept),
         )
 
@@ -280,6 +288,12 @@ class _Planner:
         labels = self._labels.get(relation.target, before.labels if before is not None else {})
         return Relation(relation.kind, target, tuple(labels.get(label, label) for label in relation.labels))
 
+    def _known_relations(self, item: Item, wanted: Item) -> list[Relation]:
+        """The relations of an item that the project has already."""
+        here = self._here.get(wanted.id)
+        pairs = zip(item.relations, wanted.relations, strict=True)
+        return [given for given, own in pairs if here is not None and own in here.relations]
+
     def _here_as(self, id: str) -> str | None:
         """The id here of an item of the source, also of one that came before and is not in the file any more."""
         found = self._ids.get(id) or self._elsewhere.get(id)
@@ -328,6 +342,7 @@ class _Planner:
             return "keep", made
         is_as_exported = item.id in self._as_exported
         if now == made.written:
+            self._note_emptied(item, placed)
             if known is not None and (
                 says_the_same or (is_as_exported and (is_exported_since or known.written == now))
             ):
@@ -342,6 +357,7 @@ class _Planner:
             # The file says what was exported: only what is here changed.
             return "keep", record
         if {now, before} & {item.version, record.written if record is not None else None}:
+            self._note_emptied(item, placed)
             self._note_kept(item, kept)
             return "change", made
         return "conflict", record
@@ -387,9 +403,16 @@ class _Planner:
         if kept.parent:
             self._note("place in the hierarchy", item.id)
 
-    def _reported(self) -> Iterable[results.Unplaced]:
-        for what, ids in sorted(self._kept.items()):
-            yield results.Unplaced(what, len(ids), tuple(ids[:_MOST_EXAMPLES]))
+    def _note_emptied(self, item: Item, placed: Item) -> None:
+        """What was exported with the item and is not said any more, where the format has to say something."""
+        for name, value in placed.attributes.items():
+            if item.version and value.strip() and not attribute(item, name).strip():
+                self._emptied.setdefault(name, []).append(item.id)
+
+
+def _counted(found: Mapping[str, Sequence[str]]) -> Iterable[results.Unplaced]:
+    for what, ids in sorted(found.items()):
+        yield results.Unplaced(what, len(ids), tuple(ids[:_MOST_EXAMPLES]))
 
 
 def _hash(item: Item, wanted: Item) -> str:

@@ -293,6 +293,7 @@ def _reported(
         unplaced=tuple(each for plan in every for each in plan.unplaced),
         files=files,
         record=NAME if any(plan.records for plan in every) else None,
+        notes=(*report.notes, *(each for plan in every for each in plan.notes)),
     )
 
 
