@@ -151,6 +151,30 @@ def test_a_store_of_documents_that_an_earlier_version_made_is_thrown_away(memory
     assert (done.left_in, packed_in(memory.root), carved(memory.root)) == ((), set(), [])
 
 
+# Verifies: REQ-d00320-A
+def test_a_store_of_documents_with_a_damaged_page_is_thrown_away(memory: Memory) -> None:
+    secret = mirrored(memory)
+    place = documents(memory)
+    memory.project.close()
+    damage(place, "blocks")
+    with remembering(memory.root) as again:
+        done = take_out(again.project, ids=(secret,))
+        assert f"deleted {place.parent}, which is made again from the project's files" in done.also_cleaned
+        assert (done.left_in, packed_in(memory.root), carved(memory.root)) == ((), set(), [])
+        assert again.project.kb.index().added == 150
+
+
+def damage(place: Path, table: str) -> None:
+    """Make the first page of a table unreadable."""
+    with closing(sqlite3.connect(place)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    with place.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
+
+
 # Verifies: REQ-d00320-D
 def test_a_word_that_documents_say_costs_no_index(memory: Memory) -> None:
     """Whatever of it stands in files of the project now, also in other words and in a name, is the project's own."""

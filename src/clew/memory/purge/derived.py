@@ -12,7 +12,7 @@ from clew.context import DERIVED_FOLDERS
 from clew.derived.file import throw_away
 from clew.derived.packed import PackedText, packed_texts, packs_texts, take_out
 from clew.derived.parse_cache import FILE as PARSED
-from clew.errors import ClewError
+from clew.errors import ClewError, StoreCorrupt
 from clew.memory.purge.traces import Traces, is_said
 from clew.memory.storage.units import EPISODES, PART, unit_id
 from clew.search.engine import INDEX_FILE
@@ -49,17 +49,20 @@ class DerivedFiles:
     def purge(self, ids: Collection[str], text_hashes: Collection[str] = ()) -> list[str]:
         """Take memories and their traces out, and what was made of texts that they had; returns what was found of
         documents."""
-        done: list[str] = []
-        for file in self._documents():
-            if not packs_texts(file):
-                done.append(self.clean(file))
-                continue
-            outdated = {each.number: each.path for each in self._outdated(file)}
-            take_out(file, outdated)
-            done += [f"took what {path} said before out of {file}" for path in outdated.values()]
+        done = [said for file in self._documents() if file.exists() for said in self._taken_out(file)]
         self._seen = purge_units(self._search, [unit_id(id) for id in ids], self._sought, text_hashes)
         self._rest = self._traces.without(self._seen.own.union(*self._own.values()))
         return done
+
+    def _taken_out(self, file: Path) -> list[str]:
+        """Take what files said before out of a file of documents. One that cannot be read, or that an earlier Clew
+        made, is thrown away."""
+        with suppress(StoreCorrupt):
+            if packs_texts(file):
+                outdated = {each.number: each.path for each in self._outdated(file)}
+                take_out(file, outdated)
+                return [f"took what {path} said before out of {file}" for path in outdated.values()]
+        return [self.clean(file)]
 
     def is_derived(self, file: Path) -> bool:
         """Whether a file was made from the project's files."""
