@@ -236,6 +236,19 @@ def test_a_purge_cannot_be_undone_and_is_noted(memory: Memory) -> None:
 
 
 # Verifies: REQ-d00320-A
+def test_what_is_left_is_named_also_where_another_memory_says_a_part_of_it(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret, other = memory.store(f"{TEXT} {OTHER}"), memory.store(OTHER)
+    folder = memory.root / ".git" / "clew"
+    for name, text in (("a.spool", TEXT), ("b.spool", OTHER)):
+        (folder / name).write_text(text, encoding="utf-8")
+    monkeypatch.setattr("clew.memory.purge.service.purge_files", lambda *given: ())
+    done = take_out(memory.project, ids=(secret,))
+    assert (done.still_held_by, done.left_in) == ((other,), (str(folder / "a.spool"),))
+
+
+# Verifies: REQ-d00320-A
 def test_other_work_trees_rescued_stores_and_backups_are_cleaned(root: Path, tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     git(root, "worktree", "add", "-q", "-b", "work", str(tree))

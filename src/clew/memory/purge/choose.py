@@ -53,6 +53,8 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
     """Memories that were merged into one of them and hold none of its text: they are brought back."""
     others: tuple[str, ...]
     """Memories that hold some of the same text and stay."""
+    shared: frozenset[str]
+    """What they hold of it, in small letters."""
     traces: Traces
     text_hashes: frozenset[str]
     """What the search index calls the texts that they have and had."""
@@ -97,11 +99,9 @@ class _Images:
     def traces(self, ids: Collection[str], text: str | None) -> Traces:
         return Traces(self.pieces(ids), anywhere=(text,) if text else ())
 
-    def said_by_others(self, pieces: Collection[str], ids: Collection[str]) -> frozenset[str]:
-        """Those of the pieces that other memories hold, in small letters."""
-        looked_for = Traces(pieces)
-        others = [images for id, images in self.by_id.items() if id not in ids]
-        return frozenset().union(*(looked_for.pieces_in(text) for text in texts_in(others)))
+    def said_by(self, ids: Collection[str], traces: Traces) -> frozenset[str]:
+        """Those of the pieces that these memories hold, in small letters."""
+        return frozenset().union(*(traces.pieces_in(text) for id in ids for text in texts_in(self.by_id[id])))
 
     def related(self, id: str) -> set[str]:
         """What was merged into a memory, or what it was merged into."""
@@ -135,19 +135,21 @@ def choose(view: "MemoryView", wanted: Wanted) -> Chosen:
     family = set() if wanted.everything else _family(ids, images, traces) - ids
     if family:
         # What a memory says that stays, as one that was merged with these may, is not looked for elsewhere.
-        shared = images.said_by_others(images.pieces(family), ids | family)
+        shared = images.said_by(images.by_id.keys() - ids - family, Traces(images.pieces(family)))
         merged = [piece for piece in images.pieces(family) if traces.in_text(piece) or piece.casefold() not in shared]
         traces, ids = Traces([*images.pieces(ids), *merged], anywhere=(text,) if text else ()), ids | family
     # What a hook saw word for word is a copy.
     ids |= {id for id in images.holding(traces) if images.by_id[id][-1].get("kind") == Kind.EPISODE.value}
     changes = {hash: change for hash, change in images.changes.items() if ids & _memories_of(change)}
+    others = images.holding(traces) - ids
     latest = [images.by_id[id][-2 if len(images.by_id[id]) > 1 else -1] for id in sorted(ids)[:10]]
     return Chosen(
         ids=frozenset(ids),
         titles=tuple(str(image.get("title", "")) for image in latest),
         changes=changes,
         orphans=_orphans(ids, images),
-        others=tuple(sorted(images.holding(traces) - ids)),
+        others=tuple(sorted(others)),
+        shared=images.said_by(others, traces),
         traces=traces,
         text_hashes=frozenset(images.text_hashes(ids)),
         everything=wanted.everything,

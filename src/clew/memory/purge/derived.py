@@ -77,10 +77,14 @@ class DerivedFiles:
         throw_away(place)
         return f"deleted {place}, which is made again from the project's files"
 
-    def left(self) -> Iterator[Path]:
-        """What holds some of it: the bytes of all files, and of what is packed what was not looked through yet."""
+    def left(self, shared: Collection[str] = ()) -> Iterator[Path]:
+        """What holds some of it, beside what is shared with memories that stay: the bytes of all files, and of what is
+        packed what was not looked through yet."""
         self._contents.clear()
-        yield from (file for file in files_below(self.folder) if self.sought_in(file).in_file(file))
+        derived, rest = self._rest.without(shared).inside_texts, self._traces.without(shared)
+        for file in files_below(self.folder):
+            if (derived if self.is_derived(file) else rest).in_file(file):
+                yield file
         if is_held(self._search, self._sought, self._seen):
             yield self._search
         for file in self._documents():

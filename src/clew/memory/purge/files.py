@@ -80,10 +80,14 @@ def empty_spools(home: "Home", folders: "Collection[Path]") -> None:
                 opened.truncate()
 
 
-def left_in(home: "Home", projects: "Collection[DerivedFiles]", traces: Traces) -> tuple[str, ...]:
-    """The files of Clew that hold purged text still, beside what the projects' own files say."""
-    found = {file for project in projects for file in project.left()}
-    found |= {file for folder in _apart(home, projects) for file in files_below(folder) if traces.in_file(file)}
+def left_in(
+    home: "Home", projects: "Collection[DerivedFiles]", traces: Traces, shared: "Collection[str]" = ()
+) -> tuple[str, ...]:
+    """The files of Clew that hold purged text still, beside what the projects' own files say and what is shared with
+    memories that stay."""
+    found = {file for project in projects for file in project.left(shared)}
+    rest = traces.without(shared)
+    found |= {file for folder in _apart(home, projects) for file in files_below(folder) if rest.in_file(file)}
     return tuple(sorted(map(str, found)))
 
 

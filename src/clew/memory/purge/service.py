@@ -85,14 +85,13 @@ def purge(view: "MemoryView", chosen: Chosen, reason: str) -> Purged:
         _record(view, chosen, reason)
         beyond = _compacted(view)
     view.units.follow()
-    found = left_in(home, projects, traces)
     return Purged(
         purged=len(chosen.ids),
         node_ids=tuple(sorted(chosen.ids)[:_MOST_NAMED]),
         brought_back=chosen.orphans,
         also_cleaned=(*mirrored, *documents, *cleaned),
         still_held_by=chosen.others,
-        left_in=() if chosen.others else found,
+        left_in=left_in(home, projects, traces, chosen.shared),
         beyond_reach=(*BEYOND_REACH, *beyond),
     )
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any, AnyStr, Generic
 
@@ -71,7 +72,7 @@ class Traces:
         rest = (piece for piece in self._pieces if piece.casefold() not in pieces)
         return Traces(rest, anywhere=(piece for piece in self._anywhere if piece.casefold() not in pieces))
 
-    @property
+    @cached_property
     def inside_texts(self) -> "Traces":
         """Those that are looked for anywhere."""
         if not self._alone:
