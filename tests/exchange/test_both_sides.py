@@ -206,3 +206,18 @@ def test_a_cell_that_cannot_be_empty_is_told(clew: Clew, tmp_path: Path, into: s
         assert report.notes == tuple(f"{each} cannot be empty here; it stays: 1 ({rows[0]['id']})." for each in columns)
         assert (files_of(folder) == before) == (title != "Hold all the books")
     assert came(folder, rows_of(folder)).notes == ()
+
+
+# Verifies: REQ-d00600-A
+@pytest.mark.parametrize("into", ["elspais", "register"])
+def test_an_id_that_comes_back_in_another_spelling_is_the_same(clew: Clew, tmp_path: Path, into: str) -> None:
+    folder = shelves(clew, tmp_path / "first", into)
+    before, rows = files_of(folder), rows_of(folder)
+    column = next(name for name in ("refines", "depends_on") if rows[0].get(name))
+    assert rows[0][column] == rows[1]["id"]
+    small = [{**row, "id": row["id"].lower(), column: row[column].lower()} for row in rows]
+    assert done(came(folder, small)) == (0, 0, 2, [])
+    assert files_of(folder) == before
+    small[1]["title"] = "Hold one shelf"
+    report = came(folder, small)
+    assert [(each.as_, each.title) for each in report.changed] == [(rows[1]["id"], "Hold one shelf")]

@@ -231,6 +231,29 @@ def test_what_a_memory_has_besides_is_kept_with_it(clew: Clew, empty: Path, tmp_
     assert found["Use quartz"]["metadata"]["files_modified"] == '["src/clock.c"]'
 
 
+# Verifies: REQ-d00605-F
+@pytest.mark.parametrize(
+    ("form", "empty_one"), [("mem0", "m-3"), ("basic-memory", "blank"), ("claude-mem", "observation 8")]
+)
+def test_a_memory_without_a_text_is_left_out_and_told(
+    clew: Clew, empty: Path, tmp_path: Path, form: str, empty_one: str
+) -> None:
+    place = source_of(form, tmp_path)
+    match form:
+        case "mem0":
+            place.write_text(json.dumps([*MEM0["results"], {"id": "m-3", "memory": " "}]))
+        case "basic-memory":
+            (place / "blank.md").write_text("---\ntitle: Blank\n---\n")
+        case _:
+            with closing(sqlite3.connect(place)) as connection:
+                connection.execute("INSERT INTO observations (id, type) VALUES (8, 'decision')")
+                connection.commit()
+    done = clew(empty, "import", form, str(place))
+    assert done.returncode == 0, done.stderr
+    assert "2 memories added" in done.stdout
+    assert f"1 memory has no text and is left out: {empty_one}." in done.stdout
+
+
 # Verifies: REQ-d00605-E
 def test_the_database_of_another_program_is_not_touched(clew: Clew, empty: Path, tmp_path: Path) -> None:
     place = source_of("claude-mem", tmp_path)
@@ -260,7 +283,7 @@ def test_a_long_memory_becomes_several_and_loses_nothing(clew: Clew, empty: Path
         ("server-memory", '{"type": "thing"}\n', "has the type 'thing'"),
         ("server-memory", '{"type": "entity"}\n', "has no name"),
         ("mem0", '{"other": []}', "neither 'results' nor 'memories'"),
-        ("mem0", '[{"id": "1"}]', "Memory 1 of 'bad' has no text"),
+        ("mem0", '[{"id": "1"}]', "No memory of 'bad' has a text"),
         ("mem0", "{", "not valid JSON"),
     ],
 )

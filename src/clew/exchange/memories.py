@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 
 from clew.text.controls import escaped_json
-from clew.text.shortening import one_line
+from clew.text.counting import counted
+from clew.text.shortening import one_line, shortened
 
 _NAMESPACE = uuid.UUID("6f1d3c1e-6f6e-4a57-9a54-0b5a4b0b1f2e")
 _LONGEST_TEXT = 60_000
@@ -67,6 +68,12 @@ def memory_lines(
             "metadata": _bounded(metadata or {}, source, shown),
         }
         yield escaped_json(msgspec.json.encode({"memory": value}).decode())
+
+
+def left_out(ids: Sequence[str]) -> tuple[str, ...]:
+    """What is said about memories without a text."""
+    number = counted(len(ids), "memory has no text and is", "memories have no text and are")
+    return (f"{number} left out: {shortened(', '.join(ids), 200)}.",) if ids else ()
 
 
 def link_line(source: str, start: str, end: str, origin: str) -> str:

@@ -18,6 +18,7 @@ from clew.exchange.places.choice import choose_places, places_of
 from clew.exchange.places.place import Place, some, title_of
 from clew.exchange.plan import Plan, Records, Wishes, plan_import
 from clew.exchange.renames import find_renamed, followed, under_original_ids, with_ids
+from clew.formats.register.ids import normalise
 from clew.graph.model import Node, NodeKind
 from clew.text.shortening import shortened
 
@@ -68,6 +69,7 @@ class ExchangeService:
         came_before = {id for source, id in records if source == wishes.name}
         may_be_here = any(item.version or item.id in came_before or self._exists(item.id) for item in exchange.items)
         exported, now = self._exported() if may_be_here else ((), records)
+        exchange = self._spelled(exchange)
         given, exchange = exchange, self._understood(exchange, wishes, exported, now)
         in_file = {was.id: was for was, item in zip(given.items, exchange.items, strict=True) if was is not item}
         versions = {item.id: version_of(item) for item in exported}
@@ -87,6 +89,18 @@ class ExchangeService:
 
     def _exists(self, id: str) -> bool:
         return self._context.graph.get_node(id) is not None
+
+    def _spelled(self, exchange: Exchange) -> Exchange:
+        """The items with the ids of the project, where one that was exported comes back in another spelling."""
+        ids = {
+            item.id: spelled
+            for item in exchange.items
+            if item.version and not self._exists(item.id)
+            for spelled in (self._context.grammar.canonical(item.id), normalise(item.id))
+            if spelled is not None and self._exists(spelled)
+        }
+        items = tuple(with_ids(item, ids) for item in exchange.items) if ids else exchange.items
+        return msgspec.structs.replace(exchange, items=items)
 
     def _understood(
         self, exchange: Exchange, wishes: ImportWishes, exported: Sequence[Item], records: Records

@@ -6,7 +6,7 @@ The kind of a memory is that of its note, or that of its observations where all 
 import re
 from pathlib import Path
 
-from clew.exchange.memories import kind_of, link_line, memory_lines
+from clew.exchange.memories import kind_of, left_out, link_line, memory_lines
 from clew.exchange.model import Exchange
 from clew.exchange.sources import Source, string
 from clew.formats.documents.front_matter import read_front_matter
@@ -21,12 +21,14 @@ _PLACED = frozenset({"title", "type", "tags", "permalink", "created", "modified"
 
 def read(source: Source) -> Exchange:
     lines: list[str] = []
+    empty: list[str] = []
     places: dict[str, str] = {}
     relations: list[tuple[str, str, str]] = []
     for path in source.files(".md"):
         text = Source(path).text() if source.is_folder else source.text()
         id, found, cited = _note(source, path, text)
         lines.extend(found)
+        empty += [id] if not found else []
         relations += cited
         for name in (id, path.stem, *_names(text)):
             places.setdefault(name.casefold(), id)
@@ -39,7 +41,7 @@ def read(source: Source) -> Exchange:
     lost = sum(target.casefold() not in places for _, _, target in relations)
     leads = counted(lost, "relation leads", "relations lead")
     note = f"{leads} to notes that are not there; the texts of the memories still have them."
-    return Exchange(memories=tuple(lines), notes=(note,) if lost else ())
+    return Exchange(memories=tuple(lines), notes=(*left_out(empty), *((note,) if lost else ())))
 
 
 def _names(text: str) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from clew.errors import FormatError
-from clew.exchange.memories import kind_of, memory_lines
+from clew.exchange.memories import kind_of, left_out, memory_lines
 from clew.exchange.model import Exchange
 from clew.exchange.sources import Source, string
 from clew.store.sqlite.foreign import read_rows
@@ -24,12 +24,15 @@ def read(source: Source) -> Exchange:
             hint="It is usually ~/.claude-mem/claude-mem.db. Nothing was changed.",
         )
     lines: list[str] = []
+    empty: list[str] = []
     for row in tables.get(_OBSERVATIONS, ()):
+        text, id = _observation(row), f"observation {string(row.get('id'))}"
+        empty += [id] if not text.strip() else []
         lines.extend(
             memory_lines(
                 source.name,
-                f"observation {string(row.get('id'))}",
-                _observation(row),
+                id,
+                text,
                 title=string(row.get("title")),
                 kind=kind_of(string(row.get("type"))),
                 at=string(row.get("created_at")),
@@ -39,10 +42,12 @@ def read(source: Source) -> Exchange:
         )
     for row in tables.get(_SUMMARIES, ()):
         texts = [f"{name.replace('_', ' ').capitalize()}: {string(row[name])}" for name in _SUMMARY if row.get(name)]
+        id = f"summary {string(row.get('id'))}"
+        empty += [id] if not texts else []
         lines.extend(
             memory_lines(
                 source.name,
-                f"summary {string(row.get('id'))}",
+                id,
                 "\n".join(texts),
                 title=string(row.get("request")),
                 at=string(row.get("created_at")),
@@ -50,7 +55,7 @@ def read(source: Source) -> Exchange:
                 metadata={name: value for name, value in row.items() if name not in (*_PLACED, *_SUMMARY)},
             )
         )
-    return Exchange(memories=tuple(lines))
+    return Exchange(memories=tuple(lines), notes=left_out(empty))
 
 
 def _observation(row: dict[str, Any]) -> str:

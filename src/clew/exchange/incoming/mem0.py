@@ -1,7 +1,7 @@
 """An export of mem0: a list of memories, or an object with `results` or `memories`."""
 
 from clew.errors import FormatError
-from clew.exchange.memories import kind_of, memory_lines
+from clew.exchange.memories import kind_of, left_out, memory_lines
 from clew.exchange.model import Exchange
 from clew.exchange.sources import Source, listing, mapping, string
 from clew.text.shortening import shortened
@@ -22,14 +22,13 @@ def read(source: Source) -> Exchange:
         document = document[name]
     lines: list[str] = []
     seen: set[str] = set()
+    empty: list[str] = []
     for number, raw in enumerate(listing(document, f"'{source.name}'"), start=1):
         each = mapping(raw, f"Memory {number}")
         text = string(each.get("memory") or each.get("text") or each.get("data"))
         if not text.strip():
-            raise FormatError(
-                f"Memory {number} of '{source.name}' has no text.",
-                hint="A memory has the field 'memory'. Nothing was changed.",
-            )
+            empty.append(string(each.get("id")) or f"number {number}")
+            continue
         id = string(each.get("id")) or text
         if id in seen:
             raise FormatError(
@@ -51,4 +50,8 @@ def read(source: Source) -> Exchange:
                 metadata={**(own or {}), **{name: value for name, value in each.items() if name not in _PLACED}},
             )
         )
-    return Exchange(memories=tuple(lines))
+    if empty and not lines:
+        raise FormatError(
+            f"No memory of '{source.name}' has a text.", hint="A memory has the field 'memory'. Nothing was changed."
+        )
+    return Exchange(memories=tuple(lines), notes=left_out(empty))
