@@ -1,8 +1,10 @@
 """An import of a changed export changes no more of a requirement than differs, however the requirement is written."""
 
+import difflib
 import json
 import re
 import tempfile
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from zlib import crc32
 
@@ -702,3 +704,32 @@ def test_an_import_changes_no_more_of_a_register_than_differs(clew: Clew, tmp_pa
 def unsigned(text: str) -> str:
     """Without hashes, which follow the assertions."""
     return re.sub(r" \| \*\*Hash\*\*: \S+", "", text)
+
+
+class _Compared(difflib.SequenceMatcher[Hashable]):
+    """Notes how many lines are compared, each with each."""
+
+    most = 0
+
+    def __init__(self, isjunk: None, a: Sequence[Hashable], b: Sequence[Hashable], autojunk: bool) -> None:
+        type(self).most = max(type(self).most, len(a), len(b))
+        super().__init__(isjunk, a, b, autojunk)
+
+
+# Verifies: REQ-d00601-J
+@pytest.mark.parametrize("line", ["It SHALL hold {}.  ", "It SHALL hold."])
+def test_a_long_text_is_changed_line_by_line_without_comparing_each_with_each(
+    clew: Clew, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.setattr(difflib, "SequenceMatcher", _Compared)
+    _Compared.most = 0
+    lines = [line.replace("{}", str(number)) for number in range(400)]
+    text = "## REQ-p00001: Books\n\n**Level**: PRD | **Status**: Draft\n\n{}\n\n*End* *Books*\n"
+    folder = project(clew, tmp_path / "first", text.replace("{}", "\n\n".join(lines)))
+    now = [each.replace("hold", "keep") if not number % 40 else each for number, each in enumerate(lines)]
+    data = exported(folder, "csv").decode()
+    given, wanted = ("\n\n".join(each) for each in (lines, now))
+    assert data.count(given.rstrip()) == 1
+    imported(folder, "csv", data.replace(given.rstrip(), wanted.rstrip()).encode())
+    assert (folder / "spec" / "one.md").read_text() == text.replace("{}", wanted)
+    assert _Compared.most <= 100

@@ -17,6 +17,7 @@ from clew.exchange.places.place import FreeIds
 from clew.exchange.results import ImportReport
 from clew.exchange.service import ExchangeService, ImportWishes
 from clew.exchange.sources import Source
+from clew.formats.register.ids import number_of
 from clew.graph.model import NodeKind
 from clew.operation.call import Call
 from clew.project import Project
@@ -428,3 +429,23 @@ def test_numbers_of_ids_that_are_made_of_one_title_are_counted_on() -> None:
         taken.add(ids.take("x", str, taken))
     assert taken == {"x", *(f"x{number}" for number in range(2, 52))}
     assert taken.times == 51
+
+
+# Verifies: REQ-d00600-A
+def test_ids_of_a_register_are_counted_once(clew: Clew, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = started(clew, tmp_path / "first", "register")
+    read: list[str] = []
+
+    def noted(id: str) -> int | None:
+        read.append(id)
+        return number_of(id)
+
+    monkeypatch.setattr("clew.exchange.places.register.number_of", noted)
+    items = tuple(
+        Item(id=f"X-{number}", title=f"Item number {number}", text=f"The shelf SHALL hold {number} books.")
+        for number in range(60)
+    )
+    report = taken_in(folder, Exchange(items=items), "register")
+    assert report.rejected == ()
+    assert [each.as_ for each in report.added] == [f"REQ-{number:04d}" for number in range(1, 61)]
+    assert len(read) < 10 * len(items)

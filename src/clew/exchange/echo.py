@@ -6,11 +6,11 @@ holds for its file, until somebody changes the item here.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from difflib import SequenceMatcher
 
 import msgspec
 
 from clew.exchange.model import Criterion, Exchange, Item, Relation, relation_kind
+from clew.text.matching import matched
 
 _PARTS = ("kind", "title", "parent", "rich", "kept")
 
@@ -59,8 +59,8 @@ def _text(text: str, here: str, exported: str) -> str:
     if own == before or len(own) != len(before):
         return text
     lines: list[str] = []
-    for kind, start, end, begin, until in SequenceMatcher(None, before, given, autojunk=False).get_opcodes():
-        lines += own[start:end] if kind == "equal" else given[begin:until]
+    for is_same, (start, end, begin, until) in matched(before, given):
+        lines += own[start:end] if is_same else given[begin:until]
     return "\n".join(lines)
 
 

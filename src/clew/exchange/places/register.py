@@ -48,6 +48,9 @@ class RegisterPlace:
             )
         )
 
+        self._given = 0
+        """The last number that was given to an item whose own id does not fit."""
+
     def items(self) -> Mapping[str, Item]:
         path = self._register.file.place.name
         return {id: item_of(each, path) for id, each in self._snapshot.register.requirements.items()}
@@ -68,8 +71,12 @@ class RegisterPlace:
         return is_own and (item.id in self._snapshot.register.requirements or (number or 0) >= self._next)
 
     def fresh(self, item: Item, taken: set[str]) -> str:
-        number = max(self._next, *(1 + (number_of(id) or 0) for id in taken)) if taken else self._next
-        return format_id(number)
+        if not self._given:
+            self._given = max((self._next - 1, *(number_of(id) or 0 for id in taken)))
+        self._given += 1
+        while (id := format_id(self._given)) in taken:
+            self._given += 1
+        return id
 
     def labels(self, item: Item, before: Mapping[str, str], taken: Collection[str]) -> tuple[str, ...]:
         return tuple(str(number) for number in range(1, len(item.criteria) + 1))

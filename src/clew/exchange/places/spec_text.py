@@ -14,6 +14,7 @@ from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Journey, Requirement
 from clew.formats.elspais.write.fields import journey_fields, requirement_fields
 from clew.formats.elspais.write.lines import BlockLines
+from clew.text.matching import matched
 
 _ASSERTIONS = ("### Assertions", "")
 _STEPS = ("### Steps", "")
@@ -129,13 +130,11 @@ LinesOf = Callable[[str], tuple[Sequence[str], Sequence[str]]]
 def rewritten(former: str, text: str, lines_of: LinesOf) -> str:
     """What is written in the place of a text that stands in a file: lines that it says already stay as they stand.
     `lines_of` gives the lines of a text as they are said and as they are written."""
-    from difflib import SequenceMatcher  # only for what is edited
-
     stands = former.split("\n")
     if stands[0].strip() and stands[-1].strip():
         text = _without_blank_edges(text)
     before, after = (list(zip(*lines_of(each), strict=True)) for each in (former, text))
     found: list[str] = []
-    for kind, start, end, begin, until in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        found += stands[start:end] if kind == "equal" else [written for _, written in after[begin:until]]
+    for is_same, (start, end, begin, until) in matched(before, after):
+        found += stands[start:end] if is_same else [written for _, written in after[begin:until]]
     return "\n".join(found)

@@ -7,6 +7,7 @@ from collections.abc import Container, Sequence
 
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.lines import END, HEADING, Lines
+from clew.text.matching import matched
 
 _LOSSLESS = "surrogateescape"
 
@@ -63,13 +64,10 @@ class BlockLines:
     def exchange(self, first: int, stop: int, texts: Sequence[str], besides: Container[int] = ()) -> None:
         """Put lines in the place of others, those `besides` left out. One that reads as before keeps its bytes, its end
         and its place."""
-        from difflib import SequenceMatcher  # only for what is edited
-
         places = [line for line in range(first, stop) if line not in besides]
         former = [as_read(self.text[line]) for line in places]
-        changes = SequenceMatcher(None, former, texts, autojunk=False).get_opcodes()
-        for kind, start, end, begin, until in reversed(changes):
-            if kind == "equal":
+        for is_same, (start, end, begin, until) in reversed(matched(former, texts)):
+            if is_same:
                 continue
             common = min(end - start, until - begin)
             for line, text in zip(places[start:end], texts[begin:until], strict=False):

@@ -1,0 +1,87 @@
+"""Which lines of a text stand in another: quick for long texts, also where most lines are alike or changed."""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import pairwise
+
+_MOST = 100
+"""Lines of a gap that are compared with one another; those of a longer one only with the line at the same place."""
+
+Gap = tuple[int, int, int, int]
+"""From and to a line of the first text, and from and to one of the second."""
+
+
+def matched(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[tuple[bool, Gap]]:
+    """The two texts in parts, in their order: with True what is the same, with False what gives way to what."""
+    pairs = sorted(_pairs(before, after))
+    found: list[tuple[bool, Gap]] = []
+    for (start, begin), (end, until) in pairwise([(-1, -1), *pairs, (len(before), len(after))]):
+        if (start + 1, begin + 1) != (end, until):
+            found.append((False, (start + 1, end, begin + 1, until)))
+        if end < len(before):
+            is_longer = bool(found) and found[-1][0]
+            _, (first, _, other, _) = found.pop() if is_longer else (True, (end, 0, until, 0))
+            found.append((True, (first, end + 1, other, until + 1)))
+    return found
+
+
+def _pairs(before: Sequence[Hashable], after: Sequence[Hashable]) -> Iterator[tuple[int, int]]:
+    """The lines that are the same. Those that stand once in either part come first: they tell where others belong."""
+    gaps = [(0, len(before), 0, len(after))]
+    while gaps:
+        start, end, begin, until = gaps.pop()
+        while start < end and begin < until and before[start] == after[begin]:
+            yield start, begin
+            start, begin = start + 1, begin + 1
+        while start < end and begin < until and before[end - 1] == after[until - 1]:
+            end, until = end - 1, until - 1
+            yield end, until
+        if start == end or begin == until:
+            continue
+        anchors = _rising(_unique(before, after, (start, end, begin, until)))
+        if anchors:
+            yield from anchors
+            bounds = pairwise([(start - 1, begin - 1), *anchors, (end, until)])
+            gaps += [(one + 1, two, other + 1, another) for (one, other), (two, another) in bounds]
+        elif max(end - start, until - begin) <= _MOST:
+            yield from _compared(before[start:end], after[begin:until], start, begin)
+        else:
+            places = zip(range(start, end), range(begin, until), strict=False)
+            yield from (each for each in places if before[each[0]] == after[each[1]])
+
+
+def _unique(before: Sequence[Hashable], after: Sequence[Hashable], gap: Gap) -> list[tuple[int, int]]:
+    start, end, begin, until = gap
+    often, others = Counter(before[start:end]), Counter(after[begin:until])
+    places = {after[index]: index for index in range(begin, until) if others[after[index]] == 1}
+    own = (index for index in range(start, end) if often[before[index]] == 1 and before[index] in places)
+    return [(index, places[before[index]]) for index in own]
+
+
+def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The most pairs that are in order in both texts; the first are in order already."""
+    ends: list[int] = []
+    last: list[int] = []
+    """The number of the pair that each length ends with."""
+    former: list[int | None] = []
+    for number, (_, place) in enumerate(pairs):
+        length = bisect_left(ends, place)
+        former.append(last[length - 1] if length else None)
+        ends[length : length + 1] = [place]
+        last[length : length + 1] = [number]
+    found: list[tuple[int, int]] = []
+    at = last[-1] if last else None
+    while at is not None:
+        found.append(pairs[at])
+        at = former[at]
+    return found[::-1]
+
+
+def _compared(
+    before: Sequence[Hashable], after: Sequence[Hashable], start: int, begin: int
+) -> Iterator[tuple[int, int]]:
+    from difflib import SequenceMatcher  # only for what is edited
+
+    for first, other, size in SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
+        yield from ((start + first + number, begin + other + number) for number in range(size))
