@@ -1,15 +1,18 @@
 """What was believed at a time."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.contract.memory_client import WHY, remembering, write_project
 
 from clew.memory.model import MEMORIES
 from clew.memory.recall import ranking
-from clew.memory.scope import Asker
+from clew.memory.scope import Asker, Filters
 from clew.memory.service import MemoryView
+from clew.memory.storage.units import Found, MemoryUnits
 
 
 # Verifies: REQ-d00305-D
@@ -79,6 +82,36 @@ def test_what_was_edited_since_a_time_takes_the_place_of_what_it_said_then(tmp_p
         assert [hit["content"] for hit in found("painted", 10)] == [
             f"The harbour crane number {number} is painted." for number in range(3)
         ]
+
+
+# Verifies: REQ-d00305-D
+@pytest.mark.parametrize("by_meaning", [False, True])
+def test_all_that_was_edited_since_a_time_is_found_and_only_some_of_it_compared_by_meaning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_meaning: bool
+) -> None:
+    def vectors(_: object, texts: Sequence[str]) -> Any:
+        encoded.extend(texts)
+        # The later, the less like the query, which is the first.
+        return np.array([[1.0 - place / 100] for place in range(len(texts))], np.float32)
+
+    encoded: list[str] = []
+    with remembering(write_project(tmp_path / "harbour")) as memory:
+        ids = [memory.store(f"The harbour crane number {number} is painted.") for number in range(30)]
+        unlike = memory.store("Gulls nest on the roof.")
+        view = MemoryView(memory.project.memory, Asker(is_owner=True), is_person=True)
+        then = memory.project.memory.home.store.events(collection=MEMORIES, id=unlike)[-1].at
+        for id in (*ids, unlike):
+            view.curator.edit(id, f"The wind is strong {id}.", WHY)
+        if by_meaning:
+            memory.store("The harbour crane is painted red.")
+            monkeypatch.setattr(MemoryUnits, "vectors", vectors)
+            monkeypatch.setattr(Found, "dense", 0.1)
+        ranked, notes = view.recall.rank("harbour crane painted", 50, Filters(as_of=then))
+        assert {each.memory.id for each in ranked} == set(ids)
+        assert notes == ()
+        assert len(encoded) == (21 if by_meaning else 0)
+        assert [each.cosine is not None for each in ranked] == [place < 20 and by_meaning for place in range(30)]
+        assert [each.similarity for each in ranked] == sorted((each.similarity for each in ranked), reverse=True)
 
 
 # Verifies: REQ-d00305-D

@@ -26,7 +26,8 @@ _DECIMALS = 4
 _CHANGED_LOOKED_AT = 500
 """Memories that were written again since the time that is asked for, at most."""
 _COMPARED = 20
-"""Of those, the ones that are compared by meaning as well: an earlier wording has no vector."""
+"""Of those, the ones with most words of the query, which are compared by meaning: an earlier wording has no vector. The
+others are found by their words."""
 _LONGEST_COMPARED = 4_000
 
 
@@ -165,15 +166,27 @@ class Recall:
     def _scored_then(self, query: str, memories: Iterable[Memory], *, by_meaning: bool) -> "list[_Scored]":
         """Memories by the words that they had, the one most like the query first."""
         shares = [(_similarity(query, memory, None), memory) for memory in memories]
-        nearest = sorted((each for each in shares if each[0] or by_meaning), key=lambda each: -each[0])[:_COMPARED]
-        texts = [f"{memory.own_title}\n{memory.text[:_LONGEST_COMPARED]}".strip() for _, memory in nearest]
-        vectors = self._units.vectors([query, *texts]) if by_meaning and texts else None
-        cosines = [None] * len(texts) if vectors is None else [float(each) for each in vectors[1:] @ vectors[0]]
-        scored = [
-            _Scored(Found(memory.id), memory, cosine, _similarity(query, memory, cosine), 0.0)
-            for (_, memory), cosine in zip(nearest, cosines, strict=True)
+        shares.sort(key=lambda each: -each[0])
+        compared = self._compared(query, [memory for _, memory in shares[:_COMPARED]]) if by_meaning else []
+        # The others share no more words with the query than any of these, so they are taken for no more like it.
+        most = min((each.similarity for each in compared), default=1.0)
+        by_words = [
+            _Scored(Found(memory.id), memory, None, min(share, most), 0.0)
+            for share, memory in shares[len(compared) :]
+            if share
         ]
-        return sorted(scored, key=lambda each: -each.similarity)
+        return sorted(compared, key=lambda each: -each.similarity) + by_words
+
+    def _compared(self, query: str, memories: Sequence[Memory]) -> "list[_Scored]":
+        """Memories by what they meant; none where there is no encoder."""
+        texts = [f"{memory.own_title}\n{memory.text[:_LONGEST_COMPARED]}".strip() for memory in memories]
+        vectors = self._units.vectors([query, *texts]) if texts else None
+        if vectors is None:
+            return []
+        return [
+            _Scored(Found(memory.id), memory, cosine, _similarity(query, memory, cosine), 0.0)
+            for memory, cosine in zip(memories, map(float, vectors[1:] @ vectors[0]), strict=True)
+        ]
 
     def held(self) -> AbstractContextManager[None]:
         """All that is recalled inside the block is of one state of the memory."""
