@@ -18,7 +18,9 @@ pytest.importorskip("psycopg")
 import psycopg
 
 from clew.search.database.connecting import Database
+from clew.search.database.meanings import DatabaseMeanings
 from clew.search.database.opening import in_database
+from clew.search.database.reading import DatabaseReading
 
 
 # Verifies: REQ-d00480-C
@@ -82,3 +84,40 @@ def test_after_a_backup_is_put_back_a_running_server_answers_from_it(search_data
     engine.units.put([Unit(id="kestrel", part="unit", title="Kestrel", body="The kestrel sails at noon.")])
     assert (found("kestrel"), found("fuse"), found("coiled")) == (["kestrel"], [], ["ropes"])
     engine.close()
+
+
+# Verifies: REQ-d00490-B
+def test_an_index_of_vectors_is_built_with_bounded_memory_or_what_the_server_is_set_to(database: str) -> None:
+    class Building:
+        """A connection that builds no index, and notes the memory that there was for it."""
+
+        def execute(self, statement: str, values: tuple[object, ...] = ()) -> object:
+            if "index_space" in statement:
+                return memory.append(shown("maintenance_work_mem"))
+            return connection.execute(statement, values)
+
+    def shown(name: str) -> str:
+        ((value,),) = connection.execute(f"SHOW {name}").fetchall()
+        return str(value)
+
+    memory: list[str] = []
+    address = Address(database)
+    search = Database(address, "clew_search")
+    try:
+        with search.connection() as connection:
+            own, limit = shown("maintenance_work_mem"), shown("statement_timeout")
+            for wanted in ("64MB", "2GB"):
+                connection.execute(f"SET maintenance_work_mem = '{wanted}'")
+                DatabaseMeanings(search, None)._build(Building(), 1, 1, 1_024, "vectors_1_1")  # type: ignore[arg-type]
+                assert (shown("maintenance_work_mem"), shown("statement_timeout")) == (own, limit)
+        assert memory == ["512MB", "2GB"]
+    finally:
+        search.close()
+
+
+# Verifies: REQ-d00490-B
+def test_a_space_of_which_nothing_is_known_is_empty() -> None:
+    reading = DatabaseReading(None, 1)  # type: ignore[arg-type]
+    reading.begin([])
+    assert reading.state() == ("", 0, 0, 0, 0)
+    assert reading.embedded == []

@@ -15,6 +15,7 @@ from clew.store.postgres.together import Asked, Done, Prepared
 from clew.text.database_address import Address
 
 _ANSWER_SECONDS = 30
+BOUNDED = f"SET statement_timeout = '{_ANSWER_SECONDS}s'"
 NEAREST_LOOKED_AT = 100
 """How many of the nearest vectors an approximate search keeps in view (`hnsw.ef_search`), and finds at most. Of the ten
 nearest among 100,000 it finds .965 with 100, and .99 with 200 for twice the time; rankings are as good with either."""
@@ -33,7 +34,7 @@ def look_further(vectors: int) -> str | None:
 
 
 _SETTINGS = (
-    f"SET statement_timeout = '{_ANSWER_SECONDS}s'",
+    BOUNDED,
     f"SET hnsw.ef_search = {NEAREST_LOOKED_AT}",
     # A search is short; planning for several processes costs more than it gains.
     "SET max_parallel_workers_per_gather = 0",

@@ -15,7 +15,7 @@ from psycopg import errors
 
 from clew.cache import Cache
 from clew.errors import ClewError
-from clew.search.database.connecting import GO_ON, NEAREST_LOOKED_AT, Database, look_further
+from clew.search.database.connecting import BOUNDED, GO_ON, NEAREST_LOOKED_AT, Database, look_further
 from clew.search.database.embeddings import SharedEmbeddings, as_text
 from clew.search.database.reading import DatabaseReading
 from clew.search.database.tables import SHARED
@@ -39,10 +39,11 @@ INDEXED_FROM = 5_000
 """Vectors of a space from which an HNSW index is built. Fewer are compared one by one in a few milliseconds."""
 VECTOR_BYTES = 32 * 1024 * 1024
 """Of vectors that searches compared, kept for the next ones."""
-_LEAST_MEMORY, _MOST_MEMORY = 512, 3500
-_BYTES_PER_VECTOR = 1_100
-"""Of the graph in memory while it is built, beside the vector itself. Where it does not fit, building takes many times
-as long."""
+_TAKE_MEMORY = """
+    SELECT set_config(name, greatest(setting::bigint, 512 * 1024) || 'kB', false) FROM pg_settings
+    WHERE name = 'maintenance_work_mem'
+"""
+"""For building an index: 512 MB, or what the server is set to where that is more; how much it has is not known."""
 _TRIES = 4
 _PENDING_AT_ONCE = 512
 _ONLY_PARTS = "units.part IN ("
@@ -365,18 +366,16 @@ class DatabaseMeanings:
                 if is_there or vectors < INDEXED_FROM:
                     continue
                 progress(vectors, vectors, "Building the index of the vectors")
-                wanted = vectors * (2 * dimensions + _BYTES_PER_VECTOR) // 1_000_000
-                memory = max(_LEAST_MEMORY, min(wanted, _MOST_MEMORY))
-                self._build(connection, space, embedder, dimensions, name, memory)
+                self._build(connection, space, embedder, dimensions, name)
 
-    def _build(self, connection: Any, space: int, embedder: int, dimensions: int, name: str, memory: int) -> None:
+    def _build(self, connection: Any, space: int, embedder: int, dimensions: int, name: str) -> None:
         lock = f"clew search {self._database.schema} {name}"
         (held,) = connection.execute("SELECT pg_try_advisory_lock(hashtext(%s))", (lock,)).fetchone()
         if not held:
             return
         try:
             connection.execute("SET statement_timeout = 0")
-            connection.execute(f"SET maintenance_work_mem = '{memory:d}MB'")
+            connection.execute(_TAKE_MEMORY)
             build = "SELECT index_space(%s, %s, %s)"
             try:
                 connection.execute(build, (space, embedder, dimensions))
@@ -388,4 +387,4 @@ class DatabaseMeanings:
             connection.execute("SELECT pg_advisory_unlock(hashtext(%s))", (lock,))
             connection.execute("RESET maintenance_work_mem")
             connection.execute("RESET max_parallel_maintenance_workers")
-            connection.execute("SET statement_timeout = '30s'")
+            connection.execute(BOUNDED)

@@ -80,7 +80,7 @@ class DatabaseReading:
         """Take the state that was asked for together with the beginning of the transaction."""
         counts = [[int(value or 0) for value in (row[0], *row[2:])] for row in rows]
         self.embedded = [space for space, _, vectors, _, _ in counts if vectors]
-        versions, vectors, units, words = map(sum, list(zip(*counts, strict=True))[1:])
+        versions, vectors, units, words = (sum(row[column] for row in counts) for column in range(1, 5))
         self._state = "-".join(row[1] or "" for row in rows), versions, vectors, units, words
 
     def writes(self) -> tuple[str, int]:
