@@ -4,8 +4,8 @@
 - `"a phrase"` is found only where its words stand side by side;
 - `start*` stands for every word that begins so;
 - `+` before any of these makes it required, `-` excludes it (before a letter or a quote: `-5` and `--flag` are words).
-  In a question, which ends with its mark, a word keeps its sign, and so does a single letter anywhere: `-Wall` and `-v`
-  are options there.
+  In a question, which ends with its mark, a word keeps its sign: `-Wall` is an option there. A single letter of ASCII
+  keeps its minus anywhere, as `-v`; one of another script may be a word, and is excluded.
 
 Everything else is plain text. Nothing in a query is ever an operator of the database.
 """

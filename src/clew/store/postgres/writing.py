@@ -43,4 +43,6 @@ class PostgresTransaction(SqlTransaction[Connection]):
         written, present = (None if version is None else int(version) for version in done.rows[0])
         if written is None:
             demand_version(collection, id, present or 0, if_version)
-        return Record(collection, id, written or 0, msgspec.json.decode(text), self._at)
+        # Nothing is written only where another version is there than was wanted.
+        assert written is not None  # noqa: S101
+        return Record(collection, id, written, msgspec.json.decode(text), self._at)
