@@ -15,7 +15,7 @@ from tests.exchange.test_same_graph import given_out, started, taken_in
 
 from clew.errors import Rejected
 from clew.exchange.formats import FORMATS, WRITTEN
-from clew.exchange.model import Exchange, Item
+from clew.exchange.model import Criterion, Exchange, Item
 from clew.exchange.results import ImportReport
 from clew.exchange.sources import Source
 
@@ -260,6 +260,24 @@ def test_code_and_prose_that_look_like_fields_are_exported(clew: Clew, tmp_path:
     second = started(clew, tmp_path / "second", "openspec")
     taken_in(second, Exchange(items=(item,)), "openspec")
     assert "```yaml\n**Key**: value\nImplements: nothing at all\ntimeout: 3\n```" in (second / SPEC).read_text()
+
+
+# Verifies: REQ-d00601-B
+# Verifies: REQ-d00600-C
+@pytest.mark.parametrize("name", ["Trailing #", "Trailing ##", "C#", "#", "Trailing # #"])
+def test_a_name_that_ends_in_number_signs_is_read_as_it_is(clew: Clew, tmp_path: Path, name: str) -> None:
+    folder = project(clew, tmp_path / "first", AUTH)
+    changed = exported(folder).replace(b'"title":"Log in"', f'"title":"{name}"'.encode())
+    imported(folder, changed.replace(b'"title":"S"', f'"title":"{name}"'.encode()))
+    new = Item(id="shelf/new", title=name, text="It SHALL be.", criteria=(Criterion("a", "- **THEN** c", name),))
+    taken_in(folder, Exchange(items=(new,)), "openspec")
+    for id in ("shelf/log-in", "shelf/new"):
+        item = given_out(folder)[id]
+        assert (item.title, [each.title for each in item.criteria]) == (name, [name])
+        assert not item.kept
+    before = (folder / SPEC).read_bytes()
+    report = taken_in(folder, Exchange(items=tuple(given_out(folder).values())), "openspec", "csv")
+    assert (report.changed, (folder / SPEC).read_bytes()) == ((), before)
 
 
 SCENARIOS = AUTH + "\n#### Notes\nOne.\n\n####  scenario:  Requirement ##\n\n  - **THEN** c\n  - **AND** d\n"

@@ -23,6 +23,7 @@ from clew.exchange.places.openspec_text import (
     can_be_metadata,
     citation_line,
     cited_relations,
+    closed,
     field_lines,
     is_own,
     metadata_line,
@@ -192,7 +193,7 @@ class OpenSpecPlace:
         """The text of a requirement that is new, or that cannot be had by changing the old one."""
         name = item.title if here is not None and item.title == here.title else name_of(item)
         own = item.id.rpartition("/")[2]
-        yield from (f"### Requirement: {name}", "")
+        yield from (closed(f"### Requirement: {name}"), "")
         grammar = self._context.grammar
         if text := plain(item.text, misread(item, grammar)):
             yield from (*text.split("\n"), "")

@@ -16,6 +16,7 @@ METADATA = re.compile(r"\s*(?:[-*+]\s+)?(?:\*\*|__)([^*_:]{1,60}?)(?::(?:\*\*|__
 _CITATION = re.compile(r"\s*(Implements|Refines|Verifies):\s(.*)", re.IGNORECASE)
 _NAME = re.compile(r"[^\s*_:][^*_:\n]{0,58}")
 _BETWEEN = re.compile(r"[,;&]|(?<!\S)and(?!\S)")
+_CLOSING = re.compile(r"\s#+$")
 _STARTS_SOMETHING = re.compile(r"#|\s*(?:```|~~~)")
 
 
@@ -29,7 +30,7 @@ def scenario_name(criterion: Criterion) -> str:
 
 def scenario_lines(criterion: Criterion) -> list[str]:
     text = plain(criterion.text)
-    return [f"#### Scenario: {scenario_name(criterion)}", "", *([*text.split("\n"), ""] if text else [])]
+    return [closed(f"#### Scenario: {scenario_name(criterion)}"), "", *([*text.split("\n"), ""] if text else [])]
 
 
 def metadata_line(name: str, value: str) -> str:
@@ -110,7 +111,13 @@ def renamed(heading: str, word: str, former: str, name: str) -> str:
     """A heading in which another name stands in the place of the former; `word` stands before it, with a colon."""
     before = rf"#*\s*{word}\s*:\s*" if word else r"#*\s*"
     start = len(heading) - len(re.sub(before, "", heading, count=1, flags=re.IGNORECASE))
-    return exchanged(heading, start, former, name) + heading[start + len(former) :]
+    made, behind = exchanged(heading, start, former, name), heading[start + len(former) :]
+    return (made if behind.strip() else closed(made)) + behind
+
+
+def closed(heading: str) -> str:
+    """A heading that reads as it is said: number signs at its end would be none of its words, but for a last one."""
+    return f"{heading} #" if _CLOSING.search(heading) else heading
 
 
 def exchanged(line: str, start: int, former: str, text: str) -> str:
