@@ -14,7 +14,7 @@ from tests.contract.memory_client import Memory, remembering, write_project
 from tests.memory.test_purge import OTHER, SECRET, TEXT, content, holding, owner, take_out
 
 from clew.derived.file import DerivedFile
-from clew.derived.packed import PackedText, packed_texts
+from clew.derived.packed import PackedText, earlier_names, packed_texts
 from clew.kb.ingest.library_file import SCHEMA as DOCUMENTS
 from clew.memory.purge.derived import DerivedFiles
 from clew.memory.purge.files import left_in, state_folders
@@ -123,6 +123,29 @@ def test_what_a_document_said_before_it_was_edited_is_taken_out(memory: Memory, 
 
 def documents(memory: Memory) -> Path:
     return (memory.root / ".clew" / "kb" / "documents.db").resolve()
+
+
+# Verifies: REQ-d00320-A, REQ-d00320-D
+def test_an_earlier_heading_is_taken_out_and_others_are_kept(memory: Memory) -> None:
+    pages = {"keys.md": f"# Keys\n\n## {TEXT}\n\n{OTHER}\n", "ropes.md": f"# Ropes\n\n## Old ropes\n\n{TEXT}\n"}
+    pages["rooms.md"] = f"# Rooms\n\n## Room of {SECRET}\n\nThe room of {SECRET} has two doors to the pier.\n"
+    after = pages | {
+        "keys.md": pages["keys.md"].replace(TEXT, "Piers"),
+        "ropes.md": pages["ropes.md"].replace("Old ropes", "New ropes"),
+        "rooms.md": pages["rooms.md"].replace(f"## Room of {SECRET}", "## Doors"),
+    }
+    for contents in (pages, after):
+        for name, text in contents.items():
+            (memory.root / "docs" / name).write_text(text, encoding="utf-8")
+        memory.project.kb.index()
+    assert len(earlier_names(documents(memory))) == 3
+    memory.store(TEXT)
+    done = take_out(memory.project, text=TEXT)
+    assert done.also_cleaned == (f"took what docs/keys.md said before out of {documents(memory)}",)
+    kept = [(f"doc:docs/rooms.md#room-of-{SECRET}", "docs/rooms.md"), ("doc:docs/ropes.md#old-ropes", "docs/ropes.md")]
+    assert (done.left_in, sorted(earlier_names(documents(memory)))) == ((), kept)
+    assert take_out(memory.project, text=SECRET).left_in == ()
+    assert sorted(earlier_names(documents(memory))) == kept
 
 
 # Verifies: REQ-d00320-A

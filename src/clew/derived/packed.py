@@ -2,7 +2,8 @@
 
 A file that packs texts of the project's files says so in a view, `packed_texts`: the number and the path of each
 document, the hash of the file that it was read from, and what was packed. What is deleted from the view is deleted with
-everything that was made of the document. A number stands for one content for ever.
+everything that was made of the document. A number stands for one content for ever. Another view, `earlier_names`, has
+the names by which something was known before, such as by an earlier heading, with the path of the file that it is in.
 """
 
 import zlib
@@ -16,7 +17,10 @@ from clew.errors import StoreCorrupt
 from clew.store.sqlite.compacting import compact
 from clew.store.sqlite.connections import Connections
 
-_COLUMNS = "SELECT count(*) FROM pragma_table_info('packed_texts') WHERE name IN ('number', 'content_hash')"
+_COLUMNS = """
+    SELECT (SELECT count(*) FROM pragma_table_info('packed_texts') WHERE name IN ('number', 'content_hash'))
+        + (SELECT count(*) FROM pragma_table_info('earlier_names') WHERE name IN ('name', 'path'))
+    """
 _VIEW = "SELECT number, path, content_hash, packed FROM packed_texts WHERE number > ?"
 """`packed` is as zlib makes it."""
 
@@ -29,10 +33,10 @@ class PackedText(NamedTuple):
 
 
 def packs_texts(place: Path) -> bool:
-    """Whether a SQLite file has such a view; False for one that is damaged, or that an earlier Clew made."""
+    """Whether a SQLite file has such views; False for one that is damaged, or that an earlier Clew made."""
     try:
         with closing(_opened(place, read_only=True)) as connections, connections.reading() as connection:
-            return bool(connection.execute(_COLUMNS).fetchone() == (2,))
+            return bool(connection.execute(_COLUMNS).fetchone() == (4,))
     except StoreCorrupt:
         return False
 
@@ -46,11 +50,18 @@ def packed_texts(place: Path, *, after: int = 0) -> Iterator[PackedText]:
                 yield PackedText(number, path, content_hash, zlib.decompress(packed).decode("utf-8", "replace"))
 
 
-def take_out(place: Path, numbers: Iterable[int]) -> None:
-    """Take documents out of a file, and leave no byte of them and of what was deleted before."""
+def earlier_names(place: Path) -> list[tuple[str, str | None]]:
+    """Each with the path of the file in which is now what had it; None where that is gone."""
+    with closing(_opened(place, read_only=True)) as connections, connections.reading() as connection:
+        return connection.execute("SELECT name, path FROM earlier_names").fetchall()
+
+
+def take_out(place: Path, numbers: Iterable[int], names: Iterable[str] = ()) -> None:
+    """Take documents and earlier names out of a file, and leave no byte of them and of what was deleted before."""
     with closing(_opened(place, read_only=False)) as connections:
         with connections.writing() as connection:
             connection.executemany("DELETE FROM packed_texts WHERE number = ?", [(number,) for number in numbers])
+            connection.executemany("DELETE FROM earlier_names WHERE name = ?", [(name,) for name in names])
         compact(connections, PATIENCE_SECONDS)
 
 

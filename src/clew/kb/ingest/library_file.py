@@ -9,7 +9,7 @@ from typing import Any
 from clew.derived.file import Schema
 from clew.store.sqlite.connections import Connection
 
-LAYOUT = 7
+LAYOUT = 8
 """Changes when a table does."""
 
 _ITS_SECTIONS = "SELECT number FROM sections WHERE document = old.number"
@@ -126,6 +126,16 @@ _TABLES = (
         DELETE FROM aliases WHERE new IN (SELECT id FROM sections WHERE document = old.number);
         DELETE FROM aliases WHERE new IN (SELECT id FROM documents WHERE number = old.number);
         DELETE FROM documents WHERE number = old.number;
+    END
+    """,
+    """
+    CREATE VIEW earlier_names AS SELECT aliases.old AS name, documents.path AS path FROM aliases
+    LEFT JOIN sections ON sections.id = aliases.new
+    LEFT JOIN documents ON documents.number = sections.document OR documents.id = aliases.new
+    """,
+    """
+    CREATE TRIGGER earlier_name_went INSTEAD OF DELETE ON earlier_names BEGIN
+        DELETE FROM aliases WHERE aliases.old = old.name;
     END
     """,
 )

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from clew.context import DERIVED_FOLDERS
 from clew.derived.file import throw_away
-from clew.derived.packed import PackedText, packed_texts, packs_texts, take_out
+from clew.derived.packed import PackedText, earlier_names, packed_texts, packs_texts, take_out
 from clew.derived.parse_cache import FILE as PARSED
 from clew.errors import ClewError, StoreCorrupt
-from clew.memory.purge.traces import Traces, is_said
+from clew.memory.purge.traces import Traces, is_said, words_of
 from clew.memory.storage.units import EPISODES, PART, unit_id
 from clew.search.engine import INDEX_FILE
 from clew.search.purging import Seen, Sought, is_held, purge_units
@@ -60,8 +60,10 @@ class DerivedFiles:
         with suppress(StoreCorrupt):
             if packs_texts(file):
                 outdated = {each.number: each.path for each in self._outdated(file)}
-                take_out(file, outdated)
-                return [f"took what {path} said before out of {file}" for path in outdated.values()]
+                names = self._names_before(file)
+                take_out(file, outdated, names)
+                paths = dict.fromkeys((*outdated.values(), *names.values()))
+                return [f"took what {path or 'a file'} said before out of {file}" for path in paths]
         return [self.clean(file)]
 
     def is_derived(self, file: Path) -> bool:
@@ -89,7 +91,7 @@ class DerivedFiles:
             yield self._search
         for file in self._documents():
             try:
-                if any(True for _ in self._outdated(file)):
+                if any(True for _ in self._outdated(file)) or self._names_before(file):
                     yield file
             except ClewError:
                 yield file
@@ -114,6 +116,16 @@ class DerivedFiles:
             elif held:
                 yield each
         self._numbers[file] = (identity, last)
+
+    def _names_before(self, file: Path) -> dict[str, str | None]:
+        """The earlier names, as of headings, that hold some of it which their file does not say now, each with the path
+        of the file. The words of a heading are set apart in another way in a name."""
+        found = {}
+        for name, path in earlier_names(file):
+            held = self._traces.in_words.pieces_in("\n".join(map(words_of, name.split("#"))))
+            if held and (path is None or not self._is_said(path, held)):
+                found[name] = path
+        return found
 
     def _is_unchanged(self, each: PackedText) -> bool:
         data = self._content(each.path)

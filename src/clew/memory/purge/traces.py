@@ -79,6 +79,11 @@ class Traces:
             return self
         return Traces((piece for piece in self._pieces if not _is_short(piece)), anywhere=self._anywhere)
 
+    @cached_property
+    def in_words(self) -> "Traces":
+        """By their words alone, as `words_of` writes them."""
+        return Traces(map(words_of, self._pieces), anywhere=map(words_of, self._anywhere))
+
     def in_text(self, text: str) -> bool:
         text = text.casefold()
         return any(True for _ in self._texts.found(text)) or bool(self._alone_in(text))
@@ -140,11 +145,12 @@ def is_said(piece: str, data: bytes) -> bool:
     if Traces((), anywhere=(piece,)).in_bytes(data):
         return True
     text = data.decode("utf-8", "replace")
-    forms = ((_words(piece), _words(text)), (_words(_split(piece)), _words(_split(text))))
+    forms = ((words_of(piece), words_of(text)), (words_of(_split(piece)), words_of(_split(text))))
     return any(looked_for and looked_for in said for looked_for, said in forms)
 
 
-def _words(text: str) -> str:
+def words_of(text: str) -> str:
+    """The words of a text in small letters, however they are set apart in it."""
     return " ".join(_WORD.findall(text)).casefold()
 
 
