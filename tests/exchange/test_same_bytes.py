@@ -486,6 +486,22 @@ def test_labels_that_the_project_has_stay(clew: Clew, tmp_path: Path) -> None:
     assert unsigned((folder / "spec" / "one.md").read_text()) == text.replace("Two.", "2.")
 
 
+# Verifies: REQ-d00601-J
+@pytest.mark.parametrize("behind", ["", "\n### Rationale\n\nWhy not?\n"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_a_heading_of_assertions_goes_with_the_last_of_them(
+    clew: Clew, tmp_path: Path, behind: str, line_end: str
+) -> None:
+    text = "## REQ-p00001: Books\n\n**Level**: PRD | **Status**: Draft\n\nSaid.\n{}" + behind + "\n*End* *Books*\n"
+    there = text.replace("{}", "\n## Assertions\n\nA. One.\nB. Two.\n")
+    folder = project(clew, tmp_path / "first", there.replace("\n", line_end))
+    data = exported(folder, "csv").decode()
+    assert data.count('"A. One.\nB. Two."') == 1
+    imported(folder, "csv", data.replace('"A. One.\nB. Two."', "").encode())
+    after = (folder / "spec" / "one.md").read_bytes().decode()
+    assert unsigned(after) == text.replace("{}", "").replace("\n", line_end)
+
+
 SPEC = """# Shelf
 
 ## Purpose

@@ -163,11 +163,11 @@ class OpenSpecPlace:
         return made.rstrip(b"\r\n") + former[len(former.rstrip(b"\r\n")) :]
 
     def _agreement(self, block: bytes, here: Item, item: Item) -> tuple[bool, ...]:
-        """Whether an edited requirement says what an item says, as far as a spec can: its scenarios and its name, what
-        it cites, its text, its attributes."""
+        """Whether an edited requirement says what an item says, as far as a spec can, by what matters most: that it is
+        one, its name and its scenarios, their texts, what it cites, its text, its attributes. The greater is nearer."""
         found = read_spec(b"## Requirements\n\n" + block).requirements
         if len(found) != 1:
-            return (False,)
+            return (False,) * 6
         made = self._item(found[0], "", "")
         kept, slugs = {each.title for each in here.criteria if each.title}, Slugs("scenario")
         names = (each.title if each.title in kept else scenario_name(each) for each in item.criteria)
@@ -179,6 +179,7 @@ class OpenSpecPlace:
             if name in here.attributes or (value.strip() and can_be_metadata(name))
         }
         return (
+            True,
             made.title == title and [each.label for each in made.criteria] == [slugs.take(name) for name in names],
             [plain(each.text) for each in made.criteria] == [plain(each.text) for each in item.criteria],
             {*made.relations} == {each for each in item.relations if each.kind in CITED or each in here.relations},

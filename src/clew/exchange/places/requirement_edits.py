@@ -35,6 +35,7 @@ from clew.formats.elspais.write.sections import (
     with_section_content,
     with_section_named,
     with_template_mark,
+    without_empty_assertions,
     without_section,
 )
 
@@ -55,6 +56,8 @@ def edited_requirement(data: bytes, grammar: IdGrammar, item: Item, fields: Fiel
     texts = SpecText(grammar, item.id, are_assertions_behind=bool(item.criteria))
     data = with_assertions(data, grammar, record, _assertions(record, item, texts))
     data = _with_attributes(data, grammar, item, texts)
+    if record.assertions and not item.criteria:
+        data = without_empty_assertions(data, grammar)
     if item.text != before.text:
         data = with_preamble(data, grammar, texts.preamble(item.text, before.text))
     data = with_references(data, grammar, REFERENCE_FIELDS, (before, item), fields.written)

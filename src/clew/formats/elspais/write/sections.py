@@ -57,6 +57,18 @@ def empty_headings(data: bytes, grammar: IdGrammar) -> dict[str, int]:
     return found
 
 
+def without_empty_assertions(data: bytes, grammar: IdGrammar) -> bytes:
+    """The block without headings of assertions that have nothing below them."""
+    lines = BlockLines(data, grammar)
+    empty = (index for words, index in empty_headings(data, grammar).items() if plain_heading(words) == "assertions")
+    for index in sorted(empty, reverse=True):
+        stop = index + 1
+        while stop < lines.content_stop and lines.is_blank(stop):
+            stop += 1
+        lines.remove(index, stop)
+    return lines.data()
+
+
 def with_first_section(data: bytes, grammar: IdGrammar, heading: str, text: str) -> bytes:
     """The block with one more section, before those that it has."""
     lines = BlockLines(data, grammar)
