@@ -132,6 +132,8 @@ def test_an_option_in_a_question_is_what_is_asked_for() -> None:
     assert found(index, "Why does the compiler stop at -mno-fused-madd?")[0] == 1
     assert found(index, "What does -v do?") == [2]
     assert found(index, "compiler -v")[0] == 2
+    # Beyond ASCII a single letter may be a word.
+    assert found(index_of({1: "lamp \u6c34", 2: "lamp"}), "lamp -\u6c34") == [2]
     assert sorted(found(index, "compiler -stops")) == [2, 3]
 
 
