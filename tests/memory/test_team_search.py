@@ -10,7 +10,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from tests.contract.memory_client import WHY, Memory, remembering, write_project
 from tests.memory.hook_host import Host
-from tests.memory.test_purge import OTHER, SECRET, TEXT, holding, take_out
+from tests.memory.test_purge import OTHER, SECRET, TEXT, holding, owner, take_out
 from tests.postgres import OwnPostgres, Postgres
 
 from clew.config import load
@@ -192,6 +192,28 @@ def test_a_purge_of_one_server_leaves_nothing_with_another_one(
         assert postgres.execute(f"SELECT count(*) FROM {schema}.unit_bodies WHERE body LIKE '%{SECRET}%'", name) == [
             (0,)
         ]
+
+
+# Verifies: REQ-d00320-A, REQ-d00320-D
+def test_what_was_mirrored_among_documents_goes_from_a_database_that_is_searched(
+    postgres: Postgres, database: str, checkouts: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team(database, checkouts, "database", monkeypatch)
+    name = database.split("/")[3].partition("?")[0]
+    docs = checkouts[0] / "docs"
+    docs.mkdir(exist_ok=True)
+    (docs / "keys.md").write_text(f"# Keys\n\nThe {SECRET} is old.\n", encoding="utf-8")
+    with remembering(checkouts[0]) as memory:
+        secret = memory.store(TEXT)
+        owner(memory.project).service.mirror.switch_on("docs/amemory", "person")
+        memory.project.kb.index()
+        ((schema,),) = postgres.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE '%\\_search'", name)
+        held = f"SELECT count(*) FROM {schema}.unit_bodies WHERE body LIKE '%{SECRET}%'"
+        assert postgres.execute(held, name) > [(2,)]
+        assert take_out(memory.project, ids=(secret,)).left_in == ()
+        assert postgres.execute(held, name) == [(1,)], "what a file says now"
+        assert postgres.execute(f"SELECT count(*) FROM {schema}.streams WHERE body LIKE '%harbour%'", name) == [(0,)]
+    _drop_roles(postgres, database)
 
 
 # Verifies: REQ-d00483-C, REQ-d00492-B

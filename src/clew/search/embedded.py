@@ -16,7 +16,7 @@ from clew.search.lexical.ranking import Bm25Settings, Streams
 from clew.search.lexical.search import Effort, LexicalSearch
 from clew.search.lexical.tables import Totals
 from clew.search.rank.mentions import MAX_BEARERS
-from clew.search.reading import Fact, Spelt
+from clew.search.reading import Fact, Spelt, Standing
 from clew.search.units import Condition, Unit
 from clew.store.sqlite.connections import Connection
 
@@ -206,6 +206,9 @@ class EmbeddedUnits(UnitIndex):
     def asked(self) -> Iterator[EmbeddedReading]:
         with self.reading() as connection:
             yield EmbeddedReading(connection)
+
+    def beyond_files(self) -> tuple[Standing, ...]:
+        return ()
 
 
 class LexicalIndex(LexicalSearch):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -14,6 +14,7 @@ from clew.search.engine import INDEX_FILE
 from clew.search.index import UnitIndex, numbers_of, repack, sweep, writes
 from clew.search.index_tables import is_refilled
 from clew.search.lexical.tables import is_outdated, texts
+from clew.search.reading import Standing, Units
 from clew.store.sqlite.connections import Connection, Connections
 from clew.workspace.find import paths_named
 
@@ -75,6 +76,13 @@ def purge_units(
     return seen
 
 
+def held_beyond_files(units: Units, sought: Sought) -> list[str]:
+    """The ids of those units that hold what is sought, that do not stand so in a file, and that are kept elsewhere than
+    in files."""
+    gone, _ = _held(units.beyond_files(), sought)
+    return list(dict.fromkeys(gone))
+
+
 def _text_hashes(connection: Connection, ids: Collection[str]) -> list[str]:
     numbers = numbers_of(connection, ids).values()
     found = (connection.execute("SELECT text_hash FROM units WHERE number = ?", (number,)) for number in numbers)
@@ -113,11 +121,30 @@ def _looked_through(connection: Connection, sought: Sought, seen: Seen) -> tuple
     after = seen.last if series == seen.series else 0
     find = "SELECT number, id, part, path, quoted FROM units WHERE number > ?"
     units = {number: unit for number, *unit in connection.execute(find, (after,)).fetchall()}
+    gone, own = _held(_standing(connection, units), sought)
+    return gone, Seen(series, max(units, default=after), own)
+
+
+def _standing(connection: Connection, units: dict[int, list[Any]]) -> Iterator[Standing]:
+    rest: Iterable[int] = iter(units)
+    while batch := list(islice(rest, _AT_ONCE)):
+        said = texts(connection, batch)
+        for number in batch:
+            id, part, path, is_section = units[number]
+            yield Standing(id, part, path, bool(is_section), "\n".join((path or "", *said.get(number, ()))))
+
+
+def _held(units: Iterable[Standing], sought: Sought) -> tuple[list[str], Pieces]:
+    """The ids of those of the units that hold it and should not, and what of it files of the project say now."""
     gone: list[str] = []
     own: set[str] = set()
     outdated: set[str] = set()
-    for number, held in _holding(connection, units, sought):
-        id, part, path, is_section = units[number]
+    sections: list[tuple[str, str | None]] = []
+    for id, part, path, is_section, said in units:
+        if is_section:
+            sections.append((id, path))
+        if not (held := sought.held(said)):
+            continue
         if part in sought.parts:
             gone += [id] if id not in sought.staying else []
         elif path is None or sought.is_said(path, held):
@@ -125,14 +152,5 @@ def _looked_through(connection: Connection, sought: Sought, seen: Seen) -> tuple
         else:
             gone.append(id)
             outdated |= {path} if is_section else set()
-    gone += [id for id, _, path, is_section in units.values() if is_section and path in outdated]
-    return gone, Seen(series, max(units, default=after), frozenset(own))
-
-
-def _holding(connection: Connection, units: dict[int, list[str]], sought: Sought) -> Iterator[tuple[int, Pieces]]:
-    """Those of the units whose path, title or text holds it, each with what it holds."""
-    rest: Iterable[int] = iter(units)
-    while batch := list(islice(rest, _AT_ONCE)):
-        for number, said in texts(connection, batch).items():
-            if held := sought.held("\n".join((units[number][2] or "", *said))):
-                yield number, held
+    gone += [id for id, path in sections if path in outdated]
+    return gone, frozenset(own)

@@ -143,6 +143,17 @@ class Reading(Protocol):
         ...
 
 
+class Standing(NamedTuple):
+    """What a unit says, and where it stands."""
+
+    id: str
+    part: str
+    path: str | None
+    is_section: bool
+    said: str
+    """Its path, title and text."""
+
+
 class Units(Protocol):
     """What can be found. Units are found by their words when `put` returns, and by no signal once `delete` does."""
 
@@ -167,6 +178,10 @@ class Units(Protocol):
     def hashes(self, part: str) -> dict[str, str]: ...
 
     def units_of_others(self, part: str) -> list[Unit]: ...
+
+    def beyond_files(self) -> Iterable[Standing]:
+        """What was made of the files of the project and is kept elsewhere than in files."""
+        ...
 
     def asked(self) -> AbstractContextManager[Reading]: ...
 

@@ -33,7 +33,7 @@ class DerivedFiles:
         self._root = root
         self._traces = traces
         self._search = folder / _SEARCH
-        self._sought = Sought((PART, EPISODES), frozenset(map(unit_id, staying)), traces.pieces_in, self._is_said)
+        self.sought = Sought((PART, EPISODES), frozenset(map(unit_id, staying)), traces.pieces_in, self._is_said)
         self._own: dict[str, frozenset[str]] = {}
         """What the documents say that were read from files as they are now, by path."""
         self._seen = Seen()
@@ -50,7 +50,7 @@ class DerivedFiles:
         """Take memories and their traces out, and what was made of texts that they had; returns what was found of
         documents."""
         done = [said for file in self._documents() if file.exists() for said in self._taken_out(file)]
-        self._seen = purge_units(self._search, [unit_id(id) for id in ids], self._sought, text_hashes)
+        self._seen = purge_units(self._search, [unit_id(id) for id in ids], self.sought, text_hashes)
         self._rest = self._traces.without(self._seen.own.union(*self._own.values()))
         return done
 
@@ -65,6 +65,10 @@ class DerivedFiles:
                 paths = dict.fromkeys((*outdated.values(), *names.values()))
                 return [f"took what {path or 'a file'} said before out of {file}" for path in paths]
         return [self.clean(file)]
+
+    def is_indexed_in(self, search: Path | None) -> bool:
+        """Whether the search index with this folder is that of the project."""
+        return search is not None and search.resolve() == self._search
 
     def is_derived(self, file: Path) -> bool:
         """Whether a file was made from the project's files."""
@@ -87,7 +91,7 @@ class DerivedFiles:
         for file in files_below(self.folder):
             if (derived if self.is_derived(file) else rest).in_file(file):
                 yield file
-        if is_held(self._search, self._sought, self._seen):
+        if is_held(self._search, self.sought, self._seen):
             yield self._search
         for file in self._documents():
             try:

@@ -71,8 +71,12 @@ def purge(view: "MemoryView", chosen: Chosen, reason: str) -> Purged:
     folders = state_folders(home)
     traces = with_names(chosen.traces, folders, chosen.ids)
     mirrored = purge_mirrors(folders, chosen.ids)
-    projects = _derived(view, folders, traces, chosen)
+    search = view.units.forget(chosen.ids)
+    projects = _derived(view, folders, search, traces, chosen)
     documents = [said for project in projects for said in project.purge(chosen.ids, chosen.text_hashes)]
+    for project in projects:
+        if project.is_indexed_in(search):
+            view.units.forget_held(project.sought)
     cleaned = purge_files(home, projects, traces)
     if chosen.everything:
         empty_spools(home, folders)
@@ -96,10 +100,12 @@ def purge(view: "MemoryView", chosen: Chosen, reason: str) -> Purged:
     )
 
 
-def _derived(view: "MemoryView", folders: Collection[Path], traces: Traces, chosen: Chosen) -> list[DerivedFiles]:
+def _derived(
+    view: "MemoryView", folders: Collection[Path], search: Path | None, traces: Traces, chosen: Chosen
+) -> list[DerivedFiles]:
     """What Clew made of the files of every project of the repository."""
     places = {folder: folder.parent for folder in folders}
-    if (search := view.units.forget(chosen.ids)) is not None:
+    if search is not None:
         # It lies elsewhere where the project's own folder cannot be written.
         places.setdefault(search.resolve().parent, view.service.home.root)
     return [DerivedFiles(folder, root, traces, chosen.others) for folder, root in places.items()]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from clew.search.embed.embedder import Vectors
     from clew.search.engine import SearchEngine
+    from clew.search.purging import Sought
     from clew.search.question import RankedUnit
 
 log = logging.getLogger(__name__)
@@ -138,6 +139,14 @@ class MemoryUnits:
             return None
         engine.forget(map(unit_id, ids))
         return engine.folder
+
+    def forget_held(self, sought: "Sought") -> None:
+        """Take out what an index in a database holds of it that no file of the project says now."""
+        from clew.search.purging import held_beyond_files
+
+        engine = self._context.engine()
+        if engine is not None:
+            engine.forget(held_beyond_files(engine.units, sought))
 
     def _units(self, wanted: frozenset[str], damaged: Damaged) -> Iterator[Unit]:
         records: Iterable[Record] = self._scanned(wanted, damaged)
