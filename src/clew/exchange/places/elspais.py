@@ -35,9 +35,9 @@ from clew.formats.elspais.records import Journey, Requirement
 from clew.formats.elspais.requirement import UNKNOWN
 from clew.formats.elspais.write.blocks import with_blocks, with_hash
 from clew.formats.elspais.write.changelog import with_changelog_entry
-from clew.formats.elspais.write.lines import with_line_ends
 from clew.formats.openspec.slugs import slug
 from clew.graph.model import NodeKind
+from clew.text.line_ends import newline_of, with_newlines
 from clew.text.shortening import shortened
 from clew.workspace.find import selects
 from clew.workspace.paths import is_glob, raw
@@ -212,7 +212,9 @@ class ElspaisPlace:
         if old is not None:
             former = former or old.raw.encode()
             data = self._edited(item, old, former)
-            return data if self._says(data, item, former) else with_line_ends(self._whole(item, old), former)
+            if self._says(data, item, former):
+                return data
+            return with_newlines(self._whole(item, old).decode(), newline_of(former))
         return self._whole(item)
 
     def _says(self, data: bytes, item: Item, former: bytes) -> bool:
@@ -436,7 +438,7 @@ class _Files:
         for start, end, block in sorted(self._replaced.get(path, ()), reverse=True):
             former = data[start:end]
             data = data[:start] + block.rstrip(b"\r\n") + former[len(former.rstrip(b"\r\n")) :] + data[end:]
-        blocks = [with_line_ends(block, data) for _, block in self._appended.get(path, ())]
+        blocks = [with_newlines(block.decode(), newline_of(data)) for _, block in self._appended.get(path, ())]
         return with_blocks(data or b"# Imported requirements\n", blocks) if blocks else data
 
 

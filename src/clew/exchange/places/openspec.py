@@ -35,7 +35,6 @@ from clew.exchange.places.openspec_text import (
     trimmed,
 )
 from clew.exchange.places.place import FreeIds, Placing, grouped, one_line
-from clew.formats.openspec.apply.plan import newline_of, with_newlines
 from clew.formats.openspec.hashes import settled
 from clew.formats.openspec.layout import checked_id, openspec_root, root_for, spec_path
 from clew.formats.openspec.lines import Lines
@@ -45,6 +44,7 @@ from clew.formats.openspec.references import requirement_id
 from clew.formats.openspec.slugs import Slugs, slug
 from clew.graph.model import NodeKind
 from clew.graph.readers.locations import spec_roots
+from clew.text.line_ends import newline_of, with_newlines
 from clew.text.shortening import shortened
 from clew.workspace.paths import raw
 

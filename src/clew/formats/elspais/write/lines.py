@@ -89,12 +89,6 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", _LOSSLESS)
 
 
-def with_line_ends(block: bytes, data: bytes) -> bytes:
-    """A block of lines that end in LF, with the ends of the lines of a file."""
-    first = next(iter(data.splitlines(keepends=True)), b"")
-    return block.replace(b"\n", first[len(first.rstrip(b"\r\n")) :] or b"\n")
-
-
 def as_read(line: str) -> str:
     """A line as records have it: a byte that is not UTF-8 is U+FFFD there."""
     return encoded(line).decode("utf-8", "replace")

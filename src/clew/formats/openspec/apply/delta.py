@@ -10,7 +10,7 @@ from enum import StrEnum
 
 import msgspec
 
-from clew.formats.openspec.apply.plan import Edit, Plan, edited, with_newlines
+from clew.formats.openspec.apply.plan import Edit, Plan, edited
 from clew.formats.openspec.change import Change
 from clew.formats.openspec.hashes import settled
 from clew.formats.openspec.layout import Layout
@@ -20,6 +20,7 @@ from clew.formats.openspec.records import Delta, Requirement, SectionKind, Spec
 from clew.formats.openspec.rules.delta import check_delta, dropped_scenarios
 from clew.formats.openspec.rules.rules import RULES, Dialect, Issue, Issues, Level
 from clew.formats.openspec.rules.spec import validate_spec
+from clew.text.line_ends import with_newlines
 
 _STRUCTURAL = frozenset(
     {

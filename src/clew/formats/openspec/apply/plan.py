@@ -6,6 +6,7 @@ import msgspec
 
 from clew.errors import Conflict
 from clew.formats.openspec.records import Requirement, Section, SectionKind, Spec
+from clew.text.line_ends import newline_of, with_newlines
 
 
 class Edit(msgspec.Struct, frozen=True):
@@ -134,16 +135,3 @@ class Plan:
             line = self._data[block.start : block.text_end].splitlines()[0]
             return block.start, block.start + len(line), block.heading
         return None
-
-
-def newline_of(data: bytes) -> bytes:
-    """The line end that most lines of a file have."""
-    pairs = data.count(b"\r\n")
-    single, old = data.count(b"\n") - pairs, data.count(b"\r") - pairs
-    if pairs > max(single, old):
-        return b"\r\n"
-    return b"\r" if old > single else b"\n"
-
-
-def with_newlines(text: str, newline: bytes) -> bytes:
-    return text.replace("\r\n", "\n").replace("\r", "\n").encode().replace(b"\n", newline)
