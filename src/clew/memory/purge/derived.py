@@ -13,7 +13,7 @@ from clew.derived.file import throw_away
 from clew.derived.packed import PackedText, earlier_names, packed_texts, packs_texts, take_out
 from clew.derived.parse_cache import FILE as PARSED
 from clew.errors import ClewError, StoreCorrupt
-from clew.memory.purge.traces import Traces, is_said, words_of
+from clew.memory.purge.traces import Content, Traces, words_of
 from clew.memory.storage.units import EPISODES, PART, unit_id
 from clew.search.engine import INDEX_FILE
 from clew.search.purging import Seen, Sought, is_held, purge_units
@@ -39,7 +39,7 @@ class DerivedFiles:
         self._seen = Seen()
         self._numbers: dict[Path, tuple[int, int]] = {}
         """The identity and the last number of each file of documents that was looked through."""
-        self._contents: dict[str, bytes] = {}
+        self._contents: dict[str, Content] = {}
         self._rest = traces
 
     def sought_in(self, file: Path) -> Traces:
@@ -132,20 +132,20 @@ class DerivedFiles:
         return found
 
     def _is_unchanged(self, each: PackedText) -> bool:
-        data = self._content(each.path)
-        return data is not None and content_hash(data) == each.content_hash
+        content = self._content(each.path)
+        return content is not None and content_hash(content.data) == each.content_hash
 
     def _is_said(self, path: str, pieces: frozenset[str]) -> bool:
         """Whether a file of the project says all of these now."""
-        data = self._content(path)
+        content = self._content(path)
         said = self._own.get(path, frozenset())
-        return data is not None and all(
-            piece in said or piece in path.casefold() or is_said(piece, data) for piece in pieces
+        return content is not None and all(
+            piece in said or piece in path.casefold() or content.says(piece) for piece in pieces
         )
 
-    def _content(self, path: str) -> bytes | None:
+    def _content(self, path: str) -> Content | None:
         """What a file has now; None where it is gone."""
         if path not in self._contents:
             with suppress(OSError):
-                self._contents[path] = (self._root / raw(path)).read_bytes()
+                self._contents[path] = Content((self._root / raw(path)).read_bytes())
         return self._contents.get(path)

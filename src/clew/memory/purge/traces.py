@@ -139,14 +139,28 @@ def _is_alone(piece: bytes, data: bytes) -> bool:
     return False
 
 
-def is_said(piece: str, data: bytes) -> bool:
-    """Whether a file with this content says a piece: as it stands there, or in the same words, however they are set
-    apart. What was made of a file is not always spelled as in it: lines are joined, marks left out, names split."""
-    if Traces((), anywhere=(piece,)).in_bytes(data):
-        return True
-    text = data.decode("utf-8", "replace")
-    forms = ((words_of(piece), words_of(text)), (words_of(_split(piece)), words_of(_split(text))))
-    return any(looked_for and looked_for in said for looked_for, said in forms)
+class Content:
+    """What a file has, asked for many pieces."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def says(self, piece: str) -> bool:
+        """Whether a piece stands there, or the same words, however they are set apart. What was made of a file is not
+        always spelled as in it: lines are joined, marks left out, names split."""
+        if any(spelling in self._small for spelling in _spellings(piece)):
+            return True
+        forms = ((words_of(piece), 0), (words_of(_split(piece)), 1))
+        return any(words and words in self._words[form] for words, form in forms)
+
+    @cached_property
+    def _small(self) -> bytes:
+        return self.data.lower()
+
+    @cached_property
+    def _words(self) -> tuple[str, str]:
+        text = self.data.decode("utf-8", "replace")
+        return words_of(text), words_of(_split(text))
 
 
 def words_of(text: str) -> str:
