@@ -169,15 +169,16 @@ class SearchEngine:
         is kept, and the next call goes on from there."""
         return self._dense.make(progress)
 
-    def forget(self, ids: Iterable[str]) -> list[str]:
-        """Take units out, and what was made of their texts for all servers. Their bytes in files are the matter of
-        `purging.purge_units`. Returns the hashes of the texts."""
+    def forget(self, ids: Iterable[str], *, for_all: bool = True, text_hashes: Iterable[str] = ()) -> list[str]:
+        """Take units out, and `for_all` servers what was made of their texts and of those with `text_hashes`. Their
+        bytes in files are the matter of `purging.purge_units`. Returns the hashes of the texts."""
         wanted = list(ids)
         with self.units.asked() as reading:
             units = reading.units_of(reading.numbers_of(wanted).values())
         self.units.delete(wanted)
         hashes = [unit.text_hash() for unit in units.values()]
-        self._dense.forget(hashes)
+        if for_all:
+            self._dense.forget([*hashes, *text_hashes])
         return hashes
 
     @property

@@ -71,7 +71,7 @@ def purge(view: "MemoryView", chosen: Chosen, reason: str) -> Purged:
     folders = state_folders(home)
     traces = with_names(chosen.traces, folders, chosen.ids)
     mirrored = purge_mirrors(folders, chosen.ids)
-    search = view.units.forget(chosen.ids)
+    search = view.units.forget(chosen.ids, chosen.text_hashes)
     projects = _derived(view, folders, search, traces, chosen)
     documents = [said for project in projects for said in project.purge(chosen.ids, chosen.text_hashes)]
     for project in projects:

@@ -128,16 +128,17 @@ class MemoryUnits:
         there = self._home.index.there()
         indexed = (id.removeprefix(_PREFIX) for part in (PART, EPISODES) for id in engine.units.hashes(part))
         if gone := [unit_id(id) for id in indexed if id not in there]:
-            purge_units(engine.folder, gone, text_hashes=engine.forget(gone))
+            # The purge took out what all share, and somebody who only reads may not take it out.
+            purge_units(engine.folder, gone, text_hashes=engine.forget(gone, for_all=False))
         self._home.index.set_mark(mark, purged)
 
-    def forget(self, ids: Iterable[str]) -> "Path | None":
-        """Take memories out of the index, and what was made of their texts for everybody. Returns the folder in whose
-        files bytes of them may be left."""
+    def forget(self, ids: Iterable[str], text_hashes: Iterable[str]) -> "Path | None":
+        """Take memories out of the index, and what was made of their texts for everybody, also of those that they had
+        before. Returns the folder in whose files bytes of them may be left."""
         engine = self._context.engine()
         if engine is None:
             return None
-        engine.forget(map(unit_id, ids))
+        engine.forget(map(unit_id, ids), text_hashes=text_hashes)
         return engine.folder
 
     def forget_held(self, sought: "Sought") -> None:
