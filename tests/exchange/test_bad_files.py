@@ -135,6 +135,8 @@ def test_a_source_that_is_not_there_and_a_format_that_is_none_are_told(clew: Cle
             ("--map", "A=text", "--map", "B=text"),
             "The columns 'A' and 'B' of 'bad.csv' both mean text",
         ),
+        ("id,Note,note\n1,2,\n2,3,4\n", (), "Row 3 of 'bad.csv' has a 'Note' and a 'note', which are one attribute"),
+        ("id,implements,Implements\n1,2,3\n", (), "Row 2 of 'bad.csv' has a 'implements' and a 'Implements'"),
         ("id,text,B\n1,2,3\n", ("--map", "B=text"), "The columns 'text' and 'B' of 'bad.csv' both mean text"),
         ("id,kept\n1,{\n", (), "Row 2 of 'bad.csv': the field 'kept' is '{'"),
     ],

@@ -221,3 +221,45 @@ def test_an_id_that_comes_back_in_another_spelling_is_the_same(clew: Clew, tmp_p
     small[1]["title"] = "Hold one shelf"
     report = came(folder, small)
     assert [(each.as_, each.title) for each in report.changed] == [(rows[1]["id"], "Hold one shelf")]
+
+
+# Verifies: REQ-d00603-D
+@pytest.mark.parametrize("into", ["elspais", "register", "openspec"])
+def test_a_title_that_is_emptied_stays_and_is_told(clew: Clew, tmp_path: Path, into: str) -> None:
+    folder = shelves(clew, tmp_path / "first", into)
+    before, rows = files_of(folder), rows_of(folder)
+    rows[0]["title"] = ""
+    report = came(folder, rows)
+    assert (done(report), report.notes) == (
+        (0, 0, 2, []),
+        (f"title cannot be empty here; it stays: 1 ({rows[0]['id']}).",),
+    )
+    assert {path: text for path, text in files_of(folder).items() if path in before} == before
+
+
+# Verifies: REQ-d00600-E
+@pytest.mark.parametrize("into", ["elspais", "register"])
+def test_a_file_of_an_earlier_export_takes_nothing_back(clew: Clew, tmp_path: Path, into: str) -> None:
+    folder = shelves(clew, tmp_path / "first", into)
+    first = rows_of(folder)
+    for title in ("Hold many books", "Hold all the books"):
+        rows = rows_of(folder)
+        rows[0]["title"] = title
+        assert done(came(folder, rows)) == (0, 1, 1, [])
+    before = files_of(folder)
+    first[0]["text"] = "The shelf shall hold maps."
+    assert done(came(folder, first)) == (0, 0, 1, [first[0]["id"]])
+    assert files_of(folder) == before
+
+
+# Verifies: REQ-d00600-J
+@pytest.mark.parametrize("into", ["elspais", "register", "openspec"])
+def test_two_criteria_of_one_label_are_refused(clew: Clew, tmp_path: Path, into: str) -> None:
+    folder = shelves(clew, tmp_path / "first", into)
+    before, rows = files_of(folder), rows_of(folder)
+    label, _, _ = rows[0]["criteria"].partition(".")
+    rows[0]["criteria"] += f"\n{label}. It shall hold maps."
+    report = came(folder, rows)
+    assert [each.id for each in report.rejected] == [rows[0]["id"]]
+    assert f"has one label, '{label}', for" in report.rejected[0].reason
+    assert {path: text for path, text in files_of(folder).items() if path in before} == before

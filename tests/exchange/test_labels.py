@@ -129,18 +129,3 @@ def test_a_criterion_without_label_takes_none_that_the_requirement_has(
         assert done.returncode == 0, done.stderr
         assert assertions(empty) == expected.format(*labels, **texts).split("\n")
         assert f"REQ-p00001-{labels[1]}" in (empty / "spec" / "t.md").read_text()
-
-
-# Verifies: REQ-d00600-J
-def test_two_criteria_of_one_label_are_refused(clew: Clew, empty: Path, tmp_path: Path) -> None:
-    source = tmp_path / "t.csv"
-    table(source, {"A": HOURS, "B": DAYS}, "B")
-    clew(empty, "import", "csv", str(source))
-    clew(empty, "export", "csv", "--output", str(source))
-    source.write_text(source.read_text().replace(HOURS, f"{HOURS}\nA. {YEARS}"))
-    before = assertions(empty)
-
-    done = clew(empty, "import", "csv", str(source))
-    assert done.returncode == 1
-    assert f"one label for '{HOURS}' and '{YEARS}'; a label names one criterion" in done.stdout + done.stderr
-    assert assertions(empty) == before

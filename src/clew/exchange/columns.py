@@ -103,8 +103,9 @@ def _check_header(header: Sequence[str], name: str, mapping: Mapped | None) -> N
         )
     means = meanings(header, mapping)
     taken: dict[str, str] = {}
+    cited = {means.get(each, each) for each in (mapping.relations if mapping is not None else ())}
     for each in named:
-        other = taken.setdefault(means[each], each)
+        other = taken.setdefault(field_name(means[each], cited), each)
         if other != each and means[each] != _SKIPPED:
             raise FormatError(
                 f"The columns '{shortened(other)}' and '{shortened(each)}' of '{name}' both mean {means[each]}.",
@@ -115,6 +116,19 @@ def _check_header(header: Sequence[str], name: str, mapping: Mapped | None) -> N
             f"'{name}' has no column for ids.",
             hint=f'Say which one it is: --map "COLUMN=id". Its columns are: {shortened(", ".join(named), 400)}.',
         )
+
+
+def _check_spellings(fields: Iterable[str], cited: set[str], number: int, name: str) -> None:
+    """What differs in capitals only is one attribute of an item; items of one table may spell it differently."""
+    taken: dict[str, str] = {}
+    for each in (each for each in fields if each not in OWN):
+        other = taken.setdefault(field_name(each, cited).casefold(), each)
+        if other != each:
+            raise FormatError(
+                f"Row {number} of '{name}' has a '{shortened(other)}' and a '{shortened(each)}', which are one "
+                "attribute.",
+                hint="Empty one of the two cells, or name one column differently. Nothing was changed.",
+            )
 
 
 def _items(
@@ -130,6 +144,7 @@ def _items(
             )
         fields = {means[column]: cell for column, cell in zip(header, row, strict=False) if column and cell}
         fields.pop(_SKIPPED, None)
+        _check_spellings(fields, cited, number, name)
         yield msgspec.structs.replace(
             unflattened(fields, f"Row {number} of '{name}'", relations=cited), path=name, line=number
         )

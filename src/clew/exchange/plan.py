@@ -16,11 +16,12 @@
 Before is the last import; for an item that was exported since, it is that export.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
-from clew.errors import BadInput
+from clew.errors import BadInput, Rejected
 from clew.exchange import results
 from clew.exchange.imports_file import ImportRecord, Kept, left_over, whole
 from clew.exchange.labels import labels_by_record, labels_by_text, labels_to_record
@@ -28,6 +29,7 @@ from clew.exchange.model import Exchange, Item, Relation, attribute, checked, is
 from clew.exchange.places.place import Place, Placing
 from clew.exchange.renames import find_renamed, followed, with_ids
 from clew.text.hashing import content_hash
+from clew.text.shortening import shortened
 
 _MOST_EXAMPLES = 3
 Records = Mapping[tuple[str, str], ImportRecord]
@@ -264,6 +266,7 @@ class _Planner:
         return msgspec.structs.replace(
             item,
             id=self._ids[item.id],
+            title=here.title if here is not None and _has_emptied_title(item) else item.title,
             kind="requirement" if item.kind in self._wishes.include else item.kind,
             criteria=tuple(
                 msgspec.structs.replace(each, label=labels.get(each.label, each.label)) for each in item.criteria
@@ -314,6 +317,7 @@ class _Planner:
         if known is not None and says_the_same and not is_exported_since:
             self._note_kept(item, known.kept)
             return "keep", known
+        _check_labels(item, here)
         placed = self._place.placed(Placing(wanted, self._wishes.name))
         kept = left_over(item, wanted, placed)
         made = ImportRecord(
@@ -356,7 +360,9 @@ class _Planner:
         if made.written == item.version and is_exported_since:
             # The file says what was exported: only what is here changed.
             return "keep", record
-        if {now, before} & {item.version, record.written if record is not None else None}:
+        # A file of an older export than the last import read does not know what that import wrote.
+        imported = record.written if record is not None and not is_exported_since else None
+        if {now, before} & {item.version, imported}:
             self._note_emptied(item, placed)
             self._note_kept(item, kept)
             return "change", made
@@ -405,6 +411,8 @@ class _Planner:
 
     def _note_emptied(self, item: Item, placed: Item) -> None:
         """What was exported with the item and is not said any more, where the format has to say something."""
+        if _has_emptied_title(item):
+            self._emptied.setdefault("title", []).append(item.id)
         for name, value in placed.attributes.items():
             if item.version and value.strip() and not attribute(item, name).strip():
                 self._emptied.setdefault(name, []).append(item.id)
@@ -413,6 +421,25 @@ class _Planner:
 def _counted(found: Mapping[str, Sequence[str]]) -> Iterable[results.Unplaced]:
     for what, ids in sorted(found.items()):
         yield results.Unplaced(what, len(ids), tuple(ids[:_MOST_EXAMPLES]))
+
+
+def _has_emptied_title(item: Item) -> bool:
+    """Of what was exported from here: every requirement has a title."""
+    return bool(item.version) and not item.title.strip()
+
+
+def _check_labels(item: Item, here: Item | None) -> None:
+    """A label that the project itself has twice may come back so."""
+    labels = Counter(each.label for each in item.criteria)
+    there = Counter(each.label for each in here.criteria) if here is not None else Counter()
+    for label in labels - there:
+        if label and labels[label] > 1:
+            texts = " and ".join(f"'{shortened(each.text)}'" for each in item.criteria if each.label == label)
+            raise Rejected(
+                f"'{shortened(item.id)}' has one label, '{shortened(label)}', for {texts}; a label names one "
+                "criterion.",
+                hint="Give each criterion a label of its own in the source, or a new one none.",
+            )
 
 
 def _hash(item: Item, wanted: Item) -> str:

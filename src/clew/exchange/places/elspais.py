@@ -208,7 +208,7 @@ class ElspaisPlace:
         """The text of a requirement or journey; where there is one already, with what differs. `former` is the text of
         that one, byte for byte."""
         if item.kind != JOURNEY:
-            self._check_criteria(item, [each.label for each in old.assertions] if isinstance(old, Requirement) else [])
+            self._check_criteria(item, len(old.assertions) if isinstance(old, Requirement) else 0)
         if old is not None:
             former = former or old.raw.encode()
             data = self._edited(item, old, former)
@@ -238,18 +238,9 @@ class ElspaisPlace:
         value = hash_state(record, self._settings).value if record is not None else NOT_APPLICABLE
         return with_hash(data, self._grammar, value)
 
-    def _check_criteria(self, item: Item, there: Sequence[str]) -> None:
-        labels = Counter(each.label for each in item.criteria)
-        # A label that the project itself has twice may come back so.
-        for label in labels - Counter(there):
-            if label and labels[label] > 1:
-                texts = " and ".join(f"'{shortened(each.text)}'" for each in item.criteria if each.label == label)
-                raise Rejected(
-                    f"'{shortened(item.id)}' has one label for {texts}; a label names one criterion.",
-                    hint="Give each criterion a label of its own in the source, or a new one none.",
-                )
+    def _check_criteria(self, item: Item, there: int) -> None:
         most = self._settings.label_max_count
-        if len(item.criteria) > max(most, len(there)) or "" in labels:
+        if len(item.criteria) > max(most, there) or "" in (each.label for each in item.criteria):
             raise Rejected(
                 f"'{shortened(item.id)}' has {len(item.criteria)} criteria; a requirement has at most {most}.",
                 hint="Split it in the source, or raise max_count in .elspais.toml.",
