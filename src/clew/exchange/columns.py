@@ -81,14 +81,16 @@ def exchange_of(rows: Sequence[Sequence[str]], name: str, mapping: Mapped | None
     if not rows:
         return Exchange()
     header = [cell.strip() for cell in rows[0]]
-    _check_header(header, name, mapping)
     means = meanings(header, mapping)
     cited = {means.get(each, each) for each in (mapping.relations if mapping is not None else ())}
+    _check_header(header, name, mapping, means, cited)
     columns = frozenset(field_name(means[each], cited) for each in header if each and means[each] != _SKIPPED)
     return Exchange(items=tuple(_items(rows, header, means, cited, name)), columns=columns)
 
 
-def _check_header(header: Sequence[str], name: str, mapping: Mapped | None) -> None:
+def _check_header(
+    header: Sequence[str], name: str, mapping: Mapped | None, means: Mapping[str, str], cited: set[str]
+) -> None:
     named = [each for each in header if each]
     twice = next((each for each in named if named.count(each) > 1), None)
     if twice is not None:
@@ -101,9 +103,7 @@ def _check_header(header: Sequence[str], name: str, mapping: Mapped | None) -> N
             f"'{name}' has no column '{shortened(missing[0])}', which the mapping names.",
             hint=f"Its columns are: {shortened(', '.join(named), 400)}.",
         )
-    means = meanings(header, mapping)
     taken: dict[str, str] = {}
-    cited = {means.get(each, each) for each in (mapping.relations if mapping is not None else ())}
     for each in named:
         other = taken.setdefault(field_name(means[each], cited), each)
         if other != each and means[each] != _SKIPPED:

@@ -57,7 +57,7 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     kept: Kept = Kept()
     now: Kept | None = None
     version: str = ""
-    """Of the export that the source said; an item with another one was exported again since."""
+    """Of the export that the source said; an item with another one comes from another export."""
     order: int = 0
     """Higher than those of the other imports that left a record of the requirement before."""
 

@@ -312,9 +312,9 @@ class _Planner:
         hash, file_hash = self._hashes(item, {})
         here = self._here.get(wanted.id)
         known = record if here is not None and record is not None and record.as_ == wanted.id else None
-        is_exported_since = record is None or _is_exported_since(item, record)
+        is_of_another_export = record is None or _is_of_another_export(item, record)
         says_the_same = known is not None and _says_the_same(known, hash, file_hash)
-        if known is not None and says_the_same and not is_exported_since:
+        if known is not None and says_the_same and not is_of_another_export:
             self._note_kept(item, known.kept)
             return "keep", known
         _check_labels(item, here)
@@ -336,7 +336,7 @@ class _Planner:
             return "add", made
         now, before = version_of(here), version_of(with_ids(here, self._former))
         is_renamed_only = known is not None and _says_the_same(known, *self._hashes(item, self._former))
-        if known is not None and is_renamed_only and not is_exported_since:
+        if known is not None and is_renamed_only and not is_of_another_export:
             # The source says what it said; only ids changed here.
             if known.file_hash:
                 self._note_kept(item, known.kept)
@@ -348,7 +348,7 @@ class _Planner:
         if now == made.written:
             self._note_emptied(item, placed)
             if known is not None and (
-                says_the_same or (is_as_exported and (is_exported_since or known.written == now))
+                says_the_same or (is_as_exported and (is_of_another_export or known.written == now))
             ):
                 self._note_kept(item, known.kept)
                 return "keep", known
@@ -357,11 +357,11 @@ class _Planner:
             without_place = msgspec.structs.replace(kept, path="", line=0) if item.version else kept
             is_known = is_as_exported or without_place == Kept()
             return "keep", None if is_known and record is None and item.id == wanted.id else made
-        if made.written == item.version and is_exported_since:
+        if made.written == item.version and is_of_another_export:
             # The file says what was exported: only what is here changed.
             return "keep", record
         # A file of an older export than the last import read does not know what that import wrote.
-        imported = record.written if record is not None and not is_exported_since else None
+        imported = record.written if record is not None and not is_of_another_export else None
         if {now, before} & {item.version, imported}:
             self._note_emptied(item, placed)
             self._note_kept(item, kept)
@@ -452,7 +452,7 @@ def _says_the_same(record: ImportRecord, hash: str, file_hash: str) -> bool:
     return record.file_hash == file_hash or record.hash in (hash, file_hash)
 
 
-def _is_exported_since(item: Item, record: ImportRecord) -> bool:
+def _is_of_another_export(item: Item, record: ImportRecord) -> bool:
     """Whether an item comes from another export than the one that the last import read."""
     return item.version not in ("", record.version)
 
@@ -463,5 +463,5 @@ def _conflict(item: Item, record: ImportRecord | None) -> str:
             "It says something else here, and without its version nobody can say who changed it; what is here stays. "
             "Export again and change that file, or make both say the same."
         )
-    since = "its export" if record is None or _is_exported_since(item, record) else "the last import"
+    since = "its export" if record is None or _is_of_another_export(item, record) else "the last import"
     return f"It changed in the source and here since {since}; what is here stays."

@@ -308,7 +308,7 @@ class ElspaisPlace:
         return found.name
 
     def _level_of(self, item: Item, id: str | None, old: Requirement | None = None) -> str:
-        """What the id says; else what the item says; else what is here already; else what the import says."""
+        """What is here already, where the item names none; else what the id, the item or the import says."""
         of_id = self._grammar.level_of(id) if id is not None else None
         of_item = self._settings.level(attribute(item, "level")) if attribute(item, "level") else None
         if old is not None and of_item is None:
@@ -395,6 +395,7 @@ class _Files:
         self._replaced: dict[str, list[tuple[int, int, bytes]]] = {}
         self._appended: dict[str, list[tuple[str, bytes]]] = {}
         """Ids and blocks."""
+        self._fence_lines: dict[str, int] = {}
 
     def former(self, path: str, old: Requirement | Journey) -> bytes:
         """What stands there now."""
@@ -418,7 +419,10 @@ class _Files:
             self._before[path] = read_if_there(self._root / raw(path))
 
     def _fence_line(self, path: str) -> int:
-        return Lines(self._before[path] or b"", self._grammar.header_prefixes).fence_line
+        if path not in self._fence_lines:
+            data = self._before[path] or b""
+            self._fence_lines[path] = Lines(data, self._grammar.header_prefixes).fence_line
+        return self._fence_lines[path]
 
     def edits(self) -> list[FileEdit]:
         """Rejected where a file would not be read as what it holds."""
