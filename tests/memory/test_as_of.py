@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from tests.contract.memory_client import WHY, remembering, write_project
@@ -121,3 +122,16 @@ def test_what_stands_at_a_place_is_narrowed_by_tags_too(tmp_path: Path) -> None:
         memory.store("Gulls nest here.", about=["docs/lamps.md"], tags=["birds"])
         answer = memory("search_graph", query="lamps", about="docs/lamps.md", filters={"tags": ["birds"]})
         assert [hit["title"] for hit in answer["results"]] == ["Gulls nest here."]
+
+
+# Verifies: REQ-d00305-D
+def test_what_lost_a_tag_since_is_found_by_it(tmp_path: Path) -> None:
+    with remembering(write_project(tmp_path / "harbour")) as memory:
+        id = memory.store("Captain Zebedee leaves at noon.", tags=["ferry"])
+        view = MemoryView(memory.project.memory, Asker(is_owner=True), is_person=True)
+        then = memory.project.memory.home.store.events(collection=MEMORIES, id=id)[-1].at
+        # As a file of the mirror says it that somebody edited.
+        with view.changes.make("edit", view.actor, WHY) as change:
+            change.put(msgspec.structs.replace(change.memory(id), tags=()))
+        for filters, count in (({"tags": ["ferry"], "as_of": then}, 1), ({"tags": ["ferry"]}, 0)):
+            assert len(memory("search_graph", query="Zebedee noon", filters=filters)["results"]) == count

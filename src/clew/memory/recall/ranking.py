@@ -160,7 +160,7 @@ class Recall:
         states = self._library.at(wanted[:_CHANGED_LOOKED_AT], filters.as_of)
         left = len(wanted) - _CHANGED_LOOKED_AT
         note = f"Of the memories that were changed since {filters.as_of}, {left} are known only as they are now."
-        reworded = tuple(id for id, (then, now) in states.items() if (then.title, then.text) != (now.title, now.text))
+        reworded = tuple(id for id, (then, now) in states.items() if _found_by(then) != _found_by(now))
         return _Past({id: then for id, (then, _) in states.items()}, reworded, (note,) if left > 0 else ())
 
     def _scored_then(self, query: str, memories: Iterable[Memory], *, by_meaning: bool) -> "list[_Scored]":
@@ -291,6 +291,11 @@ def _parts(filters: Filters) -> tuple[str, ...]:
     if Kind.EPISODE.value not in filters.kinds:
         return (PART,)
     return (EPISODES,) if len(filters.kinds) == 1 else (PART, EPISODES)
+
+
+def _found_by(memory: Memory) -> tuple[str, str, frozenset[str]]:
+    """What a search finds a memory by: the index knows only what it says now."""
+    return memory.title, memory.text, frozenset(memory.tags)
 
 
 def _ordered_in(ranked: "Sequence[_Scored]", others: "Sequence[_Scored]") -> "list[_Scored]":
