@@ -14,15 +14,17 @@ from typing import Any
 import msgspec
 
 from clew.context import STORE_PATIENCE_SECONDS, Context
-from clew.errors import Conflict, NotFound
+from clew.errors import Conflict, StoreError
 from clew.memory.storage.home import STORE_FILE, places
+from clew.store.backups import MANIFEST, UNVERIFIED, Manifest, damaged, seal, verified
 from clew.store.sqlite.engine import open_sqlite
 from clew.store.team import SHARED_COLLECTIONS, schema_of
 from clew.store.transfer import Copied, content, copy, everything, plan
 from clew.text.database_address import Address
 
 PROJECT_FILE = "project.db"
-MANIFEST = "manifest.json"
+_FILES = (PROJECT_FILE, STORE_FILE)
+"""Of a backup."""
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -37,13 +39,7 @@ class Moved(msgspec.Struct, frozen=True):
     target: str
     project: Copied
     memory: Copied
-
-
-class Manifest(msgspec.Struct, frozen=True):
-    """What a backup has to hold, checked when it is restored."""
-
-    project: Copied
-    memory: Copied
+    notes: tuple[str, ...] = ()
 
 
 Opener = Callable[[ExitStack], Place]
@@ -78,17 +74,11 @@ def team(context: Context, address: Address) -> Opener:
     return opened
 
 
-def backup(folder: Path, *, new: bool) -> Opener:
-    """A folder with a backup; with `new`, one that is to hold one."""
+def backup(name: str, folder: Path) -> Opener:
+    """The stores of a backup, in the folder that holds them or their copies."""
 
     def opened(stack: ExitStack) -> Place:
-        if not new and not (folder / MANIFEST).is_file():
-            raise NotFound(
-                f"'{folder}' holds no complete backup: there is no {MANIFEST} in it.",
-                hint="Name a folder that `clew store backup` made.",
-            )
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return _files(stack, str(folder), folder / PROJECT_FILE, folder / STORE_FILE)
+        return _files(stack, name, folder / PROJECT_FILE, folder / STORE_FILE)
 
     return opened
 
@@ -126,24 +116,38 @@ def keep(source: Opener, folder: Path, report: Callable[[str, int], None]) -> Mo
     """Make a backup in a folder. Its manifest is written last: a folder without one is none."""
     if (folder / MANIFEST).exists():
         raise Conflict(f"'{folder}' holds a backup already.", hint="Name another folder. Nothing was written.")
-    moved = move(source, backup(folder, new=True), report)
-    made = Manifest(moved.project, moved.memory)
-    (folder / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(made), indent=2) + b"\n")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    moved = move(source, backup(str(folder), folder), report)
+    # Both are closed: nothing is left in a log beside them.
+    seal(folder, _FILES, moved.project, moved.memory)
     return moved
 
 
 def restore(folder: Path, target: Opener, report: Callable[[str, int], None]) -> Moved:
-    """Copy a backup into a place that holds nothing else. Conflict where the backup is not what it was made as."""
-    with ExitStack() as stack:
-        kept = backup(folder, new=False)(stack)
-        manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
-        for store, made in ((kept.project, manifest.project), (kept.memory, manifest.memory)):
-            if content(store) != made.content:
-                raise Conflict(
-                    f"The backup in '{folder}' is not what its manifest says.",
-                    hint="It was changed or damaged; use another one. Nothing was restored.",
-                )
-    return move(backup(folder, new=False), target, report)
+    """Copy a backup into a place that holds nothing else. Tampered, before the place is opened, where any byte of the
+    backup is another one than was written."""
+    with verified(folder, _FILES) as (copied, manifest):
+        source = backup(str(folder), copied)
+        if manifest.has_checksums:
+            return move(source, target, report)
+        if cause := _difference(source, manifest):
+            raise damaged(folder, cause.replace(str(copied), str(folder)))
+        return msgspec.structs.replace(move(source, target, report), notes=(UNVERIFIED,))
+
+
+def _difference(source: Opener, manifest: Manifest) -> str | None:
+    """What is wrong in a backup without checksums, as far as its content tells."""
+    try:
+        with ExitStack() as stack:
+            kept = source(stack)
+            for store, made in ((kept.project, manifest.project), (kept.memory, manifest.memory)):
+                if problems := store.check():
+                    return str(problems[0])
+                if content(store) != made.content:
+                    return f"the content is not what {MANIFEST} says"
+    except StoreError as error:
+        return error.message
+    return None
 
 
 @contextmanager

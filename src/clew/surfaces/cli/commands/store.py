@@ -223,4 +223,6 @@ def _report_move(moved: "Moved", *, as_json: bool) -> int:
             f"  {name}: {held.records:,} records, {held.tombstones:,} deleted, {held.events:,} events"
             f" ({copied.events:,} of them now), sha256 {held.sha256}\n"
         )
+    for note in moved.notes:
+        sys.stdout.write(wrapped(f"Note: {note}\n", columns(sys.stdout)))
     return 0

@@ -1,0 +1,142 @@
+"""What a folder with a backup holds, and how every byte of it is verified before anything is made of it.
+
+The manifest names each file with its size and its hash, and ends with a hash of itself. A backup is read from a copy
+that was hashed while it was made: what was verified is what is restored, and the backup stays as it is.
+"""
+
+import hashlib
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from clew.edit.replacing import replace_file
+from clew.errors import NewerFormat, NotFound, StoreFull, Tampered
+from clew.store.transfer import Copied
+
+MANIFEST = "manifest.json"
+VERSION = 2
+"""Backups of format 1 have no field `version`, and no hashes of their files."""
+UNVERIFIED = (
+    "This backup is of an older format and carries no checksums: its records, deletions and events were compared with"
+    " its manifest, its settings could not be. Make a new backup."
+)
+_AT_ONCE = 1024 * 1024
+_USE_ANOTHER = "Restore from another backup. Nothing was restored, and the backup was left as it is."
+
+
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file of a backup."""
+
+    bytes: int
+    sha256: str
+
+
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a backup has to hold."""
+
+    project: Copied
+    memory: Copied
+    version: int = 1
+    files: dict[str, Part] = {}
+    sha256: str = ""
+    """Of the manifest without this field's value."""
+
+    @property
+    def has_checksums(self) -> bool:
+        """Whatever a damaged `version` says: only what has none of these fields is of format 1."""
+        return bool(self.version != 1 or self.files or self.sha256)
+
+
+class _Format(msgspec.Struct):
+    version: int = 1
+
+
+def seal(folder: Path, names: tuple[str, ...], project: Copied, memory: Copied) -> None:
+    """Write the manifest of a backup whose files are complete. A folder without one holds no backup."""
+    files = {name: _part(folder / name) for name in names}
+    replace_file(folder / MANIFEST, _rendered(Manifest(project, memory, VERSION, files)))
+
+
+@contextmanager
+def verified(folder: Path, names: tuple[str, ...]) -> Iterator[tuple[Path, Manifest]]:
+    """A copy of a backup's files, every byte of which is as it was written, and the manifest. Tampered or
+    NotFound where the backup is not whole."""
+    manifest = _manifest(folder)
+    with tempfile.TemporaryDirectory(prefix="clew-restore-") as place:
+        for name in names:
+            copied = _copied(folder / name, Path(place) / name)
+            made = manifest.files.get(name)
+            if manifest.has_checksums and made != copied:
+                raise damaged(folder / name, _difference(made, copied))
+        yield Path(place), manifest
+
+
+def _manifest(folder: Path) -> Manifest:
+    file = folder / MANIFEST
+    if not file.is_file():
+        raise NotFound(
+            f"'{folder}' holds no complete backup: there is no {MANIFEST} in it.",
+            hint="Name a folder that `clew store backup` made.",
+        )
+    data = file.read_bytes()
+    try:
+        found = msgspec.json.decode(data, type=_Format).version
+        if found > VERSION:
+            raise NewerFormat(
+                f"The manifest '{file}' says that the backup is of format {found}; this Clew knows formats up to"
+                f" {VERSION}.",
+                hint="Restore it with a newer Clew. If none made it, the manifest is damaged: use another backup.",
+            )
+        manifest = msgspec.json.decode(data, type=Manifest)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise damaged(file, f"it cannot be read as a manifest ({error})") from None
+    if manifest.has_checksums and data != _rendered(manifest):
+        raise damaged(file, "it does not match the checksum in it")
+    return manifest
+
+
+def _rendered(manifest: Manifest) -> bytes:
+    """A manifest with its own hash, as it is written: the one way to write it, so that every changed byte shows."""
+    bare = msgspec.json.encode(msgspec.structs.replace(manifest, sha256=""))
+    sealed = msgspec.structs.replace(manifest, sha256=hashlib.sha256(bare).hexdigest())
+    return msgspec.json.format(msgspec.json.encode(sealed), indent=2) + b"\n"
+
+
+def _part(file: Path) -> Part:
+    with file.open("rb") as opened:
+        return Part(file.stat().st_size, hashlib.file_digest(opened, "sha256").hexdigest())
+
+
+def _copied(file: Path, target: Path) -> Part:
+    """Copy a file; what was read."""
+    if not file.is_file():
+        raise damaged(file, "it is missing")
+    size, hashed = 0, hashlib.sha256()
+    with file.open("rb") as source:
+        try:
+            with target.open("xb") as copy:
+                while chunk := source.read(_AT_ONCE):
+                    size += len(chunk)
+                    hashed.update(chunk)
+                    copy.write(chunk)
+        except OSError as error:
+            raise StoreFull(
+                f"'{file}' cannot be copied to '{target.parent}' to be verified: {error.strerror or error}.",
+                hint="Free some space there, or name another folder in TMPDIR. Nothing was restored.",
+            ) from error
+    return Part(size, hashed.hexdigest())
+
+
+def _difference(made: Part | None, found: Part) -> str:
+    if made is None:
+        return f"{MANIFEST} says nothing"
+    if made.bytes != found.bytes:
+        return f"it has {found.bytes:,} bytes instead of {made.bytes:,}"
+    return f"its SHA-256 is {found.sha256[:16]}… instead of {made.sha256[:16]}…"
+
+
+def damaged(file: Path, cause: str) -> Tampered:
+    return Tampered(f"The backup is damaged, or was changed: of '{file}', {cause}.", hint=_USE_ANOTHER)
