@@ -1,5 +1,6 @@
 """Prepared statements that are asked together, on a real connection."""
 
+import select
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -37,6 +38,15 @@ def test_a_text_larger_than_what_is_sent_at_once_arrives_whole(lent: Lent) -> No
     text = "ä" * 5_000_000
     (done,) = ask(lent, Asked(SAY, (text,)))
     assert done.rows == [(text,)]
+
+
+# Verifies: REQ-o00065-A
+def test_a_system_without_poll_waits_by_select(lent: Lent, monkeypatch: pytest.MonkeyPatch) -> None:
+    # As on Windows.
+    monkeypatch.delattr(select, "poll")
+    text = "ä" * 5_000_000
+    first, second = ask(lent, Asked(SAY, (text,)), Asked(SAY, ("next",)))
+    assert (first.rows, second.rows) == ([(text,)], [("next",)])
 
 
 # Verifies: REQ-d00483-D

@@ -5,7 +5,7 @@ record is written. Here libpq is asked directly, as psycopg lets one do. Values 
 """
 
 import select
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -44,8 +44,7 @@ class _Session:
 
     def __init__(self, lent: Lent) -> None:
         self.prepared: set[bytes] = set()
-        self.answers = select.poll()
-        self.answers.register(lent.pgconn.socket, select.POLLIN)
+        self.wait = _waiter(lent.pgconn.socket)
 
 
 _sessions: "WeakKeyDictionary[Lent, _Session]" = WeakKeyDictionary()
@@ -101,7 +100,7 @@ def _sent(
     while True:
         while there.is_busy():
             # Other threads go on meanwhile.
-            session.answers.poll()
+            session.wait()
             there.consume_input()
         result = there.get_result()
         if result is None:
@@ -122,12 +121,20 @@ def _encoded(value: str) -> bytes:
     return value.encode()
 
 
+def _waiter(socket: int, *, sends: bool = False) -> Callable[[], object]:
+    """What waits until there is something to read, or until more can be sent as well."""
+    if hasattr(select, "poll"):
+        polled = select.poll()
+        polled.register(socket, select.POLLIN | select.POLLOUT if sends else select.POLLIN)
+        return polled.poll
+    # Windows has no `poll`, and takes a socket of any number here.
+    return lambda: select.select([socket], [socket] if sends else [], [])
+
+
 def _flush(there: "pq.abc.PGconn") -> None:
     """Send all, also more than the way there takes at once."""
     while there.flush():
-        waiting = select.poll()
-        waiting.register(there.socket, select.POLLIN | select.POLLOUT)
-        waiting.poll()
+        _waiter(there.socket, sends=True)()
         there.consume_input()
 
 
