@@ -1,6 +1,8 @@
 """The database of a search index that cannot be used, where what is said of it holds no secret, or is put back from a
 backup."""
 
+import os
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,17 +12,20 @@ from clew.errors import StoreError, StoreUnreachable
 from clew.operation.paging import Cursors
 from clew.search.engine import SearchEngine
 from clew.search.question import Question
-from clew.search.units import Scope, Unit
+from clew.search.units import Condition, Scope, Unit
 from clew.text.database_address import Address
 
 pytest.importorskip("psycopg")
 
 import psycopg
 
+from clew.search.database import tables
 from clew.search.database.connecting import Database
 from clew.search.database.meanings import DatabaseMeanings
 from clew.search.database.opening import in_database
 from clew.search.database.reading import DatabaseReading
+from clew.search.database.tables import STEPS, Step
+from clew.search.database.units import DatabaseUnits
 
 
 # Verifies: REQ-d00480-C
@@ -121,3 +126,66 @@ def test_a_space_of_which_nothing_is_known_is_empty() -> None:
     reading.begin([])
     assert reading.state() == ("", 0, 0, 0, 0)
     assert reading.embedded == []
+
+
+_UNITS = """
+    INSERT INTO units (space, id, part, title, content_hash, text_hash, characters, quoted)
+    SELECT 1 + number % 2, 'u' || number, CASE WHEN number % 5 = 0 THEN 'note' ELSE 'unit' END, '', '', '', 1, false
+    FROM generate_series(1, 5000) AS made (number)
+"""
+
+
+# Verifies: REQ-d00490-G
+def test_a_sample_is_read_in_the_order_of_an_index(search_database: str) -> None:
+    condition = Condition("units.part IN (?)", ("unit",))
+    with closing(Database(Address(search_database), "sampled")) as database, database.connection() as connection:
+        reading = DatabaseReading(connection, database.space)
+        connection.execute(_UNITS)
+        connection.execute("ANALYZE units")
+        statement, values = reading.sampling(condition, 200)
+        plan = [line for (line,) in connection.execute(f"EXPLAIN {statement}", values)]
+        assert sum("units_by_sample" in line for line in plan) == 2
+        assert not any("Seq Scan" in line for line in plan)
+        sample = reading.sample(condition, 200)
+        plain = "SELECT number FROM units WHERE part = 'unit' ORDER BY md5(id), id LIMIT 200"
+        assert sample == [number for (number,) in connection.execute(plain)]
+
+
+# Verifies: REQ-d00490-G
+def test_servers_of_neighbouring_versions_work_on_one_index(
+    search_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def steps() -> list[int]:
+        with psycopg.connect(search_database) as connection:
+            found = connection.execute("SELECT to_regclass('near.search_steps') IS NOT NULL").fetchone() == (True,)
+            rows = connection.execute("SELECT number FROM near.search_steps ORDER BY 1").fetchall() if found else []
+        return [number for (number,) in rows]
+
+    def is_written(id: str) -> bool:
+        with closing(DatabaseUnits(Database(Address(search_database), "near"))) as units:
+            units.put([Unit(id=id, part="unit", title="Ropes", body="Ropes are coiled clockwise.")])
+            with units.asked() as reading:
+                return reading.numbers_of([id])[id] in reading.sample(Condition("units.part IN (?)", ("unit",)), 50)
+
+    later = Step(STEPS[-1].number + 1, "later", ("ALTER TABLE spaces ADD COLUMN later text",))
+    for known in ((), STEPS, (*STEPS, later)):
+        monkeypatch.setattr(tables, "STEPS", known)
+        assert is_written(f"by the server that knows {len(known)} steps")
+    assert steps() == [*(step.number for step in STEPS), later.number]
+    monkeypatch.setattr(tables, "STEPS", STEPS)
+    assert is_written("by the earlier server again")
+    # A writer, who owns no tables, leaves the steps to the owner.
+    with psycopg.connect(search_database, autocommit=True) as connection:
+        connection.execute("DELETE FROM near.search_steps")
+        connection.execute("DROP INDEX near.units_by_sample")
+        role = f"writer_{os.getpid()}"
+        connection.execute(f"CREATE ROLE {role} NOLOGIN")
+        try:
+            tables.grant(connection, "near", reader=role, writer=role)
+            with psycopg.connect(search_database) as other:
+                other.execute(f"SET ROLE {role}")
+                tables.make_tables(other, "near")
+        finally:
+            connection.execute(f"DROP OWNED BY {role}")
+            connection.execute(f"DROP ROLE {role}")
+    assert steps() == []

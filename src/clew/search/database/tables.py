@@ -9,11 +9,13 @@ makes of the number of times and the length of the text, but for the rarity of t
 change later. Candidates are summed up from the impacts; then the ranking of `lexical/ranking.py` begins.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from clew.errors import StoreError
 
 VERSION = 1
+"""What a server has to know to work on the tables. A step that only adds leaves it as it is: servers of neighbouring
+versions work on one index."""
 SHARED = 1
 """The space of what was remembered."""
 SHARED_NAME = "shared"
@@ -135,6 +137,25 @@ STATEMENTS = (
 )
 
 
+class Step(NamedTuple):
+    number: int
+    name: str
+    statements: tuple[str, ...]
+
+
+STEPS = (
+    # A sample is the first units by the hash of their ids: without the index, all units are sorted for it.
+    Step(2, "samples", ("CREATE INDEX units_by_sample ON units (space, md5(id), id)",)),
+)
+"""What came later. A step that has been released is never changed. Until the owner of the tables takes one, servers
+work without it."""
+_TAKEN = """
+    CREATE TABLE search_steps (
+        number int PRIMARY KEY, name text NOT NULL, at timestamptz NOT NULL DEFAULT now()
+    )
+"""
+
+
 def grant(connection: Any, schema: str, *, reader: str, writer: str) -> None:
     """Let a project's roles use its search index: one reads, the other one writes as well."""
     name, own = f'"{schema}"', f'"{writer}"'
@@ -171,11 +192,26 @@ def make_tables(connection: Any, schema: str) -> None:
             for statement in STATEMENTS:
                 connection.execute(statement)
         (made,) = connection.execute(f"SELECT version FROM {name}.search_version").fetchone()  # noqa: S608
+        owned = "SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = %s::regclass"
+        if made <= VERSION and connection.execute(owned, (f"{name}.units",)).fetchone()[0]:
+            _take_steps(connection, name)
     if made > VERSION:
         raise StoreError(
             f"The search index in the schema {schema} has version {made}; this Clew knows {VERSION}.",
             hint="Update this Clew.",
         )
+
+
+def _take_steps(connection: Any, name: str) -> None:
+    connection.execute(f"SET LOCAL search_path TO {name}, public")
+    if connection.execute("SELECT to_regclass('search_steps')").fetchone()[0] is None:
+        connection.execute(_TAKEN)
+    taken = {number for (number,) in connection.execute("SELECT number FROM search_steps")}
+    for step in STEPS:
+        if step.number not in taken:
+            for statement in step.statements:
+                connection.execute(statement)
+            connection.execute("INSERT INTO search_steps (number, name) VALUES (%s, %s)", (step.number, step.name))
 
 
 def space_of(connection: Any, name: str) -> int:
