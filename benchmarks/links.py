@@ -25,8 +25,7 @@ from clew.config import EmbedSettings
 from clew.search.embed.opening import open_embedder
 from clew.search.eval.metrics import average_precision
 from clew.text.keywords import STOP_WORDS
-from clew.text.stem import stem
-from clew.text.words import split
+from clew.text.words import split, stem
 from clew.trace.links.confidence import confidences
 from clew.trace.links.match.matching import Candidates
 from clew.trace.links.match.meaning import Vectors

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.text.stem import stem
-from clew.text.words import MAX_WORD_CHARACTERS, split, terms, words
+from clew.text.words import MAX_WORD_CHARACTERS, split, stem, terms, words
 
 _ENDINGS = ("", "ing", "ed", "ation", "ational", "fulness", "iveness", "ization", "ly", "s")
 

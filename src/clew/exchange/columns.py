@@ -13,7 +13,7 @@ from clew.errors import FormatError
 from clew.exchange.flat import KNOWN_RELATIONS, OWN, field_name, flattened, unflattened
 from clew.exchange.model import Exchange, Item, relation_kind
 from clew.exchange.sources import json_of
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 _USUAL = {
     "id": ("id", "uid", "identifier", "req id", "requirement id", "object identifier", "key"),

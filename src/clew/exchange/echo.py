@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 import msgspec
 
 from clew.exchange.model import Criterion, Exchange, Item, Relation, relation_kind
-from clew.text.matching import matched
+from clew.text.lines import matched
 
 _PARTS = ("kind", "title", "parent", "rich", "kept")
 

@@ -18,7 +18,7 @@ import msgspec
 
 from clew.errors import FormatError
 from clew.exchange.model import Criterion, Item, Relation, relation_kind
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 OWN = ("id", "kind", "title", "text", "criteria", "parent", "xhtml", "version", "kept")
 """The names that are no attributes."""

@@ -12,8 +12,7 @@ from typing import Any
 import msgspec
 
 from clew.text.controls import escaped_json
-from clew.text.counting import counted
-from clew.text.shortening import one_line, shortened
+from clew.text.display import counted, one_line, shortened
 
 _NAMESPACE = uuid.UUID("6f1d3c1e-6f6e-4a57-9a54-0b5a4b0b1f2e")
 _LONGEST_TEXT = 60_000

@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from clew.errors import InvalidArgument, WouldCycle
+from clew.text.display import shortened
 from clew.text.hashing import content_hash
-from clew.text.shortening import shortened
 
 REQUIREMENT = "requirement"
 HEADING = "heading"

@@ -16,7 +16,7 @@ from clew.exchange.service import ExchangeService, ImportWishes
 from clew.exchange.sources import Source, source_at
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Option, Toolset
-from clew.text.counting import counted
+from clew.text.display import counted
 
 _MOST_SHOWN = 20
 _NO_FORMAT = ("`{command}` needs a format.", f"Formats are {', '.join(sorted(FORMATS))}.")

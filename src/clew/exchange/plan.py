@@ -28,8 +28,8 @@ from clew.exchange.labels import labels_by_record, labels_by_text, labels_to_rec
 from clew.exchange.model import Exchange, Item, Relation, attribute, checked, is_same, refuse_circles, version_of
 from clew.exchange.places.place import Place, Placing
 from clew.exchange.renames import find_renamed, followed, with_ids
+from clew.text.display import shortened
 from clew.text.hashing import content_hash
-from clew.text.shortening import shortened
 
 _MOST_EXAMPLES = 3
 Records = Mapping[tuple[str, str], ImportRecord]

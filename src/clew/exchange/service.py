@@ -20,7 +20,7 @@ from clew.exchange.plan import Plan, Records, Wishes, plan_import
 from clew.exchange.renames import find_renamed, followed, under_original_ids, with_ids
 from clew.formats.register.ids import normalise
 from clew.graph.model import Node, NodeKind
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 if TYPE_CHECKING:
     from clew.exchange.columns import Mapped

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 import msgspec
 
 from clew.formats.diagnostics import Diagnostic
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 REVIEWS_VERSION = 2
 """Goes up whenever the same bytes give other records."""

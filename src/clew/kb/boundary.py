@@ -12,7 +12,7 @@ from msgspec import Meta
 from clew.config import EnvironmentName, KbTable
 from clew.errors import ScopeViolation
 from clew.kb.ingest.records import DocumentRecord
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 MOST_NAMES = 50
 

@@ -7,7 +7,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 from clew.markup.prose import inline, prose
 from clew.text.controls import pretty_json, printable
-from clew.text.counting import counted
+from clew.text.display import counted
 
 
 def environment(*packages: str) -> Environment:

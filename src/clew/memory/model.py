@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from clew.text.display import MORE
 from clew.text.passage_hash import PassageHash
-from clew.text.shortening import MORE
 
 MEMORIES = "memory"
 LINKS = "link"

@@ -22,8 +22,8 @@ from clew.errors import ClewError, InvalidArgument, NotFound
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.memory.model import Cite, LinkKind
 from clew.memory.passages import section_text, symbol_text
+from clew.text.display import shortened
 from clew.text.passage_hash import PassageHash, is_indented, lines_hash, lines_left, passage_hash, says, stands_in
-from clew.text.shortening import shortened
 from clew.workspace.files import path_inside, read_bytes
 
 State = Literal["fresh", "changed", "moved", "gone"]

@@ -2,7 +2,7 @@
 
 from clew.cache import Cache
 from clew.errors import InvalidArgument, NotFound
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 LONGEST_VALUE = 4_096
 _SESSIONS = 256

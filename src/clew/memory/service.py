@@ -35,7 +35,7 @@ from clew.memory.writing.remember import Stored, Writer
 from clew.memory.writing.scrub import scrub
 from clew.once import Once
 from clew.store.person import signed
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 if TYPE_CHECKING:
     from clew.memory.cognition.dreams.dream import Dreams

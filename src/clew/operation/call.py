@@ -19,7 +19,7 @@ from clew.operation.listing import Listed
 from clew.operation.one_line import problem_with_lines
 from clew.operation.paging import WIDEST, Pages
 from clew.text.choices import as_listed, choices, explained
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 if TYPE_CHECKING:
     from clew.ai.model import Model

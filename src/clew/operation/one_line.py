@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta, inspect
 
 from clew.text.controls import control_in
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 _EXTRA: Final = "many_lines"
 MANY_LINES: Final = Meta(extra={_EXTRA: True})

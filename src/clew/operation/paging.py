@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from clew.errors import InvalidCursor
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 _OFFSET_BYTES = 6
 _SIGNATURE_BYTES = 12

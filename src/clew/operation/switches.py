@@ -16,7 +16,7 @@ from clew.errors import ConfigError
 from clew.operation.declare import Toolset
 from clew.operation.listing import Listed
 from clew.operation.names import NameStyle
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 KB_V2 = "MCP_KB_V2_ENABLED"
 STRUCTURED_OUTPUT = "MCP_STRUCTURED_OUTPUT_ENABLED"

@@ -8,7 +8,7 @@ import msgspec
 from clew.errors import NotFound
 from clew.register import help_texts
 from clew.register.rules.codes import RULES
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 
 class HelpSection(msgspec.Struct, frozen=True):

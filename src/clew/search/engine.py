@@ -39,8 +39,8 @@ from clew.search.rank.ranking import Kept, Rankings, key_of, meaning, rank
 from clew.search.rank.recipes import BUILT_IN, Recipe, Recipes
 from clew.search.reading import Meanings, Reading, Units
 from clew.search.units import Filters, Scope, compile_condition
+from clew.text.display import one_line
 from clew.text.keywords import keywords
-from clew.text.shortening import one_line
 from clew.text.words import storable, terms
 
 if TYPE_CHECKING:

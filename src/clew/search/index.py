@@ -23,8 +23,8 @@ from clew.search.lexical.packing import Text
 from clew.search.rank.mentions import title_key
 from clew.search.units import MAX_ID_CHARACTERS, Condition, Unit, moment
 from clew.store.sqlite.connections import Connection
+from clew.text.display import shortened
 from clew.text.hashing import short_hash
-from clew.text.shortening import shortened
 from clew.text.words import storable
 
 MAX_TEXT_CHARACTERS = 8_000_000

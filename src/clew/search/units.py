@@ -12,8 +12,8 @@ from posixpath import normpath
 import msgspec
 
 from clew.errors import InvalidArgument
+from clew.text.display import shortened
 from clew.text.hashing import content_hash
-from clew.text.shortening import shortened
 
 MAX_ID_CHARACTERS = 512
 WORDS_ONLY = frozenset({"code"})

@@ -33,7 +33,7 @@ from clew.formats.openspec.rules.change import check_whole
 from clew.specs.library import ChangeEntry, Library
 from clew.specs.results import ArchiveReport
 from clew.store.interface import Damaged, Store
-from clew.text.counting import counted
+from clew.text.display import counted
 from clew.workspace.files import read_bytes, resolve
 from clew.workspace.find import files_below, names_in
 from clew.workspace.paths import display, raw

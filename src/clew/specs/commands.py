@@ -22,7 +22,7 @@ from clew.specs.results import (
 )
 from clew.specs.tasks import MarkedTask
 from clew.text.controls import pretty_json
-from clew.text.counting import counted
+from clew.text.display import counted
 from clew.text.terminal import coloured
 
 _PAGE = ("limit", "cursor")

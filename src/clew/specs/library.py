@@ -16,7 +16,7 @@ from clew.formats.openspec.records import Delta, Requirement, Scenario, Spec
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
 from clew.graph.readers.specs import MISPLACED, SpecFile
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 _NOTES = (PlaceKind.SPEC_NOTE, PlaceKind.CHANGE_NOTE, PlaceKind.DELTA_NOTE)
 _FILE = "file."

@@ -9,7 +9,7 @@ from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Option, Toolset
 from clew.specs import results
 from clew.specs.operations import ChangeId
-from clew.text.counting import counted
+from clew.text.display import counted
 from clew.text.terminal import coloured
 
 _SIGNS = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("~", "yellow"), "renamed": ("→", "cyan")}

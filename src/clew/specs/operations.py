@@ -9,7 +9,7 @@ from clew.operation.budget import longest_page
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
 from clew.specs import results
-from clew.text.counting import counted
+from clew.text.display import counted
 from clew.text.terminal import coloured
 
 MOST_FOUND = 500

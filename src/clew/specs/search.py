@@ -21,7 +21,7 @@ from clew.search.quote.evidence import preview
 from clew.search.units import Filters, Scope, Unit, unit_id
 from clew.specs.library import Library, SpecEntry, similar_names
 from clew.specs.results import IndexBuilt, SpecHit, SpecHits
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 _MANIFEST = "spec_index"
 NEAR = 0.3

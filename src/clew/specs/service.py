@@ -37,7 +37,7 @@ from clew.specs.library import (
     unreadable_files,
 )
 from clew.specs.written_against import GitBase, GitBases
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 from clew.workspace.files import read_bytes, resolve
 
 if TYPE_CHECKING:

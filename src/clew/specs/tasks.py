@@ -11,7 +11,7 @@ from clew.edit.transaction import Purpose, Transaction
 from clew.errors import FileChanged, NotFound
 from clew.formats.openspec.tasks import Task, read_tasks
 from clew.store.interface import Store
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 from clew.workspace.files import read_bytes
 
 TASKS_FILE = "tasks.md"

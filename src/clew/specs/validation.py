@@ -10,7 +10,7 @@ from clew.formats.openspec.rules.rules import Dialect, Issue, Level, is_valid, o
 from clew.formats.openspec.rules.spec import validate_spec
 from clew.specs.library import Library, SpecEntry, UnreadableFile
 from clew.specs.results import IssueReport, Validation
-from clew.text.counting import counted
+from clew.text.display import counted
 
 _SECTIONS = {
     PlaceKind.PROPOSAL: "proposal",

@@ -9,7 +9,7 @@ from clew.formats.openspec.names import folded
 from clew.formats.openspec.records import Delta, Requirement, Section
 from clew.specs import results
 from clew.specs.library import ChangeEntry, Library, SpecEntry, similar_names
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 from clew.text.tokens import estimate_tokens
 
 _CATALOGUED, _ROOM = 300, 2_800

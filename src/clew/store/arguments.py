@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from clew.errors import InvalidArgument
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 LONGEST_NAME = 512
 LARGEST_NUMBER = 2**63 - 1

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 _STEP = re.compile(r"[^.`\[\]]+")
 """On the way to a value: a name, or a place in a list."""

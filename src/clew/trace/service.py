@@ -12,7 +12,7 @@ from clew.graph.build.builder import BuildReport, without_garbage_collection
 from clew.graph.graph import Graph
 from clew.graph.model import HIERARCHY, Node, NodeKind
 from clew.graph.walk import reached
-from clew.text.counting import counted
+from clew.text.display import counted
 from clew.trace import coverage
 from clew.trace.find.lists import TraceQueries
 from clew.trace.find.search import Check, Matches, Rank, RequirementSearch

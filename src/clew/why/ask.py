@@ -12,7 +12,7 @@ from clew.search.quote.definitions import phrases_of
 from clew.search.quote.evidence import Limits
 from clew.search.quote.windows import Passage, WeightedQuestion, window_evidence
 from clew.search.units import Unit
-from clew.text.shortening import one_line
+from clew.text.display import one_line
 from clew.text.terminal import coloured
 from clew.why.search import Everything, varied
 

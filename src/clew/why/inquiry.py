@@ -9,7 +9,7 @@ from clew.derived.history import Commit, History
 from clew.derived.history_reader import DEADLINE_SECONDS, Readiness
 from clew.graph.code.region import CodeRegion
 from clew.graph.model import Node, NodeKind
-from clew.text.shortening import one_line
+from clew.text.display import one_line
 from clew.why.target import Text, find_target, read_text
 
 if TYPE_CHECKING:

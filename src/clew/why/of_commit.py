@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from clew.derived.history import Commit
 from clew.graph.model import EdgeKind, NodeKind
-from clew.text.shortening import one_line
+from clew.text.display import one_line
 from clew.why.answer import Fact, Section, section
 from clew.why.inquiry import Inquiry, commit_line, day, references_in
 from clew.why.sections.made import REVERTS, around, commits_of

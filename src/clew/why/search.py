@@ -17,8 +17,8 @@ from clew.search.question import Question, RankedUnit
 from clew.search.quote.evidence import preview
 from clew.search.quote.names import names_in
 from clew.search.units import Filters, Scope, Unit
+from clew.text.display import one_line
 from clew.text.sentences import is_heading
-from clew.text.shortening import one_line
 from clew.why import code_units
 from clew.why.target import path_of
 

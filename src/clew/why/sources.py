@@ -10,7 +10,7 @@ import msgspec
 from clew.errors import NotFound
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 from clew.trace.read.assertions import written
 from clew.why.target import is_ignored, read_text
 from clew.workspace.files import path_inside

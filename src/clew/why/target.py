@@ -13,7 +13,7 @@ import msgspec
 from clew.errors import ClewError, InvalidArgument, NotFound
 from clew.formats.code.outline import Outline, Symbol, decoded, enclosing, outline_of
 from clew.graph.model import Node, NodeKind
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 from clew.trace.read.resolve import Resolver
 from clew.workspace.files import path_inside, read_bytes
 from clew.workspace.git import api as git

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from clew.errors import NotFound
 from clew.formats.openspec.references import requirement_id
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 if TYPE_CHECKING:
     from clew.formats.documents.model import Section

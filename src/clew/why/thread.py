@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from clew.graph.model import EdgeKind, NodeKind
 from clew.operation.call import Call
-from clew.text.counting import counted
-from clew.text.shortening import one_line
+from clew.text.display import counted, one_line
 from clew.why.answer import Fact, Section, Thread, section
 from clew.why.inquiry import Inquiry
 from clew.why.of_commit import commit_sections

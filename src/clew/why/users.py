@@ -12,7 +12,7 @@ from clew.formats.code.languages import family_for
 from clew.graph.code.region import PREFIX, CodeRegion
 from clew.graph.model import EdgeKind, NodeKind
 from clew.graph.walk import Walk
-from clew.text.counting import counted
+from clew.text.display import counted
 from clew.why.sections.proved import is_test_name
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from clew.errors import FormatError, InvalidArgument, NotFound, OutsideProject
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 from clew.workspace.paths import display, raw
 
 _MAYBE_TOO_LONG = 60

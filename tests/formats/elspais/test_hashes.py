@@ -10,7 +10,7 @@ from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import AssertionRecord, FileRecords, Requirement
 from clew.formats.elspais.settings import ElspaisSettings
-from clew.text.spans import Span
+from clew.text.lines import Span
 
 ReadText = Callable[[str], FileRecords]
 NOWHERE = Span(0, 0, 1, 1)

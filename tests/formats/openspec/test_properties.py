@@ -13,7 +13,7 @@ from clew.formats.openspec.reader import read_delta, read_document, read_spec, w
 from clew.formats.openspec.records import Delta, Document, Requirement, Spec
 from clew.formats.openspec.rules.spec import validate_spec
 from clew.formats.openspec.tasks import read_tasks
-from clew.text.spans import Span
+from clew.text.lines import Span
 
 FRAGMENTS = [
     "# Title",

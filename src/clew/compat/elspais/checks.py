@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from clew.errors import InvalidArgument
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 SAME: Mapping[str, tuple[str, ...]] = {
     "references.unknown_requirement": ("trace.broken_reference",),

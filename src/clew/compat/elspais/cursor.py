@@ -17,7 +17,7 @@ import msgspec
 from clew.cache import Cache
 from clew.errors import InvalidCursor
 from clew.graph.model import Node
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 MOST_CURSORS = 32
 MOST_ITEMS = 10_000

@@ -11,7 +11,7 @@ from clew.formats.elspais.write.declarations import Settings
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Toolset
 from clew.text.controls import control_in
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 from clew.trace.operations.mutations import path_of_file
 
 Words = Annotated[list[Annotated[str, Meta(min_length=1, max_length=200)]], Meta(max_length=200)] | None

@@ -11,7 +11,7 @@ from clew.errors import FormatError, OutsideProject, Refused
 from clew.register.git.setup import SetupStep, bounds_of
 from clew.setup.clients import json_text
 from clew.setup.clients.configure import complete_interrupted, own_command, write_file
-from clew.text.counting import counted
+from clew.text.display import counted
 
 SERVER = "req"
 _ASKED_FREELY = ("brief", "list", "show", "next", "validate")

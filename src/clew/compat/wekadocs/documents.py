@@ -32,8 +32,8 @@ from clew.kb.walk.envelope import (
 from clew.operation.call import Call
 from clew.search.question import MAX_LIMIT
 from clew.search.quote.evidence import evidence
+from clew.text.display import shortened
 from clew.text.instruction_like import suspicious
-from clew.text.shortening import shortened
 
 if TYPE_CHECKING:
     from clew.compat.wekadocs.document_operations import SearchDocumentation, SearchSections

@@ -18,8 +18,8 @@ from clew.kb.walk.results import NamedEdge
 from clew.kb.walk.traversal import BY_ID, MOST_OF_OTHERS, Snapshot
 from clew.operation.budget import trim
 from clew.search.quote.evidence import fitting_end
+from clew.text.display import shortened
 from clew.text.instruction_like import flags_of, suspicious
-from clew.text.shortening import shortened
 from clew.text.tokens import estimate_tokens
 
 TRAVERSED = ("MENTIONS", "HAS_CHUNK", "CONTAINS_STEP")

@@ -13,7 +13,7 @@ from clew.exchange.flat import KNOWN_RELATIONS, flattened, relation_name, unflat
 from clew.exchange.model import REQUIREMENT, Criterion, Exchange, Item, Relation, relation_kind
 from clew.exchange.sources import Source, json_of, mapping, string
 from clew.text.controls import pretty_json
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 VERSION = "1.0"
 _REQUIREMENT_TYPES = frozenset({"req", "requirement", "spec", "need", "story", "feat", "feature", "sysreq", "swreq"})

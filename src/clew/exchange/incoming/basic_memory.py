@@ -11,7 +11,7 @@ from clew.exchange.model import Exchange
 from clew.exchange.sources import Source, string
 from clew.formats.documents.front_matter import read_front_matter
 from clew.formats.documents.lines import TextLines
-from clew.text.counting import counted
+from clew.text.display import counted
 
 _OBSERVATION = re.compile(r"\s*[-*] \[([^\]\[]+)\] +\S.*")
 _RELATION = re.compile(r"\s*[-*] (?:\"([^\"]+)\"|([\w -]+?))?\s*\[\[([^\]]+)\]\].*")

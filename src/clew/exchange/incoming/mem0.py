@@ -4,7 +4,7 @@ from clew.errors import FormatError
 from clew.exchange.memories import kind_of, left_out, memory_lines
 from clew.exchange.model import Exchange
 from clew.exchange.sources import Source, listing, mapping, string
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 _LISTS = ("results", "memories")
 _PLACED = frozenset({"id", "memory", "text", "data", "created_at", "categories", "metadata"})

@@ -12,8 +12,7 @@ from clew.errors import FormatError
 from clew.exchange.memories import kind_of, link_line, memory_lines
 from clew.exchange.model import Exchange
 from clew.exchange.sources import Source, json_of, listing, mapping, string
-from clew.text.counting import counted
-from clew.text.shortening import shortened
+from clew.text.display import counted, shortened
 
 _HINT = 'A line is {"type": "entity", ...} or {"type": "relation", ...}. Nothing was changed.'
 _READ = frozenset({"type", "name", "entityType", "observations"})

@@ -10,7 +10,7 @@ from clew.errors import FormatError
 from clew.exchange.model import HEADING, INFORMATION, REQUIREMENT, Criterion, Exchange, Item, Relation
 from clew.exchange.sources import Source
 from clew.formats.openspec.slugs import slug
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 _NODE = re.compile(r"\[(\[)?(/)?([A-Z][A-Z0-9_-]*)\]?\]")
 _FIELD = re.compile(r"([A-Z][A-Z0-9_]*):(?: (.*))?")

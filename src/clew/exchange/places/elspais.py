@@ -37,8 +37,8 @@ from clew.formats.elspais.write.blocks import with_blocks, with_hash
 from clew.formats.elspais.write.changelog import with_changelog_entry
 from clew.formats.openspec.slugs import slug
 from clew.graph.model import NodeKind
-from clew.text.line_ends import newline_of, with_newlines
-from clew.text.shortening import shortened
+from clew.text.display import shortened
+from clew.text.lines import newline_of, with_newlines
 from clew.workspace.find import selects
 from clew.workspace.paths import is_glob, raw
 

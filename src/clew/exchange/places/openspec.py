@@ -44,8 +44,8 @@ from clew.formats.openspec.references import requirement_id
 from clew.formats.openspec.slugs import Slugs, slug
 from clew.graph.model import NodeKind
 from clew.graph.readers.locations import spec_roots
-from clew.text.line_ends import newline_of, with_newlines
-from clew.text.shortening import shortened
+from clew.text.display import shortened
+from clew.text.lines import newline_of, with_newlines
 from clew.workspace.paths import raw
 
 

@@ -9,8 +9,8 @@ from clew.exchange.places.reading_back import open_fence
 from clew.formats.openspec.apply.plan import Edit, edited
 from clew.formats.openspec.lines import BOM, Lines
 from clew.formats.openspec.records import Requirement, SectionKind, Spec
-from clew.text.line_ends import newline_of, with_newlines
-from clew.text.shortening import shortened
+from clew.text.display import shortened
+from clew.text.lines import newline_of, with_newlines
 
 
 class SpecFile(msgspec.Struct, frozen=True):

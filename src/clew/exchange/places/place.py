@@ -8,7 +8,7 @@ import msgspec
 
 from clew.edit.edits import FileEdit
 from clew.exchange.model import Item, Relation
-from clew.text.counting import counted
+from clew.text.display import counted
 
 _UNWRITABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 LONGEST_TITLE = 500

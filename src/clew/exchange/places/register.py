@@ -21,7 +21,7 @@ from clew.formats.register.model import (
     Word,
     parse_word,
 )
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 if TYPE_CHECKING:
     from clew.operation.call import Call

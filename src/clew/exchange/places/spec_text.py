@@ -14,7 +14,7 @@ from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Journey, Requirement
 from clew.formats.elspais.write.fields import journey_fields, requirement_fields
 from clew.formats.elspais.write.lines import BlockLines
-from clew.text.matching import matched
+from clew.text.lines import matched
 
 _ASSERTIONS = ("### Assertions", "")
 _STEPS = ("### Steps", "")

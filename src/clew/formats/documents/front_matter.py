@@ -11,7 +11,7 @@ from clew.errors import ConfigError
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.documents.lines import TextLines
 from clew.formats.elspais.toml_values import parse_toml
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 _KEY = re.compile(r"([A-Za-z_][\w.-]*)[ \t]*:(?:[ \t](.*))?$")
 _ITEM = re.compile(r"[ \t]*-[ \t]+(.*)$")

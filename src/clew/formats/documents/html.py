@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from html.parser import HTMLParser
 from typing import Any
 
-from clew.formats.documents.links import link_to
+from clew.formats.documents.inline import link_to
 from clew.formats.documents.model import Block, BlockKind, DocumentLink
 from clew.formats.documents.page import Page
 

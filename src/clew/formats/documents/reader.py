@@ -11,8 +11,8 @@ from clew.formats.documents.decoding import decoded
 from clew.formats.documents.docstrings import read_docstrings
 from clew.formats.documents.front_matter import read_front_matter
 from clew.formats.documents.html import HtmlPage
+from clew.formats.documents.inline import markdown_links
 from clew.formats.documents.lines import TextLines
-from clew.formats.documents.links import markdown_links
 from clew.formats.documents.markdown import scan_markdown
 from clew.formats.documents.model import Block, Document, DocumentLink, Format
 from clew.formats.documents.notebook import read_notebook

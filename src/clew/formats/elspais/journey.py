@@ -8,7 +8,7 @@ from clew.formats.elspais.headers import EndMarker, Header
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.lines import TEXT, Lines, plain_heading
 from clew.formats.elspais.records import Journey, SectionRecord
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 TEXT_FIELDS = ("actor", "goal", "context")
 LIST_FIELDS = ("validates", "addresses")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from itertools import accumulate
 
-from clew.text.spans import Span
+from clew.text.lines import Span
 
 TEXT, BLANK, HEADING, END, FENCED = range(5)
 """Kinds of lines. FENCED lines stand in a code block, its fences included: they are never matched."""

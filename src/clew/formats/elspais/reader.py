@@ -7,8 +7,8 @@ from clew.formats.elspais.journey import JourneyReader
 from clew.formats.elspais.lines import BLANK, BOM, END, Lines
 from clew.formats.elspais.records import Block, FileRecords, Remainder
 from clew.formats.elspais.requirement import RequirementReader
-from clew.text.shortening import shortened
-from clew.text.spans import Span
+from clew.text.display import shortened
+from clew.text.lines import Span
 
 
 def read(data: bytes, grammar: IdGrammar) -> FileRecords:

@@ -11,7 +11,7 @@ msgspec structs: decoding tens of thousands of them is what a warm start spends 
 import msgspec
 
 from clew.formats.diagnostics import Diagnostic
-from clew.text.spans import Span
+from clew.text.lines import Span
 
 
 class Reference(msgspec.Struct, frozen=True, gc=False, array_like=True):

@@ -17,7 +17,7 @@ from clew.formats.elspais.headers import EndMarker, Header
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.lines import BLANK, FENCED, TEXT, Lines, plain_heading
 from clew.formats.elspais.records import AssertionRecord, ChangelogEntry, Requirement, SectionRecord
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 UNKNOWN = "Unknown"
 

@@ -19,7 +19,7 @@ from pathlib import PurePosixPath
 import msgspec
 
 from clew.errors import InvalidArgument
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 SPEC_FILE = "spec.md"
 SPOX_CONFIG = ".spox/config.toml"

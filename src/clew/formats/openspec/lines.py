@@ -9,7 +9,7 @@ from itertools import accumulate
 
 import msgspec
 
-from clew.text.spans import Span
+from clew.text.lines import Span
 
 TEXT, BLANK, FENCE, CODE = range(4)
 """Kinds of lines. FENCE opens or closes a code block, CODE stands in one; neither is ever read as anything else."""

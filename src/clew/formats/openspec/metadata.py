@@ -9,7 +9,7 @@ import re
 import msgspec
 
 from clew.formats.diagnostics import Diagnostic
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 _KEY = re.compile(r"([A-Za-z_][\w-]*)\s*:(?:\s+(.*))?$")
 _ITEM = re.compile(r"\s*-\s+(.*)")

@@ -9,7 +9,7 @@ import msgspec
 from clew.errors import StoreError
 from clew.formats.openspec.records import Requirement, Scenario, Spec
 from clew.text.hashing import content_hash
-from clew.text.spans import Span
+from clew.text.lines import Span
 
 
 class ScenarioOutline(msgspec.Struct, frozen=True, gc=False, array_like=True):

@@ -22,7 +22,7 @@ from clew.formats.openspec.records import (
     Spec,
 )
 from clew.formats.openspec.requirement import REQUIREMENT_DEPTH, RequirementReader, requirement_name
-from clew.text.spans import Span
+from clew.text.lines import Span
 
 _SECTION_DEPTH = 2
 _NAMES = {

@@ -15,7 +15,7 @@ from enum import StrEnum
 import msgspec
 
 from clew.formats.diagnostics import Diagnostic
-from clew.text.spans import Span
+from clew.text.lines import Span
 
 _NORMATIVE = re.compile(r"\b(?:SHALL|MUST)\b")
 

@@ -14,7 +14,7 @@ from clew.formats.diagnostics import Findings
 from clew.formats.openspec.lines import BLANK, CODE, FENCE, TEXT, Heading, Lines
 from clew.formats.openspec.records import OtherHeading, Requirement, Scenario, Step
 from clew.formats.openspec.slugs import Slugs
-from clew.text.spans import Span
+from clew.text.lines import Span
 
 REQUIREMENT_DEPTH = 3
 SCENARIO_DEPTH = 4

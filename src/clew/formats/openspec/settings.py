@@ -8,7 +8,7 @@ import re
 
 import msgspec
 
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 SETTINGS = ("config.yaml", "config.yml")
 LONGEST_CONTEXT = 50 * 1024

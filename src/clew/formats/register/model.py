@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from clew.errors import InvalidArgument
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 
 class Word(StrEnum):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clew.formats.diagnostics import Findings
 from clew.formats.results.records import FAILED, PASSED, SKIPPED, UNKNOWN, Outcome
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 HEAD = b"journey_id"
 _STATUSES = {

@@ -4,7 +4,7 @@ import msgspec
 
 from clew.formats.diagnostics import Findings
 from clew.formats.results.records import LONGEST_NAME, ExecutedLines
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 _PHASES = ("|run", "|setup", "|teardown", "|call")
 """What pytest-cov puts behind the name of a test."""

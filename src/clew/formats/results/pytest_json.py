@@ -21,7 +21,7 @@ from clew.formats.results.records import (
     one_line,
     split_parameters,
 )
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 _STATUSES = {
     "passed": PASSED,

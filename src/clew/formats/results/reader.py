@@ -8,7 +8,7 @@ from clew.formats.results.coverage import read_coverage, read_lcov
 from clew.formats.results.junit import JUnitReader
 from clew.formats.results.pytest_json import read_document, read_log
 from clew.formats.results.records import ExecutedLines, Outcome, ResultRecords
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 __all__ = ["RESULTS_VERSION", "ExecutedLines", "Outcome", "ResultRecords", "read_results"]
 

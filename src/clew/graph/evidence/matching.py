@@ -12,8 +12,8 @@ from functools import lru_cache
 import msgspec
 
 from clew.formats.code.languages import family_for
+from clew.graph.inverted import Inverted
 from clew.graph.model import Node, NodeKind
-from clew.text.inverted import Inverted
 
 Rank = tuple[int, int, int, int]
 """How well a test fits: what confirms its place, by how many parts of it, its classes, its line."""

@@ -15,8 +15,8 @@ import msgspec
 from clew.formats.results.pytest_json import split_nodeid
 from clew.formats.results.records import ERROR, FAILED, PASSED, SKIPPED, UNKNOWN, ExecutedLines
 from clew.graph.evidence.matching import Mention, TestIndex, exact_ids, file_fits, names_of_mention, overlap
+from clew.graph.inverted import Inverted
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind
-from clew.text.inverted import Inverted
 
 if TYPE_CHECKING:
     from clew.graph.build.link import Contribution, FileKey, Place

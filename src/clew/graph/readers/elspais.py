@@ -18,7 +18,7 @@ from clew.formats.elspais.settings import ElspaisSettings
 from clew.graph.build.link import Citation, Contribution, Definition
 from clew.graph.model import EdgeKind, Node, NodeKind, Source
 from clew.text.hashing import content_hash
-from clew.text.spans import Span
+from clew.text.lines import Span
 from clew.workspace.find import Selection
 
 EDGE_KINDS = {kind.value: kind for kind in EdgeKind}

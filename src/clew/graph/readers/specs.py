@@ -36,7 +36,7 @@ from clew.graph.build.link import Citation, Contribution, Definition
 from clew.graph.model import EdgeKind, Node, NodeKind, Source
 from clew.graph.readers.elspais import fingerprint
 from clew.text.hashing import content_hash
-from clew.text.spans import Span
+from clew.text.lines import Span
 from clew.workspace.find import Selection
 
 MISPLACED = "openspec.misplaced_spec"

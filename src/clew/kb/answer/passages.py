@@ -20,8 +20,8 @@ from clew.kb.boundary import Boundary
 from clew.kb.ingest.records import DocumentRecord, SectionRecord
 from clew.operation.budget import trim
 from clew.operation.call import Deadline
+from clew.text.display import shortened
 from clew.text.instruction_like import flags_of
-from clew.text.shortening import shortened
 
 ITEM_TOKENS = 3_600
 ITEM_BYTES = 65_536

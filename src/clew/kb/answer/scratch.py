@@ -24,7 +24,7 @@ import msgspec
 from clew.cache import Cache, Quota
 from clew.errors import InvalidArgument, OverBudget
 from clew.kb.ingest.records import DocumentRecord
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 log = logging.getLogger(__name__)
 

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from clew.formats.documents.chunks import Chunk
+from clew.formats.documents.inline import code_spans, replace_code
 from clew.formats.documents.model import Block, BlockKind, Document
 from clew.kb.entities import shapes
 from clew.kb.entities.capitalised import capitalised_names, defined_in, recurring
 from clew.kb.entities.model import LONGEST_NAME, DocumentEntities, EntityKind, Procedure, Tally
-from clew.text.code_spans import code_spans, replace_code
 
 Piece = tuple[BlockKind, str]
 

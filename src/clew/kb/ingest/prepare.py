@@ -29,8 +29,8 @@ from clew.kb.ingest.records import (
     SectionRecord,
     StepRow,
 )
+from clew.text.display import shortened
 from clew.text.hashing import content_hash
-from clew.text.shortening import shortened
 from clew.workspace.files import FileEntry
 
 VERSION = f"4.{READER_VERSION}.{ENTITIES_VERSION}"

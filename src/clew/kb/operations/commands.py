@@ -13,7 +13,7 @@ from clew.kb.ingest.records import DocumentRecord, SectionRecord
 from clew.kb.walk.results import NamedEdge
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Option, Toolset
-from clew.text.counting import counted
+from clew.text.display import counted
 from clew.text.terminal import coloured, linked, note
 from clew.workspace.paths import raw
 

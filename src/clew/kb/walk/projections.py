@@ -14,7 +14,7 @@ from clew.kb.queries import Reading, in_json
 from clew.kb.walk import batches
 from clew.kb.walk.cross_references import CrossReferences
 from clew.kb.walk.results import Projection
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 SNIPPET_CHARACTERS = 200
 MOST_TITLE_CHARACTERS = 200

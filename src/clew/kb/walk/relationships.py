@@ -26,7 +26,7 @@ from typing import NamedTuple
 from clew.errors import InvalidArgument
 from clew.graph.model import EdgeKind
 from clew.graph.walk import Direction
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 
 class Relation(StrEnum):

@@ -13,7 +13,7 @@ from clew.memory.cognition.learning.observations import observed
 from clew.memory.cognition.records import INSUFFICIENT, Measured
 from clew.memory.model import Link, LinkKind, Memory
 from clew.memory.navigation.navigate import MOST_NODES, MemoryWalk
-from clew.text.counting import counted
+from clew.text.display import counted
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView

@@ -24,8 +24,8 @@ from clew.memory.storage.units import MemoryUnits
 from clew.memory.writing.admit import check_lists, check_rationale, check_text, title_of
 from clew.memory.writing.scrub import scrub
 from clew.operation.one_line import MANY_LINES
+from clew.text.display import shortened
 from clew.text.instruction_like import flags_of
-from clew.text.shortening import shortened
 from clew.text.words import storable
 
 Reason = Literal["obsolete", "duplicate", "incorrect", "user_requested", "semantic_cancer", "adversarial_injection"]

@@ -24,7 +24,7 @@ from clew.memory.recall.block import Injected, cited, fitting, framed, is_inject
 from clew.memory.recall.injection import inject
 from clew.memory.scope import Filters
 from clew.memory.service import MemoryView
-from clew.text.shortening import one_line
+from clew.text.display import one_line
 from clew.workspace.git import api as git
 
 _OF_A_BRIEF = (Kind.DECISION, Kind.PREFERENCE, Kind.PITFALL, Kind.PROCEDURE)

@@ -19,8 +19,8 @@ from clew.memory.recall.block import Injected, cited, fitting, is_injectable, li
 from clew.memory.scope import Asker
 from clew.memory.storage import citations
 from clew.store.sqlite.glance import AS_WRITTEN, glance
+from clew.text.display import one_line
 from clew.text.passage_hash import says, stands_in
-from clew.text.shortening import one_line
 
 LONGEST_SAID = 240
 _MOST_BEHIND = 500

@@ -14,7 +14,7 @@ from clew.formats.documents.slugs import slug
 from clew.memory.model import LONGEST_NAME, LONGEST_NOTES, LONGEST_TEXT, Kind, LinkKind, Memory
 from clew.memory.places import FILE, LINES, SYMBOL
 from clew.memory.writing.admit import check_lists, check_rationale, check_text, kind_of, title_of
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 ENDING = ".md"
 FROM_A_FILE = "Read from a file of the mirror"

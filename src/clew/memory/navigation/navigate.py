@@ -11,8 +11,8 @@ from clew.memory.model import EdgeType, Link, LinkKind, Memory
 from clew.memory.recall.ranking import LONGEST_SNIPPET
 from clew.memory.scope import Filters
 from clew.memory.storage.library import Library
+from clew.text.display import one_line
 from clew.text.keywords import stems
-from clew.text.shortening import one_line
 
 MOST_NODES = 500
 _CONTAINED = 0.8

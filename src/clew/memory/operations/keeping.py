@@ -19,7 +19,7 @@ from clew.memory.storage.jsonl import Exported, Imported, exported, imported
 from clew.operation.call import Call
 from clew.operation.declare import Option
 from clew.operation.one_line import MANY_LINES
-from clew.text.counting import counted
+from clew.text.display import counted
 
 _NO_FILE = ("`{command}` needs a file.", "Name a file that `clew memory export` wrote, or - for standard input.")
 Ids = Annotated[

@@ -11,7 +11,7 @@ from clew.config import EmbedSettings
 from clew.memory.operations.arguments import MemoryOperation
 from clew.operation.call import Call
 from clew.operation.declare import Option
-from clew.text.counting import counted
+from clew.text.display import counted
 
 if TYPE_CHECKING:
     from clew.search.eval.collection import Document

@@ -8,7 +8,7 @@ from clew.memory.recall.products import SearchAnswer
 from clew.memory.status import MemeticStatus
 from clew.memory.storage.history import Lineage, Logs
 from clew.memory.writing.remember import Stored
-from clew.text.counting import counted
+from clew.text.display import counted
 from clew.text.terminal import table
 
 ID = 8

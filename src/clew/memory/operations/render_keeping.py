@@ -7,7 +7,7 @@ from clew.memory.operations.render import ID
 from clew.memory.purge.choose import Chosen
 from clew.memory.purge.service import Purged
 from clew.memory.storage.jsonl import Imported
-from clew.text.counting import counted
+from clew.text.display import counted
 
 _SHOWN = 10
 

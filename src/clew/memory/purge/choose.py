@@ -10,7 +10,7 @@ from clew.memory.model import CHANGES, MEMORIES, Kind, Memory
 from clew.memory.purge.traces import Traces, pieces_of, texts_in
 from clew.memory.storage.changes import ChangeRecord, spelled_time
 from clew.memory.storage.units import unit_of
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 from clew.text.words import storable
 
 if TYPE_CHECKING:

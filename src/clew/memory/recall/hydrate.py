@@ -9,7 +9,7 @@ from clew.errors import InvalidArgument
 from clew.memory.model import Memory
 from clew.memory.navigation.navigate import neighborhood
 from clew.memory.places import CiteState
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView

@@ -15,7 +15,7 @@ from clew.memory.recall.block import SHORT_ENOUGH, Injected, cited, fitting, fra
 from clew.memory.recall.gate import GateHit, can_pass, passes
 from clew.memory.recall.ranking import LONGEST_SNIPPET, Ranked, Recall
 from clew.search.quote.evidence import preview
-from clew.text.shortening import one_line
+from clew.text.display import one_line
 from clew.text.tokens import estimate_tokens
 
 Mode = Literal["auto", "raw", "narrative", "structured", "code_focused"]

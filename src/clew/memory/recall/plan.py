@@ -10,8 +10,8 @@ from clew.memory.curation.gaps import curation_tasks
 from clew.memory.pulse import Pulse
 from clew.memory.recall.ranking import LONGEST_SNIPPET
 from clew.memory.writing.admit import check_text
+from clew.text.display import one_line, shortened
 from clew.text.keywords import keywords
-from clew.text.shortening import one_line, shortened
 from clew.text.tokens import estimate_tokens
 from clew.text.words import split
 

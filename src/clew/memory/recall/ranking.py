@@ -15,8 +15,8 @@ from clew.memory.places import CiteState, Places
 from clew.memory.scope import EVERYTHING, Filters
 from clew.memory.storage.library import Library
 from clew.memory.storage.units import EPISODES, PART, Found, MemoryUnits
+from clew.text.display import one_line
 from clew.text.keywords import stems
-from clew.text.shortening import one_line
 from clew.workspace.git import api as git
 
 Standing = Literal["current", "stale", "superseded"]

@@ -3,8 +3,8 @@
 from clew.memory.model import Memory
 from clew.memory.recall.block import SHORT_ENOUGH, harmless, said_in
 from clew.search.quote.evidence import GAP, PREVIEW_CHARS, fitting_end
+from clew.text.display import MORE
 from clew.text.sentences import plain_spans
-from clew.text.shortening import MORE
 from clew.text.tokens import estimate_tokens
 
 

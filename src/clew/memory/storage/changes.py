@@ -17,7 +17,7 @@ from clew.errors import Conflict, InvalidArgument, NotFound, RecoveryExpired
 from clew.memory.model import CHANGES, LINKS, MEMORIES, Link, Memory
 from clew.memory.writing.scrub import scrub
 from clew.store.interface import Event, Store, Transaction
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 RECOVERY = timedelta(days=30)
 PURGE = "purge"

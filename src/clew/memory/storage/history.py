@@ -13,8 +13,8 @@ from clew.memory.scope import BY_ID, Filters
 from clew.memory.storage.changes import EXPIRY, PURGE, ChangeRecord, Changes, moment_of
 from clew.memory.storage.index import Row
 from clew.memory.storage.library import Library, normal_id
+from clew.text.display import one_line
 from clew.text.hashing import content_hash
-from clew.text.shortening import one_line
 
 Level = Literal["error", "warn", "info", "debug"]
 Component = Literal["all", "storage", "retrieval", "curation", "dream", "gwt"]

@@ -12,7 +12,7 @@ from clew.memory.scope import BY_ID, EVERYTHING, FORGOTTEN_BY_ID, Asker, Filters
 from clew.memory.storage.home import Home
 from clew.memory.storage.index import Row
 from clew.store.interface import Damaged
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 from clew.text.words import storable
 
 _TAG = re.compile(r"\[?node_([a-f0-9]+)\]?")

@@ -14,9 +14,9 @@ from clew.memory.recall.block import unframed
 from clew.memory.recall.repeating import is_line_of
 from clew.memory.writing.scrub import Redaction, scrub_value
 from clew.text.choices import explained
+from clew.text.display import one_line, shortened
 from clew.text.passage_hash import tokens_of
 from clew.text.sentences import plain_spans
-from clew.text.shortening import one_line, shortened
 from clew.text.words import storable
 
 LONGEST_TITLE = 120

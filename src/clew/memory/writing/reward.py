@@ -2,7 +2,7 @@
 
 import msgspec
 
-from clew.text.counting import counted
+from clew.text.display import counted
 
 INFANCY, GROWTH = 50, 500
 """Up to so many memories, what is new counts; up to so many, also what fits in; above, what fits in."""

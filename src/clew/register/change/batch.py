@@ -15,7 +15,7 @@ from clew.register.change.draft import BATCH, Draft
 from clew.register.change.evidence import verify
 from clew.register.operations.edit import AddRequirement, DeleteCommand, LinkRequirements, UpdateCommand
 from clew.register.operations.evidence import VerifyRequirement
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 _REFERENCE = re.compile(r"\$([1-9][0-9]{0,8})")
 _IDS = ("id", "from", "to", "parent")

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from clew.errors import InvalidArgument
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 FORM = "req_schema with which=import shows the form."
 

@@ -23,8 +23,7 @@ from clew.register.dossier import may_be_verified
 from clew.register.rules.lifecycle import check_move
 from clew.register.rules.links import DIRECTED, path_between
 from clew.register.rules.validator import TITLE_MOST
-from clew.text.counting import counted
-from clew.text.shortening import shortened
+from clew.text.display import counted, shortened
 
 if TYPE_CHECKING:
     from clew.register.operations.edit import (

@@ -16,7 +16,7 @@ from clew.formats.register.model import ActorKind, HistoryEntry, Register, Requi
 from clew.register.change.kept_history import REMOVED
 from clew.register.rules.codes import Finding
 from clew.register.rules.validator import validate_requirement
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 ACTOR, ACTOR_KIND = "REQ_ACTOR", "REQ_ACTOR_KIND"
 

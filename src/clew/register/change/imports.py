@@ -19,7 +19,7 @@ from clew.register.change import changes
 from clew.register.change.candidates import FORM, Candidate, NoCandidate
 from clew.register.change.draft import Draft, checked
 from clew.register.operations.edit import AddRequirement
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 if TYPE_CHECKING:
     pass

@@ -15,7 +15,7 @@ from clew.formats.register.single import read_single, write_single
 from clew.register.change.draft import Author
 from clew.register.git.merge import MergeConflict, Merged, merge
 from clew.register.service import RegisterService
-from clew.text.counting import counted
+from clew.text.display import counted
 
 if TYPE_CHECKING:
     from clew.register.operations.upkeep import MergeVersions

@@ -12,7 +12,7 @@ from clew.errors import InvalidArgument
 from clew.formats.register.ids import Mention, normalise, number_of
 from clew.formats.register.model import Register
 from clew.register.reports.mentions import Mentions
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 from clew.workspace.files import read_bytes
 
 _ID = re.compile(rb"(?<![A-Za-z0-9_-])REQ-[0-9]{4,18}(?![A-Za-z0-9_])|(?<![A-Za-z0-9])req_[0-9]{4,18}(?![A-Za-z0-9])")

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from clew.errors import InvalidArgument
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 from clew.workspace.find import files_below
 from clew.workspace.git import api as git
 from clew.workspace.git import parse

@@ -14,7 +14,7 @@ from clew.register.git.repository import Repository
 from clew.register.reports.difference import changed_requirements
 from clew.register.reports.validation import FindingRow, finding_row
 from clew.register.rules.validator import validate_requirement
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 
 class Check(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ from clew.register.git import hooks as hooking
 from clew.register.git.doctor import DRIVER, HISTORY_ATTRIBUTE, LINE_ENDS, MERGE_ATTRIBUTE
 from clew.register.git.repository import Repository
 from clew.register.git.starting import driver_line
-from clew.text.counting import counted
+from clew.text.display import counted
 from clew.workspace.git import api as git
 
 DRIVER_NAME = "merge.req-merge.name"

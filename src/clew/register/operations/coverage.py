@@ -15,7 +15,7 @@ from clew.register.git.remap import RemapReport
 from clew.register.operations.answers import Object, paged
 from clew.register.operations.fields import Cursor, Folder, Limit, RegisterOperation, Size, register_of, without
 from clew.register.reports import coverage
-from clew.text.counting import counted
+from clew.text.display import counted
 from clew.text.terminal import table
 
 _LISTS = ("ghosts", "obsolete_referenced", "orphans", "drafts_unmarked", "test_only", "referenced", "unlinked", "files")

@@ -23,7 +23,7 @@ from clew.register.operations.fields import (
 from clew.register.reports import difference, review, staleness
 from clew.register.reports.summary import summary
 from clew.register.rules import lint
-from clew.text.counting import counted
+from clew.text.display import counted
 from clew.text.terminal import table
 
 

@@ -10,7 +10,7 @@ from clew.operation.declare import Operation
 from clew.operation.schemas import arguments_schema, names_and_types
 from clew.register.change.batch import OPERATIONS, name_in_batch
 from clew.register.operations.edit import AddRequirement
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 _ID = {"description": "REQ-0001; req-1 and 1 are understood; $3 is what mutation 3 of a batch made"}
 _REASON = {"type": "string", "description": "Kept in the history of the requirement"}

@@ -9,7 +9,7 @@ from clew.register import help as help_pages
 from clew.register import results
 from clew.register.reports.safety_case import Case, SafetyReport
 from clew.text.controls import pretty_json
-from clew.text.counting import counted
+from clew.text.display import counted
 from clew.text.terminal import coloured, table
 
 _ON_TOOLS = ("agents", "mcp")

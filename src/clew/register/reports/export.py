@@ -13,8 +13,7 @@ from clew.formats.register.single import head_payload, optional_payload
 from clew.register.reports.html_page import ordered, to_html
 from clew.register.rules.safety import required_level
 from clew.text.controls import csv_cell, escaped_json, printable
-from clew.text.counting import counted
-from clew.text.shortening import shortened
+from clew.text.display import counted, shortened
 
 COLUMNS = ("id", "title", "kind", "priority", "status", "tags", "statement")
 

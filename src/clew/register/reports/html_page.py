@@ -5,7 +5,7 @@ from html import escape
 from clew.formats.register.ids import sort_key
 from clew.formats.register.model import Register, Requirement, Status
 from clew.text.controls import printable
-from clew.text.counting import counted
+from clew.text.display import counted
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --soft: #8882; }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, overload
 from clew.formats.register.ids import sort_key
 from clew.formats.register.model import LinkKind, Priority, Register, Requirement, Status
 from clew.register import results
-from clew.text.counting import counted
+from clew.text.display import counted
 from clew.text.tokens import estimate_tokens
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from clew.register.reports.changed_files import ReviewCoverage
 from clew.register.reports.difference import Changed, Diff
 from clew.register.reports.staleness import Report, State
 from clew.register.reports.validation import ValidationReport
-from clew.text.counting import counted
+from clew.text.display import counted
 
 
 class ReviewStale(msgspec.Struct, frozen=True):

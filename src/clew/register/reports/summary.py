@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from clew.formats.register.ids import in_order
 from clew.formats.register.model import Outcome, Register, Requirement, Status
-from clew.text.counting import counted
+from clew.text.display import counted
 
 MOST, SHOWN = 5, 3
 

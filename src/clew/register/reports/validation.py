@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import msgspec
 
 from clew.register.rules.codes import Finding
-from clew.text.counting import counted
+from clew.text.display import counted
 
 _STYLES = {"error": "red", "warning": "yellow"}
 

@@ -17,7 +17,7 @@ from clew.register import results
 from clew.register.reports.mentions import Mentions
 from clew.register.reports.queries import in_id_order, status
 from clew.register.rules.codes import Finding
-from clew.text.counting import counted
+from clew.text.display import counted
 
 SHORT_RATIONALE_WORDS = 10
 INSPECTION_ONLY = ("inspection-only",)

@@ -14,7 +14,7 @@ from clew.register.dossier import may_be_verified
 from clew.register.rules.codes import Finding, finding
 from clew.register.rules.links import check_cycles, check_targets
 from clew.register.rules.safety import as_requirement, check_safety, is_live
-from clew.text.counting import counted
+from clew.text.display import counted
 
 if TYPE_CHECKING:
     from clew.register.rules.duplicates import DuplicateIndex

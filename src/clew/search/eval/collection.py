@@ -29,7 +29,7 @@ from clew.search.eval.metrics import Gain, Interval, Latency, bootstrap, latency
 from clew.search.question import Question, RankedUnit
 from clew.search.rank.recipes import BUILT_IN, SIGNALS, Recipes
 from clew.search.units import Scope, Unit
-from clew.text.dates import YEAR
+from clew.text.keywords import YEAR
 
 CORPUS, QUERIES, JUDGEMENTS = "corpus.jsonl", "queries.jsonl", "qrels.tsv"
 

@@ -17,8 +17,7 @@ from enum import Enum
 import msgspec
 
 from clew.text.keywords import STOP_WORDS
-from clew.text.stem import stem
-from clew.text.words import Word, words
+from clew.text.words import Word, stem, words
 
 MAX_QUERY_CHARACTERS = 20_000
 MAX_OPERATORS = 16

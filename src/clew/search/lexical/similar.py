@@ -12,8 +12,7 @@ from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
-from clew.text.stem import stem
-from clew.text.words import split
+from clew.text.words import split, stem
 
 if TYPE_CHECKING:
     import sqlite3

@@ -12,7 +12,7 @@ from clew.operation.listing import all_verbs
 from clew.surfaces.cli.main import COMMANDS, all_commands, module_and_parser
 from clew.surfaces.cli.resolve import commands_of
 from clew.surfaces.cli.verbs import parser_of
-from clew.text.shortening import one_line
+from clew.text.display import one_line
 
 if TYPE_CHECKING:
     from clew.project import Project

@@ -16,7 +16,7 @@ from clew.operation.listing import Listed, all_verbs
 from clew.surfaces.cli.groups import GROUPS
 from clew.surfaces.cli.parsing import CommandParser
 from clew.surfaces.cli.verbs import parser_of
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 
 def resolve(name: str, words: list[str]) -> tuple[Listed, list[str]]:

@@ -9,7 +9,7 @@ from clew.edit.edits import FileEdit
 from clew.errors import ClewError
 from clew.graph.model import NodeKind
 from clew.surfaces.lsp.desk import Desk
-from clew.text.shortening import one_line
+from clew.text.display import one_line
 from clew.trace.links.results import Suggestion
 from clew.trace.operations.fix import FixRequirements
 from clew.trace.operations.links import ApplyLink, SuggestLinks

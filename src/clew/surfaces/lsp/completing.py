@@ -8,7 +8,7 @@ from lsprotocol import types as lsp
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.project import Project
 from clew.surfaces.lsp.desk import Desk
-from clew.text.shortening import one_line
+from clew.text.display import one_line
 
 MOST = 200
 TRIGGERS = ["-", ":", " ", "/", "#"]

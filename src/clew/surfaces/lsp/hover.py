@@ -8,8 +8,7 @@ from clew.errors import ClewError
 from clew.graph.model import Node, NodeKind
 from clew.surfaces.lsp.citations import Citation, citation_at
 from clew.surfaces.lsp.desk import Desk
-from clew.text.counting import counted
-from clew.text.shortening import one_line
+from clew.text.display import counted, one_line
 from clew.trace.reports.matrix import AssertionRow, Citing, MatrixRow
 from clew.why.answer import TITLES, Section
 

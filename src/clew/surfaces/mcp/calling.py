@@ -34,7 +34,7 @@ from clew.surfaces.mcp.resources import ScratchResources, link_blocks
 from clew.surfaces.mcp.sampling import AskClient, model_of
 from clew.surfaces.mcp.server import is_structured, meta_of
 from clew.surfaces.mcp.transports.ratelimit import SessionLimit
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 log = logging.getLogger(__name__)
 

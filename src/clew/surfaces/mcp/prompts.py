@@ -13,7 +13,7 @@ from clew.operation.names import by_any_spelling
 from clew.operation.toolsets import Listing
 from clew.setup.tasks import TASKS, Task
 from clew.surfaces.mcp.project_texts import ProjectTexts, Text
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 LONGEST_ARGUMENT = 2_000
 

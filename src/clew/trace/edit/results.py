@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from clew.text.counting import counted
+from clew.text.display import counted
 
 if TYPE_CHECKING:
     from clew.trace.edit.drafts import DraftRecord

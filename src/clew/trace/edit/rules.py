@@ -8,7 +8,7 @@ from clew.formats.elspais.ids.grammar import IdGrammar, ParsedReference, describ
 from clew.formats.elspais.write.references import reference_kinds
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 from clew.trace.edit.text.renaming import ReferenceTarget
 from clew.trace.read.resolve import Resolver
 

@@ -21,7 +21,7 @@ from clew.graph.model import Node
 from clew.graph.readers.elspais import ElspaisReader
 from clew.graph.readers.markers import MarkerReader
 from clew.once import Once
-from clew.text.counting import counted
+from clew.text.display import counted
 from clew.trace.edit.drafts import REVERT, DraftLog, DraftRecord, Pending
 from clew.trace.edit.pending import MOST_UNSEEN, PendingDrafts
 from clew.trace.edit.results import (

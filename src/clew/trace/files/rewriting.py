@@ -18,7 +18,7 @@ from clew.formats.elspais.requirement import UNKNOWN
 from clew.formats.elspais.write.edits import with_end_marker
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 LONGEST_PROMPT = 8_000
 _FENCE = "```"

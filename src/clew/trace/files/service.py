@@ -22,7 +22,7 @@ from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Requirement
 from clew.formats.elspais.write.blocks import with_block, without_block
 from clew.formats.elspais.write.edits import with_reference_kind
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 from clew.trace.files.bookkeeping import Bookkeeping
 from clew.trace.files.checks import Located, expect_arrival, expect_others, expect_rest
 from clew.trace.files.results import FileChange, FileRenamed, Moved, RestoreReport, Rewritten, SafetyBranches

@@ -15,7 +15,7 @@ import msgspec
 
 from clew.graph.graph import Graph
 from clew.graph.model import BrokenReference, Node, NodeKind
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 from clew.trace.coverage import is_counted, live_labels
 from clew.trace.find import results as results_find
 from clew.trace.find.keywords import WordIndex, matching, searchable_text, title_text

@@ -18,8 +18,8 @@ import msgspec
 from clew.errors import InvalidArgument, InvalidPattern
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
+from clew.text.display import shortened
 from clew.text.keywords import keywords
-from clew.text.shortening import shortened
 
 MAX_QUERY_CHARACTERS = 1_000
 MAX_TERMS = 40

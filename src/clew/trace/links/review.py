@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.errors import ClewError
-from clew.text.keys import key_of
 from clew.text.terminal import LINE_START, columns, wrapped
 
 if TYPE_CHECKING:
@@ -19,10 +18,14 @@ if TYPE_CHECKING:
     from clew.trace.links.service import LinkService
     from clew.trace.operations.links import Reviewed
 
+
 ACCEPT, REJECT, SKIP, UNDO, QUIT = "a", "r", "s", "u", "q"
 _KEYS = "[a]ccept  [r]eject  [s]kip  [u]ndo  [q]uit"
 _END = ("", "\x03", "\x04")
 """The end of the input, Ctrl-C and Ctrl-D."""
+
+SPECIAL = "\x1b"
+"""Begins what arrows and other special keys send, and stands for each of them."""
 
 
 class _Done(msgspec.Struct, frozen=True):
@@ -194,3 +197,28 @@ def _single_keys() -> Iterator[None]:
         yield
     finally:
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+
+
+def key_of(read: Callable[[], str]) -> str:
+    """The next key: a character, or `SPECIAL` for a key that sends several. Those belong together however late they
+    come, so the letter at the end of an arrow is never a key; "" is the end of the input.
+
+    `read` gives one character and waits for it.
+    """
+    typed = read()
+    return _special(read) if typed == SPECIAL else typed
+
+
+def _special(read: Callable[[], str]) -> str:
+    """Reads to the end of a special key. A control character in it, such as Ctrl-C, is a key that interrupts it."""
+    sign = read()
+    if sign in ("[", "O"):
+        sign = read()
+        if sign == "[":
+            # The console of Linux sends ESC [ [ A for F1.
+            sign = read()
+        while " " <= sign < "@":
+            sign = read()
+    if sign == SPECIAL:
+        return _special(read)
+    return sign if sign < " " else SPECIAL

@@ -19,8 +19,8 @@ from clew.graph.graph import Graph
 from clew.graph.model import Node
 from clew.once import Once
 from clew.store.interface import Store
+from clew.text.display import shortened
 from clew.text.hashing import content_hash
-from clew.text.shortening import shortened
 from clew.trace.links.comment import LinkComment, Linked, Target
 from clew.trace.links.decisions import ACCEPT, REJECT, Decision, Decisions
 from clew.trace.links.match.sources import KnownFile, ProjectSources

@@ -9,7 +9,7 @@ import msgspec
 from clew.errors import InvalidArgument
 from clew.operation.call import Call
 from clew.operation.declare import Operation, Option, Toolset
-from clew.text.counting import counted
+from clew.text.display import counted
 from clew.text.terminal import coloured
 from clew.trace.read.resolve import Resolver, Subject, subject_of
 from clew.trace.reports.changed import Changed, changed

@@ -12,7 +12,7 @@ from clew.graph.model import NodeKind
 from clew.operation.call import Call
 from clew.operation.declare import Operation, Option, Toolset
 from clew.text.controls import pretty_json
-from clew.text.counting import counted
+from clew.text.display import counted
 from clew.text.terminal import coloured
 from clew.trace.reports.finding import Finding
 from clew.trace.reports.groups import FLOOD, SHOWN, UNCOVERED, Group, grouped, proposed_for

@@ -11,7 +11,7 @@ from clew.errors import NotFound, WrongKind
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
-from clew.text.shortening import LONGEST_SHOWN, shortened
+from clew.text.display import LONGEST_SHOWN, shortened
 from clew.trace.read.assertions import owner_of
 from clew.trace.read.copies import find_copy
 from clew.workspace.files import path_inside

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from clew.graph.graph import Graph
-from clew.text.counting import counted
-from clew.text.shortening import one_line
+from clew.text.display import counted, one_line
 from clew.trace.read.resolve import Subject
 from clew.trace.reports.changed import Changed, ChangedItem
 from clew.trace.reports.impact import Impact, Proof, impact

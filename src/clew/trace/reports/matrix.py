@@ -11,7 +11,7 @@ import msgspec
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.text.controls import csv_cell, printable
-from clew.text.counting import counted
+from clew.text.display import counted
 from clew.trace.coverage import is_expected, percent, proof
 from clew.trace.read.assertions import Cited, citations_of, live_assertions_of, written
 from clew.trace.read.serialize import place

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from clew.errors import InvalidArgument, NotFound, Refused, Unavailable
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 from clew.trace.safety.snapshot import Repository, Snapshot, repository_of, take
 from clew.workspace.git import api as git
 from clew.workspace.paths import raw

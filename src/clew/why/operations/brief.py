@@ -12,8 +12,7 @@ from msgspec import Meta
 from clew.graph.model import NodeKind
 from clew.operation.call import Call
 from clew.operation.declare import Operation, Option, Toolset
-from clew.text.counting import counted
-from clew.text.shortening import one_line
+from clew.text.display import counted, one_line
 from clew.text.terminal import coloured, columns, shown_length
 from clew.trace import coverage
 from clew.trace.reports.groups import Group, grouped

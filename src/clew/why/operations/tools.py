@@ -15,13 +15,13 @@ import msgspec
 from msgspec import Meta
 
 from clew.errors import InvalidArgument, UnknownTool
+from clew.graph.inverted import Inverted
 from clew.operation.call import Call, carry_out
 from clew.operation.declare import Freshness, Operation, Toolset
 from clew.operation.listing import Listed
 from clew.operation.names import by_any_spelling, portable
-from clew.text.inverted import Inverted
+from clew.text.display import shortened
 from clew.text.keywords import STOP_WORDS
-from clew.text.shortening import shortened
 
 
 class FoundTool(msgspec.Struct, frozen=True):

@@ -16,7 +16,7 @@ import msgspec
 
 from clew.errors import ClewError
 from clew.formats.documents.model import BlockKind, Document
-from clew.text.shortening import one_line
+from clew.text.display import one_line
 from clew.workspace.files import read_bytes
 from clew.workspace.find import names_in
 

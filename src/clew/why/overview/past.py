@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from clew.derived.history import Commit, History
+from clew.text.display import one_line
 from clew.text.sentences import plain_spans
-from clew.text.shortening import one_line
 from clew.why.inquiry import day
 
 READ_BACK = 300

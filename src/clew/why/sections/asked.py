@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from clew.derived.history import Commit
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind
-from clew.text.shortening import one_line
+from clew.text.display import one_line
 from clew.trace.read.assertions import owner_of, written
 from clew.trace.read.resolve import Subject
 from clew.trace.reports.impact import documented

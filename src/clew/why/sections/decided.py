@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from clew.errors import ClewError
 from clew.memory.model import Cite, Kind, Memory
-from clew.text.shortening import one_line
+from clew.text.display import one_line
 from clew.why.answer import Basis, Fact, Section, section
 from clew.why.inquiry import Inquiry
 

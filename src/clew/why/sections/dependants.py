@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from clew.derived.code_file import FiledImport
 from clew.graph.code.region import WHOLE
 from clew.graph.model import NodeKind
-from clew.text.shortening import one_line
+from clew.text.display import one_line
 from clew.trace.read.resolve import Subject
 from clew.trace.reports.impact import impact
 from clew.why.answer import Basis, Fact, Section, section

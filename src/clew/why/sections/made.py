@@ -12,8 +12,7 @@ import msgspec
 from clew.derived.history import Commit, Touch
 from clew.errors import ClewError
 from clew.formats.code.outline import decoded
-from clew.text.counting import counted
-from clew.text.shortening import one_line
+from clew.text.display import counted, one_line
 from clew.why.answer import Fact, Section, section
 from clew.why.blame import MOST_LINES, Blame, Blamer
 from clew.why.inquiry import Inquiry, commit_line, day

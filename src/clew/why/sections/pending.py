@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 
 from clew.formats.openspec.references import requirement_id
 from clew.graph.model import NodeKind
-from clew.text.shortening import one_line
+from clew.text.display import one_line
 from clew.why.answer import Fact, Section, section
 from clew.why.inquiry import Inquiry
 from clew.workspace.git import api as git

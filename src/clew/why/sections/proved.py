@@ -7,8 +7,7 @@ from functools import cached_property
 
 from clew.graph.code.region import WHOLE
 from clew.graph.model import EdgeKind, Node, NodeKind
-from clew.text.counting import counted
-from clew.text.shortening import one_line
+from clew.text.display import counted, one_line
 from clew.trace.read.resolve import Subject
 from clew.trace.reports.impact import Proof, impact
 from clew.why.answer import Basis, Fact, Section, section

@@ -22,7 +22,7 @@ from clew.formats.elspais.lines import BOM, HEADING, plain_heading
 from clew.formats.elspais.records import AssertionRecord, Requirement
 from clew.formats.elspais.write.fields import add_field, requirement_fields
 from clew.formats.elspais.write.lines import BlockLines, as_read, encoded
-from clew.text.spans import Span
+from clew.text.lines import Span
 
 _HEADER = re.compile(r"(#*\s*)([^:]*?)(\s*:\s*)(.*?)(\s*)")
 _END_TITLE = re.compile(r"(\*End\*\s*\*)(.*)(\*\s*(?:\|[^|]*)?)")

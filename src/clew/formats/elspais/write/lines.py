@@ -7,7 +7,7 @@ from collections.abc import Container, Sequence
 
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.lines import END, HEADING, Lines
-from clew.text.matching import matched
+from clew.text.lines import matched
 
 _LOSSLESS = "surrogateescape"
 

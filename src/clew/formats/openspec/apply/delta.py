@@ -20,7 +20,7 @@ from clew.formats.openspec.records import Delta, Requirement, SectionKind, Spec
 from clew.formats.openspec.rules.delta import check_delta, dropped_scenarios
 from clew.formats.openspec.rules.rules import RULES, Dialect, Issue, Issues, Level
 from clew.formats.openspec.rules.spec import validate_spec
-from clew.text.line_ends import with_newlines
+from clew.text.lines import with_newlines
 
 _STRUCTURAL = frozenset(
     {

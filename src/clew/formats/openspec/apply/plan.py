@@ -6,7 +6,7 @@ import msgspec
 
 from clew.errors import Conflict
 from clew.formats.openspec.records import Requirement, Section, SectionKind, Spec
-from clew.text.line_ends import newline_of, with_newlines
+from clew.text.lines import newline_of, with_newlines
 
 
 class Edit(msgspec.Struct, frozen=True):

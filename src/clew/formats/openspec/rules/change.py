@@ -10,7 +10,7 @@ from clew.formats.openspec.records import Spec
 from clew.formats.openspec.rules.delta import NO_OTHER_CHANGES, OtherChanges, check_against, check_delta
 from clew.formats.openspec.rules.rules import Dialect, Issue, Issues
 from clew.formats.openspec.tasks import Tasks
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 SHORTEST_WHY, LONGEST_WHY = 50, 1_000
 SHORTEST_DESCRIPTION = 10

@@ -16,7 +16,7 @@ from clew.memory.model import LONGEST_QUERY, Memory
 from clew.memory.navigation.spaces import SPACES
 from clew.memory.recall.ranking import LONGEST_SNIPPET
 from clew.memory.writing.admit import check_text
-from clew.text.shortening import one_line
+from clew.text.display import one_line
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView

@@ -16,7 +16,7 @@ from clew.memory.cognition.records import INSUFFICIENT, Measured, Records
 from clew.memory.storage.changes import moment_of, spelled_time
 from clew.memory.writing.reward import STAGE_WEIGHTS, stage_of
 from clew.store.interface import Event
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView

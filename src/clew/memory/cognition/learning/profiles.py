@@ -15,7 +15,7 @@ from clew.memory.model import LONGEST_NAME
 from clew.memory.navigation.spaces import SPACES
 from clew.memory.writing.admit import check_text
 from clew.memory.writing.scrub import scrub
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView

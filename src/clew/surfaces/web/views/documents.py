@@ -11,7 +11,7 @@ from clew.kb.operations.commands import Ask, ShowDocument, ShowStatus
 from clew.surfaces.web import addresses
 from clew.surfaces.web.views.requirements import pages
 from clew.surfaces.web.visit import PAGE, View, Visit
-from clew.text.shortening import shortened
+from clew.text.display import shortened
 
 MOST_SECTIONS = 400
 MOST_CHARACTERS = 120_000

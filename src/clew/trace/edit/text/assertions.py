@@ -15,7 +15,7 @@ from clew.formats.elspais.write.blocks import (
 )
 from clew.graph.changes import Change
 from clew.graph.model import EdgeKind, NodeKind
-from clew.text.spans import Span
+from clew.text.lines import Span
 from clew.trace.edit.text.draft import Block, Draft, DraftContext
 from clew.trace.edit.text.renaming import ReferenceTarget, follow
 

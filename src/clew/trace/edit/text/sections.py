@@ -12,7 +12,7 @@ from clew.errors import InvalidArgument, NotFound, Refused
 from clew.formats.elspais.records import Journey, Requirement, SectionRecord
 from clew.formats.elspais.write import sections as written
 from clew.graph.changes import Change
-from clew.text.spans import Span
+from clew.text.lines import Span
 from clew.trace.edit.text.blocks import Record
 from clew.trace.edit.text.draft import Block, Draft, DraftContext
 from clew.trace.edit.text.requirements import insertion_point

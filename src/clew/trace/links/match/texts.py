@@ -15,8 +15,7 @@ from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.text.keywords import STOP_WORDS
 from clew.text.sentences import Kind, sentences
-from clew.text.stem import stem
-from clew.text.words import chunks, split
+from clew.text.words import chunks, split, stem
 
 _T = TypeVar("_T")
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.text.matching import matched
+from clew.text.lines import matched
 
 LINES = st.lists(st.sampled_from("abcdefgh"), max_size=12)
 

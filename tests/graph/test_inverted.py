@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.text.inverted import Inverted
+from clew.graph.inverted import Inverted
 
 TERMS = st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 9), max_size=5)
 

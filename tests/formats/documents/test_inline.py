@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.text.code_spans import code_spans, replace_code
+from clew.formats.documents.inline import code_spans, replace_code
 
 AS_A_PATTERN = re.compile(r"(`+)(?!`)([^\n]*?)(?<!`)\1(?!`)")
 """The same rule as one pattern, which takes a time that grows with the square of the text."""

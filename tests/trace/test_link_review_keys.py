@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew.text.keys import SPECIAL, key_of
+from clew.trace.links.review import SPECIAL, key_of
 
 
 def keys(sent: str) -> list[str]:

@@ -1,15 +1,39 @@
-"""Which lines of a text stand in another: quick for long texts, also where most lines are alike or changed."""
+"""The lines of a text: where a piece of it stands, how lines end, and which of them stand in another text too."""
 
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import pairwise
 
+import msgspec
+
 _MOST = 100
 """Lines of a gap that are compared with one another; those of a longer one only with the line at the same place."""
 
 Gap = tuple[int, int, int, int]
 """From and to a line of the first text, and from and to one of the second."""
+
+
+class Span(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A half-open range of bytes, with the lines it covers (first line is 1)."""
+
+    start: int
+    end: int
+    line: int
+    end_line: int
+
+
+def newline_of(data: bytes) -> bytes:
+    """The line end that most lines of a file have."""
+    pairs = data.count(b"\r\n")
+    single, old = data.count(b"\n") - pairs, data.count(b"\r") - pairs
+    if pairs > max(single, old):
+        return b"\r\n"
+    return b"\r" if old > single else b"\n"
+
+
+def with_newlines(text: str, newline: bytes) -> bytes:
+    return text.replace("\r\n", "\n").replace("\r", "\n").encode().replace(b"\n", newline)
 
 
 def matched(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[tuple[bool, Gap]]:

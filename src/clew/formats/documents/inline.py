@@ -1,11 +1,12 @@
-"""Links that lead to other places of the project, as an author wrote them."""
+"""What stands inside a line of Markdown: code between backticks, and links to other places of the project."""
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from clew.formats.documents.model import Block, BlockKind, DocumentLink
-from clew.text.code_spans import replace_code
 
 _HIDDEN = str.maketrans("[]()<>", "\0\0\0\0\0\0")
 _INLINE = re.compile(r"(?<!!)\[([^\[\]]{0,400})\]\(\s*(?:<([^<>\n]{1,800})>|([^()\s]{1,800}(?:\([^()\s]*\)[^()\s]*)?))")
@@ -13,6 +14,56 @@ _BY_NAME = re.compile(r"(?<!!)\[([^\[\]]{1,400})\]\[([^\[\]]{0,200})\]")
 _DEFINITION = re.compile(r"^ {0,3}\[([^\[\]]{1,200})\]:[ \t]*<?([^\s<>]{1,800})", re.MULTILINE)
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
 _LINKING = (BlockKind.PROSE, BlockKind.ITEM, BlockKind.TABLE, BlockKind.HEADING)
+_RUN = re.compile(r"`+")
+
+
+class CodeSpan(NamedTuple):
+    """text[start:end] with its backticks, and the code between them."""
+
+    start: int
+    end: int
+    code: str
+
+
+def code_spans(text: str) -> Iterator[CodeSpan]:
+    """The code of each line, in order. Of a run that nothing closes, its last backticks may open what a shorter run
+    closes. Each run is looked up by its length, so the time is linear however many runs are never closed."""
+    if "`" not in text:
+        return
+    position = 0
+    while position < len(text):
+        end = text.find("\n", position)
+        end = len(text) if end < 0 else end
+        yield from _of_line(text, position, end)
+        position = end + 1
+
+
+def replace_code(text: str, replaced: Callable[[CodeSpan], str]) -> str:
+    """The text with something in place of each piece of code."""
+    parts: list[str] = []
+    position = 0
+    for span in code_spans(text):
+        parts += (text[position : span.start], replaced(span))
+        position = span.end
+    return "".join((*parts, text[position:]))
+
+
+def _of_line(text: str, position: int, end: int) -> Iterator[CodeSpan]:
+    runs = [match.span() for match in _RUN.finditer(text, position, end)]
+    by_length: dict[int, list[int]] = {}
+    for start, after in runs:
+        by_length.setdefault(after - start, []).append(start)
+    taken = position
+    for start, after in runs:
+        if start < taken:
+            continue
+        for length in range(after - start, 0, -1):
+            closing = by_length.get(length, ())
+            place = bisect_right(closing, start)
+            if place < len(closing):
+                taken = closing[place] + length
+                yield CodeSpan(after - length, taken, text[after : closing[place]])
+                break
 
 
 def markdown_links(text: str, blocks: Sequence[Block]) -> tuple[DocumentLink, ...]:
