@@ -6,8 +6,7 @@ import msgspec
 import pytest
 
 from clew.memory.model import Cite, Kind, Memory, Origin, Scope
-from clew.memory.recall.block import cited, line_of
-from clew.memory.recall.repeating import is_line_of
+from clew.memory.recall.block import cited, is_line_of, line_of
 from clew.memory.writing.admit import just_recalled
 from clew.text.passage_hash import passage_hash
 

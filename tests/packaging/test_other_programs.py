@@ -226,7 +226,7 @@ def test_the_action_follows_its_format_and_puts_no_input_into_a_script() -> None
 
 # Verifies: REQ-d00526-B
 def test_no_text_of_a_file_ends_an_annotation_or_begins_a_command() -> None:
-    from clew.trace.reports.annotations import annotations
+    from clew.trace.operations.check import annotations
     from clew.trace.reports.finding import Finding
 
     evil = "a,title=x::b\r\n::error::c%0A::set-output name=d\x1b[0m"

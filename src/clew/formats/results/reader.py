@@ -1,13 +1,18 @@
-"""Reads a report of a test run, in whichever format it is."""
+"""Reads a report of a test run, in whichever format it is.
 
+Results of user acceptance are read here, as elspais keeps them: a table with the columns `journey_id` and `status`.
+"""
+
+import csv
+import io
 import re
+from collections.abc import Iterator
 
 from clew.formats.diagnostics import Findings
-from clew.formats.results.acceptance import HEAD, read_acceptance
 from clew.formats.results.coverage import read_coverage, read_lcov
 from clew.formats.results.junit import JUnitReader
 from clew.formats.results.pytest_json import read_document, read_log
-from clew.formats.results.records import ExecutedLines, Outcome, ResultRecords
+from clew.formats.results.records import FAILED, PASSED, SKIPPED, UNKNOWN, ExecutedLines, Outcome, ResultRecords
 from clew.text.display import shortened
 
 __all__ = ["RESULTS_VERSION", "ExecutedLines", "Outcome", "ResultRecords", "read_results"]
@@ -20,6 +25,17 @@ _ROOT = re.compile(rb"<(?!\?|!)(?:[\w.-]+:)?([\w.-]+)")
 _REPORT_LOG = re.compile(rb'\{[^\n]*"\$report_type"')
 _EXECUTED = re.compile(rb'"executed_lines"\s*:')
 _TRACEFILE = re.compile(rb"(?:\A|\n)(?:TN:|SF:)")
+
+HEAD = b"journey_id"
+_STATUSES = {
+    "pass": PASSED,
+    "passed": PASSED,
+    "fail": FAILED,
+    "failed": FAILED,
+    "error": FAILED,
+    "skip": SKIPPED,
+    "skipped": SKIPPED,
+}
 
 
 def read_results(data: bytes) -> ResultRecords:
@@ -75,3 +91,19 @@ def _unknown(findings: Findings, why: str) -> ResultRecords:
     message = f"The file is no JUnit XML, pytest JSON, coverage.py JSON, LCOV or table of journeys. {why}"
     findings.warning("unknown_format", 1, message)
     return ResultRecords()
+
+
+def read_acceptance(data: bytes, findings: Findings) -> Iterator[Outcome]:
+    """What became of each journey. Further columns are not looked at."""
+    reader = csv.DictReader(io.StringIO(data.decode("utf-8", "replace"), newline=""), restkey="", restval="")
+    for row in reader:
+        cells = {(name or "").strip().casefold(): value for name, value in row.items() if isinstance(value, str)}
+        journey, status = cells.get("journey_id", "").strip(), cells.get("status", "").strip()
+        if not journey:
+            findings.warning("unnamed", reader.line_num, "A row names no journey. Fill in its first column.")
+            continue
+        outcome = _STATUSES.get(status.casefold())
+        if outcome is None:
+            message = f"{shortened(status)!r} of {journey} says neither yes nor no. Write passed, failed or skipped."
+            findings.warning("unknown_status", reader.line_num, message)
+        yield Outcome(journey, "", outcome or UNKNOWN, reader.line_num)

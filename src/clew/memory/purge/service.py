@@ -2,17 +2,16 @@
 
 The indexes and the other files are cleaned first and the store last. So a purge that was killed is begun again by the
 same command, and one that was killed while the store was written anew is finished by the next process that opens the
-memory.
+memory. What the store keeps of a purged value are ids and times, and nothing that anybody wrote.
 """
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from clew.memory.model import CHANGES, MEMORIES
-from clew.memory.purge.blanking import Blanking
+from clew.memory.model import CHANGES, EXCHANGES, LINKS, MEMORIES, MIRRORS, PURGES
 from clew.memory.purge.choose import Chosen, Wanted, choose
 from clew.memory.purge.derived import DerivedFiles
 from clew.memory.purge.files import (
@@ -24,6 +23,7 @@ from clew.memory.purge.files import (
     with_names,
 )
 from clew.memory.purge.traces import Traces
+from clew.memory.scope import BY_A_PERSON
 from clew.memory.storage.changes import PURGE, ChangeRecord
 from clew.memory.writing.scrub import scrub
 
@@ -41,6 +41,14 @@ _OF_A_TEAM = (
 )
 _LEFT_TO_AN_OWNER = "bytes in the database's tables, which nobody can read with SQL, until an owner opens the memory"
 _MOST_NAMED = 100
+
+PURGED = "purged"
+_COMMON = frozenset({BY_A_PERSON, "annotated", PURGED})
+"""Reasons that say nothing of a memory."""
+
+
+_OWN = (PURGES, MIRRORS)
+"""What says nothing of memories."""
 
 
 class Purged(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,3 +155,47 @@ def _record(view: "MemoryView", chosen: Chosen, reason: str) -> None:
     )
     with view.service.home.store.transaction(actor=view.actor, reason="purge") as transaction:
         transaction.put(CHANGES, f"{PURGE}-{now}", record)
+
+
+class Blanking:
+    """Edits the values of a store; see `Store.rewrite`."""
+
+    def __init__(self, chosen: Chosen) -> None:
+        self._chosen = chosen
+        self._reasons = {change.rationale for change in chosen.changes.values()} - _COMMON
+
+    def __call__(self, collection: str, id: str, value: Any) -> Any:
+        if isinstance(value, str):
+            return "" if value in self._reasons or self._chosen.traces.in_text(value) else value
+        edit = {MEMORIES: self._memory, LINKS: self._link, CHANGES: self._change, EXCHANGES: self._exchange}
+        if collection in _OWN:
+            return value
+        return edit.get(collection, self._other)(id, value)
+
+    def _memory(self, id: str, value: Any) -> Any:
+        return None if id in self._chosen.ids else value
+
+    def _link(self, id: str, value: Any) -> Any:
+        return None if not self._chosen.ids.isdisjoint(id.split(".")[::2]) else value
+
+    def _change(self, id: str, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        if id not in self._chosen.changes and not self._holds(value, "rationale", "details"):
+            return value
+        return {**value, "rationale": PURGED, "details": {}}
+
+    def _exchange(self, id: str, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        is_shown = not self._chosen.ids.isdisjoint(value.get("shown", ()))
+        if not is_shown and not self._holds(value, "query", "reason"):
+            return value
+        return {**value, "query": "", "reason": ""}
+
+    def _holds(self, value: dict[str, Any], *names: str) -> bool:
+        return self._chosen.traces.in_value([value.get(name) for name in names])
+
+    def _other(self, id: str, value: Any) -> Any:
+        """What captures and other parts keep beside memories."""
+        return None if self._chosen.everything or self._chosen.traces.in_value(value) else value

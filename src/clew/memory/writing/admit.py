@@ -10,8 +10,7 @@ from msgspec import Meta
 
 from clew.errors import InvalidArgument, MissingRationale
 from clew.memory.model import LONGEST_NAME, LONGEST_RATIONALE, LONGEST_TEXT, SHORTEST_RATIONALE, Domain, Kind, Memory
-from clew.memory.recall.block import unframed
-from clew.memory.recall.repeating import is_line_of
+from clew.memory.recall.block import is_line_of, unframed
 from clew.memory.writing.scrub import Redaction, scrub_value
 from clew.text.choices import explained
 from clew.text.display import one_line, shortened

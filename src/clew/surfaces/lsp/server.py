@@ -20,8 +20,9 @@ from clew.errors import ClewError
 from clew.project import Project
 from clew.surfaces.lsp import actions, completing, navigation
 from clew.surfaces.lsp.desk import Desk
-from clew.surfaces.lsp.findings import diagnostics
 from clew.surfaces.lsp.hover import hover
+from clew.trace.operations.check import CheckProject
+from clew.trace.reports.finding import Finding
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +32,13 @@ _OWN_FOLDERS = ("/.git/", "/.clew/")
 """Changes in there are no changes of the project, and checking makes some."""
 _PAUSE_SECONDS = 0.2
 """Files that are saved or checked out together are looked at together."""
+
+SOURCE = "clew"
+_SEVERITIES = {
+    "error": lsp.DiagnosticSeverity.Error,
+    "warning": lsp.DiagnosticSeverity.Warning,
+    "info": lsp.DiagnosticSeverity.Information,
+}
 
 
 class ClewLanguageServer(LanguageServer):
@@ -178,3 +186,23 @@ def serve_stdio(folder: Path | None = None) -> None:
         server.start_io(source, target)
     finally:
         server.close_project()
+
+
+def diagnostics(desk: Desk) -> dict[str, list[lsp.Diagnostic]]:
+    """Every finding that stands in a file, by the address of the file."""
+    found: dict[str, list[lsp.Diagnostic]] = {}
+    for finding in desk.ask(CheckProject).findings:
+        if finding.path:
+            found.setdefault(desk.uri_of(finding.path), []).append(_diagnostic(desk, finding))
+    return found
+
+
+def _diagnostic(desk: Desk, finding: Finding) -> lsp.Diagnostic:
+    return lsp.Diagnostic(
+        range=desk.line_range(finding.path, finding.line),
+        message=f"{finding.message}\n{finding.hint}".rstrip(),
+        severity=_SEVERITIES[finding.severity],
+        code=finding.code,
+        source=SOURCE,
+        data={"id": finding.node_id},
+    )

@@ -1,4 +1,4 @@
-"""What the tools of the memory add to the protocol: errors with the numbers of Context Graph, and the pulse."""
+"""What the tools of the memory add to the protocol: the pulse, and errors with the nine numbers of Context Graph."""
 
 from typing import Any
 
@@ -6,14 +6,39 @@ import mcp_types as types
 import msgspec
 from mcp.shared.exceptions import MCPError
 
-from clew.errors import ClewError
-from clew.memory.error_codes import data_of, number_of
+from clew.errors import (
+    BadInput,
+    ClewError,
+    Forgotten,
+    MissingRationale,
+    NotFound,
+    PriorsIncompatible,
+    RecoveryExpired,
+    SemanticCancer,
+    WouldCycle,
+)
 from clew.operation.call import Call
 from clew.operation.declare import Toolset
 
 TOOLSETS = (Toolset.MEMORY, Toolset.COGNITION)
 PROFILE = "context-graph"
 PULSE = "_cognitive_pulse"
+
+INVALID_PARAMS = -32002
+INTERNAL = -32603
+
+_NUMBERS: tuple[tuple[type[ClewError], int, str], ...] = (
+    (MissingRationale, -32009, "MISSING_RATIONALE"),
+    (PriorsIncompatible, -32010, "PRIORS_INCOMPATIBLE"),
+    (RecoveryExpired, -32011, "RECOVERY_WINDOW_EXPIRED"),
+    (NotFound, -32012, "NODE_NOT_FOUND"),
+    (WouldCycle, -32013, "CIRCULAR_DEPENDENCY"),
+    (Forgotten, -32014, "TOMBSTONE_EXISTS"),
+    (SemanticCancer, -32015, "SEMANTIC_CANCER_DETECTED"),
+    (BadInput, INVALID_PARAMS, "INVALID_PARAMS"),
+)
+"""The first that fits. -32016, SSE_SESSION_EXPIRED, is an error of the transport."""
+_STANDARD_INVALID_PARAMS = -32602
 
 
 def protocol_error(error: ClewError, call: Call) -> MCPError:
@@ -33,4 +58,17 @@ def with_pulse(result: types.CallToolResult, call: Call, server_name: str) -> ty
 def _pulse(call: Call) -> dict[str, Any]:
     memory = call.project.memory
     data: dict[str, Any] = msgspec.to_builtins(memory.pulse(memory.session_of(call)))
+    return data
+
+
+def number_of(error: ClewError) -> int:
+    return next((number for type_, number, _ in _NUMBERS if isinstance(error, type_)), INTERNAL)
+
+
+def data_of(error: ClewError) -> dict[str, Any]:
+    """What an error says beside its number and message."""
+    name = next((name for type_, _, name in _NUMBERS if isinstance(error, type_)), error.code.upper())
+    data: dict[str, Any] = {"name": name, "code": error.code, "recovery": error.hint, **error.data}
+    if number_of(error) == INVALID_PARAMS:
+        data["jsonrpc_code"] = _STANDARD_INVALID_PARAMS
     return data

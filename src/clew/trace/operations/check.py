@@ -1,6 +1,7 @@
 """The command `clew check`: all findings, in one of five formats. Many of one kind are shown as a group."""
 
 # Implements: REQ-d00441
+# Implements: REQ-d00526-B
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ import msgspec
 from clew.graph.model import NodeKind
 from clew.operation.call import Call
 from clew.operation.declare import Operation, Option, Toolset
-from clew.text.controls import pretty_json
+from clew.text.controls import pretty_json, printable
 from clew.text.display import counted
 from clew.text.terminal import coloured
 from clew.trace.reports.finding import Finding
@@ -24,6 +25,10 @@ _NO_REQUIREMENTS = (
     "FILE:LINE` works without any."
 )
 _STYLES = {"error": "red", "warning": "yellow", "info": "dim"}
+
+_COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
+_IN_TEXT = {"%": "%25", "\r": "%0D", "\n": "%0A"}
+_IN_PROPERTY = {**_IN_TEXT, ":": "%3A", ",": "%2C"}
 
 
 class CheckReport(msgspec.Struct, frozen=True):
@@ -95,8 +100,6 @@ class CheckProject(
 
                 return junit(found, self._failing)
             case "github":
-                from clew.trace.reports.annotations import annotations
-
                 return annotations(found, result.folder) + _counts(found) + "\n"
             case _:
                 plain = self.output is not None
@@ -159,3 +162,21 @@ def _counts(found: Sequence[Finding]) -> str:
     warnings = sum(1 for finding in found if finding.severity == "warning")
     counts = ((errors, "error"), (warnings, "warning"), (len(found) - errors - warnings, "note"))
     return ", ".join(counted(number, word) for number, word in counts)
+
+
+def annotations(findings: Sequence[Finding], folder: str = "") -> str:
+    """One line for each finding. `folder` leads from the root of the repository to the project."""
+    return "".join(f"{_annotation(finding, folder)}\n" for finding in findings)
+
+
+def _annotation(finding: Finding, folder: str) -> str:
+    place = {"file": f"{folder}{finding.path}", "line": str(max(finding.line, 1))} if finding.path else {}
+    properties = {**place, "title": finding.code}
+    location = ",".join(f"{name}={_escaped(value, _IN_PROPERTY)}" for name, value in properties.items())
+    text = _escaped(f"{finding.message}\n{finding.hint}".strip(), _IN_TEXT)
+    return f"::{_COMMANDS.get(finding.severity, 'notice')} {location}::{text}"
+
+
+def _escaped(text: str, signs: dict[str, str]) -> str:
+    """What a file says can neither end the command nor begin another one."""
+    return "".join(signs.get(sign, sign) for sign in printable(text))

@@ -10,25 +10,32 @@
 Everything else stays an episode.
 """
 
+import json
 import logging
+import os
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from clew.errors import ClewError
 from clew.memory.hooks.capture import commits, requirements, runs
-from clew.memory.hooks.capture.answers import last_answer
 from clew.memory.hooks.capture.episodes import ACTOR, Episodes
 from clew.memory.hooks.capture.statements import statements_in
 from clew.memory.hooks.event import HookEvent
+from clew.memory.hooks.payload import LONGEST_TEXT, without_private
 from clew.memory.model import Kind, Memory, Origin, Trust
 from clew.memory.service import MemoryView
 from clew.memory.writing.admit import Note
+from clew.memory.writing.scrub import scrub
 from clew.workspace.git import api as git
 
 log = logging.getLogger(__name__)
 
 _STATED, _SHOWN, _DONE = 0.7, 0.5, 0.4
 _MOST_CITED = 8
+
+_TAIL = 256 * 1024
 
 
 class Capture:
@@ -131,3 +138,40 @@ class Capture:
         except ClewError:
             return False
         return True
+
+
+def last_answer(event: HookEvent) -> HookEvent:
+    """The event with the last text of the assistant in its transcript, JSON lines as Claude Code writes them; as it was
+    where there is none."""
+    for line in reversed(_last_lines(event.transcript)):
+        said = _said(line)
+        if said:
+            text = scrub(without_private(said)[:LONGEST_TEXT]).text
+            return msgspec.structs.replace(event, text=text)
+    return event
+
+
+def _last_lines(path: str) -> list[bytes]:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except (OSError, ValueError):
+        return []
+    with os.fdopen(descriptor, "rb") as file:
+        try:
+            size = os.fstat(descriptor).st_size
+            file.seek(max(size - _TAIL, 0))
+            return file.read(_TAIL).splitlines()
+        except OSError:
+            return []
+
+
+def _said(line: bytes) -> str:
+    try:
+        entry: Any = json.loads(line)
+        if entry.get("type") != "assistant":
+            return ""
+        content = entry["message"]["content"]
+        parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+        return "\n".join(part["text"] for part in parts if part.get("type") == "text").strip()
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return ""

@@ -1,13 +1,15 @@
 """Activity: what agents ask and change now, drafts that wait, and what is to be reviewed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from typing import Any
+
+import msgspec
 
 from clew.edit.undoing import written
 from clew.errors import NotFound
 from clew.memory.operations.commands import ShowHistory
-from clew.surfaces.web.pictures.sparkline import sparkline
 from clew.surfaces.web.visit import View, Visit
 from clew.trace.operations.mutations import GetMutationLog
 
@@ -15,6 +17,9 @@ MOST_CALLS = 60
 MOST_EVENTS = 30
 MOST_NAMED = 2
 """Memories of one entry."""
+
+MINUTES = 60
+BAR, GAP, HEIGHT = 8, 2, 48
 
 
 def show_activity(visit: Visit) -> View:
@@ -56,3 +61,37 @@ def _titles(visit: Visit, entries: Iterable[Any]) -> dict[str, str]:
             with suppress(NotFound):
                 found[id] = library.get(id).title
     return found
+
+
+class Bar(msgspec.Struct, frozen=True):
+    x: int
+    y: int
+    height: int
+    minute: str
+    count: int
+
+
+class Sparkline(msgspec.Struct, frozen=True):
+    bars: tuple[Bar, ...]
+    most: int
+    total: int
+    width: int = MINUTES * (BAR + GAP)
+    height: int = HEIGHT
+
+
+def sparkline(times: Sequence[str], now: datetime | None = None) -> Sparkline:
+    """Of the last hour; `times` are ISO 8601."""
+    end = (now or datetime.now(UTC)).replace(second=0, microsecond=0)
+    first = end - timedelta(minutes=MINUTES - 1)
+    counts = [0] * MINUTES
+    for time in times:
+        place = int((datetime.fromisoformat(time) - first).total_seconds() // 60)
+        if 0 <= place < MINUTES:
+            counts[place] += 1
+    most = max(counts)
+    bars = []
+    for place, count in enumerate(counts):
+        height = round(count / most * (HEIGHT - 2)) if most else 0
+        minute = f"{first + timedelta(minutes=place):%H:%M}"
+        bars.append(Bar(place * (BAR + GAP), HEIGHT - max(height, 1), max(height, 1), minute, count))
+    return Sparkline(tuple(bars), most, sum(counts))
