@@ -18,8 +18,7 @@ from clew.edit.state_folder import STATE_FOLDER, make_state_folder
 from clew.errors import ConfigError, StoreCorrupt, StoreError, StoreUnreachable
 from clew.graph.lock import ReadWriteLock
 from clew.once import Once
-from clew.operation.call_log import CallLog
-from clew.traffic import Traffic
+from clew.traffic import CallLog, Traffic
 
 if TYPE_CHECKING:
     # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.

@@ -19,7 +19,7 @@ from tests.differential.openspec import ALL, HERE, PROGRAM, OpenSpec, disagreeme
 from clew.errors import ClewError
 from clew.formats.openspec.reader import read_spec
 from clew.project import Project
-from clew.specs.commands import ArchiveNow
+from clew.specs.operations.commands import ArchiveNow
 from clew.surfaces.cli.main import main
 
 REAL = Path(__file__).parents[3] / "shared" / "data" / "openspec"

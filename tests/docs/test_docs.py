@@ -15,7 +15,7 @@ from tests.docs.markdown import anchors, links, sections
 
 from clew.config import ClewToml
 from clew.operation.listing import all_tools
-from clew.operation.reference import pages
+from clew.operation.prepare import pages
 from clew.surfaces.cli.main import OVERVIEW, all_commands, main
 from clew.surfaces.cli.reference import overview, page
 

@@ -26,7 +26,7 @@ import pathlib, sys
 from clew.operation.prepare import write_listing
 write_listing()
 from clew.operation.listing import all_tools
-from clew.operation.reference import write_pages
+from clew.operation.prepare import write_pages
 write_pages(all_tools(), pathlib.Path(sys.argv[1]))
 """
 

@@ -10,7 +10,7 @@ import pytest
 
 from clew.errors import ConfigError, Conflict, InvalidArgument, OutsideProject, Refused
 from clew.project import Project
-from clew.specs.commands import ArchiveNow
+from clew.specs.operations.commands import ArchiveNow
 
 Tool = Callable[..., dict[str, Any]]
 

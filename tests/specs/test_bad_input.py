@@ -8,7 +8,7 @@ import pytest
 
 from clew.errors import ClewError, InvalidArgument, NotFound, Refused
 from clew.project import Project
-from clew.specs.commands import ArchiveNow
+from clew.specs.operations.commands import ArchiveNow
 from clew.text.tokens import estimate_tokens
 
 Tool = Callable[..., dict[str, Any]]

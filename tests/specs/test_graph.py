@@ -6,7 +6,7 @@ from typing import Any
 
 from clew.graph.model import NodeKind
 from clew.project import Project
-from clew.specs.commands import ArchiveNow
+from clew.specs.operations.commands import ArchiveNow
 
 Tool = Callable[..., dict[str, Any]]
 

@@ -16,7 +16,7 @@ import pytest
 
 from clew.errors import Conflict, Refused
 from clew.project import Project
-from clew.specs.commands import ArchiveNow
+from clew.specs.operations.commands import ArchiveNow
 
 ARCHIVING = """
 import os, signal, sys

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.specs.test_git_base import MINE, OLD, PURPOSE, git, requirement, spec, write
 
-from clew.formats.openspec.canonical import formatted, says_the_same
+from clew.specs.formatting import formatted, says_the_same
 from clew.surfaces.cli.main import main
 
 SPEC = "openspec/specs/lamp/spec.md"

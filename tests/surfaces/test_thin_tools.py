@@ -11,7 +11,7 @@ from tests.mcp_client import McpClient
 
 from clew.compat.elspais import operations as trace_cursor
 from clew.project import Project
-from clew.specs import operations as specs
+from clew.specs.operations import tools as specs
 from clew.trace.operations import find as trace_find
 from clew.trace.operations import links as trace_links
 

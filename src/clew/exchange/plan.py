@@ -24,10 +24,9 @@ import msgspec
 from clew.errors import BadInput, Rejected
 from clew.exchange import results
 from clew.exchange.imports_file import ImportRecord, Kept, left_over, whole
-from clew.exchange.labels import labels_by_record, labels_by_text, labels_to_record
 from clew.exchange.model import Exchange, Item, Relation, attribute, checked, is_same, refuse_circles, version_of
 from clew.exchange.places.place import Place, Placing
-from clew.exchange.renames import find_renamed, followed, with_ids
+from clew.exchange.renames import find_renamed, followed, labels_by_record, labels_by_text, labels_to_record, with_ids
 from clew.text.display import shortened
 from clew.text.hashing import content_hash
 

@@ -10,8 +10,7 @@ from clew.errors import ConfigError
 from clew.operation import switches
 from clew.operation.declare import Toolset
 from clew.operation.listing import Listed, outlined, terse
-from clew.operation.names import NameStyle, by_any_spelling, portable, spell
-from clew.operation.wording import Wording
+from clew.operation.names import NameStyle, Wording, by_any_spelling, portable, spell
 
 DEFAULT = "default"
 ALL = "all"

@@ -39,7 +39,7 @@ from clew.workspace.find import files_below, names_in
 from clew.workspace.paths import display, raw
 
 if TYPE_CHECKING:
-    from clew.specs.operations import ArchiveChange
+    from clew.specs.operations.tools import ArchiveChange
 
 
 _DATED = 11

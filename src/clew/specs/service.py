@@ -41,7 +41,7 @@ from clew.text.display import shortened
 from clew.workspace.files import read_bytes, resolve
 
 if TYPE_CHECKING:
-    from clew.specs.operations import ArchiveChange
+    from clew.specs.operations.tools import ArchiveChange
 
     # Searching needs much that the other questions do not.
     from clew.specs.search import SpecIndex

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 def find_section(call: "Call", text: str, path: str, anchor: str) -> "Target":
     """A section of a document, by the name that a link to it has, or by its heading. NotFound where it has none."""
+    from clew.formats.documents.outline import slug
     from clew.formats.documents.reader import read_document
-    from clew.formats.documents.slugs import slug
     from clew.why.target import Target, read_text
 
     content = read_text(call.project, path)

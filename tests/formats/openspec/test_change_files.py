@@ -1,8 +1,7 @@
 """The files of a change besides its deltas."""
 
-from clew.formats.openspec.change import Change
+from clew.formats.openspec.change import Change, read_proposal
 from clew.formats.openspec.metadata import read_metadata
-from clew.formats.openspec.proposal import read_proposal
 from clew.formats.openspec.reader import write
 from clew.formats.openspec.tasks import read_tasks
 

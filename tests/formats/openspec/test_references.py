@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew.formats.openspec.names import Slugs, slug
 from clew.formats.openspec.reader import read_spec
 from clew.formats.openspec.references import (
     SpecReference,
@@ -12,7 +13,6 @@ from clew.formats.openspec.references import (
     requirement_id,
     scenario_id,
 )
-from clew.formats.openspec.slugs import Slugs, slug
 
 
 # Verifies: REQ-d00071-A

@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping
 import msgspec
 import pytest
 
-from clew.formats.openspec.change import Change
+from clew.formats.openspec.change import Change, read_proposal
 from clew.formats.openspec.metadata import read_metadata
-from clew.formats.openspec.proposal import read_proposal
 from clew.formats.openspec.reader import read_spec
 from clew.formats.openspec.rules.change import validate_change
 from clew.formats.openspec.rules.delta import OtherChanges

@@ -1,7 +1,7 @@
 """Commands of req that prepare a clone and check it before a commit.
 
-A check runs the project's own checks as far as cargo knows them, then those of the register. Cargo runs what the project
-says, build scripts included, so the project has to be trusted.
+A check runs the project's own checks as far as cargo knows them, then those of the register. Cargo runs what the
+project says, build scripts included, so the project has to be trusted.
 """
 
 import subprocess

@@ -10,8 +10,8 @@ from clew.exchange.memories import kind_of, left_out, link_line, memory_lines
 from clew.exchange.model import Exchange
 from clew.exchange.sources import Source, string
 from clew.formats.documents.front_matter import read_front_matter
-from clew.formats.documents.lines import TextLines
 from clew.text.display import counted
+from clew.text.lines import TextLines
 
 _OBSERVATION = re.compile(r"\s*[-*] \[([^\]\[]+)\] +\S.*")
 _RELATION = re.compile(r"\s*[-*] (?:\"([^\"]+)\"|([\w -]+?))?\s*\[\[([^\]]+)\]\].*")

@@ -9,7 +9,7 @@ import msgspec
 from clew.errors import FormatError
 from clew.exchange.model import HEADING, INFORMATION, REQUIREMENT, Criterion, Exchange, Item, Relation
 from clew.exchange.sources import Source
-from clew.formats.openspec.slugs import slug
+from clew.formats.openspec.names import slug
 from clew.text.display import shortened
 
 _NODE = re.compile(r"\[(\[)?(/)?([A-Z][A-Z0-9_-]*)\]?\]")

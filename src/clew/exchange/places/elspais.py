@@ -35,7 +35,7 @@ from clew.formats.elspais.records import Journey, Requirement
 from clew.formats.elspais.requirement import UNKNOWN
 from clew.formats.elspais.write.blocks import with_blocks, with_hash
 from clew.formats.elspais.write.changelog import with_changelog_entry
-from clew.formats.openspec.slugs import slug
+from clew.formats.openspec.names import slug
 from clew.graph.model import NodeKind
 from clew.text.display import shortened
 from clew.text.lines import newline_of, with_newlines

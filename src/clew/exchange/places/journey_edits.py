@@ -18,7 +18,7 @@ from clew.exchange.places.journeys import (
     step_lines,
 )
 from clew.exchange.places.place import free_name, title_of
-from clew.exchange.places.reference_edits import with_references
+from clew.exchange.places.requirement_edits import with_references
 from clew.exchange.places.spec_text import SpecText
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.journey import LIST_FIELDS, TEXT_FIELDS

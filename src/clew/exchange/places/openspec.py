@@ -36,13 +36,12 @@ from clew.exchange.places.openspec_text import (
 from clew.exchange.places.place import FreeIds, Placing, grouped, one_line
 from clew.exchange.places.reading_back import open_fence
 from clew.formats.openspec.apply.plan import Edit, edited
-from clew.formats.openspec.hashes import settled
 from clew.formats.openspec.layout import checked_id, openspec_root, root_for, spec_path
 from clew.formats.openspec.lines import BOM, Lines
+from clew.formats.openspec.names import Slugs, slug
 from clew.formats.openspec.reader import read_spec
-from clew.formats.openspec.records import Requirement, SectionKind, Spec
+from clew.formats.openspec.records import Requirement, SectionKind, Spec, settled
 from clew.formats.openspec.references import requirement_id
-from clew.formats.openspec.slugs import Slugs, slug
 from clew.graph.model import NodeKind
 from clew.graph.readers.locations import spec_roots
 from clew.text.display import shortened

@@ -31,8 +31,8 @@ from clew.exchange.places.spec_text import rewritten
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.write.lines import BlockLines, as_read
 from clew.formats.openspec.lines import Lines
+from clew.formats.openspec.names import slug
 from clew.formats.openspec.records import OtherHeading, Requirement, Scenario
-from clew.formats.openspec.slugs import slug
 
 
 class _Block(BlockLines):

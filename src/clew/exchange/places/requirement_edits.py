@@ -3,14 +3,13 @@
 The headings of the requirement keep their place, their level and their words, whatever an import could write itself.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import groupby
 
 import msgspec
 
 from clew.exchange.model import Item, Relation, attribute
 from clew.exchange.places.place import free_name, title_of, writable
-from clew.exchange.places.reference_edits import with_references
 from clew.exchange.places.requirements import (
     ATTRIBUTES,
     FIELDS,
@@ -27,8 +26,8 @@ from clew.formats.elspais.fields import REFERENCE_FIELDS
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Requirement, SectionRecord
-from clew.formats.elspais.write.assertions import places_taken, with_assertions
-from clew.formats.elspais.write.blocks import with_level, with_status, with_title
+from clew.formats.elspais.write.blocks import places_taken, with_assertions, with_level, with_status, with_title
+from clew.formats.elspais.write.references import with_added, with_removed
 from clew.formats.elspais.write.sections import (
     empty_headings,
     with_preamble,
@@ -38,6 +37,24 @@ from clew.formats.elspais.write.sections import (
     without_empty_assertions,
     without_section,
 )
+
+
+def with_references(
+    data: bytes, grammar: IdGrammar, kinds: Sequence[str], items: tuple[Item, Item], written: Callable[[Relation], str]
+) -> bytes:
+    """The block that cites what the second of two items cites, and not any more what only the first does. `written` is
+    how a relation is written."""
+    before, after = items
+    for kind in kinds:
+        former = [each for each in before.relations if each.kind == kind]
+        wanted = [each for each in after.relations if each.kind == kind]
+        gone = {each.target for each in former if each not in wanted}
+        for target in sorted(gone):
+            data = with_removed(data, grammar, kind, target)
+        for each in wanted:
+            if each not in former or each.target in gone:
+                data = with_added(data, grammar, kind, written(each))
+    return data
 
 
 class Fields(msgspec.Struct, frozen=True):

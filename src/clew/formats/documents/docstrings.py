@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.documents.decoding import sound
-from clew.formats.documents.lines import TextLines
 from clew.formats.documents.model import Block, BlockKind
 from clew.formats.documents.page import Page
 from clew.formats.documents.rst import scan_rst
+from clew.text.lines import TextLines
 
 _Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 _DEEPEST = 6

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from clew.errors import ConfigError
 from clew.formats.diagnostics import Diagnostic
-from clew.formats.documents.lines import TextLines
 from clew.formats.elspais.toml_values import parse_toml
 from clew.text.display import shortened
+from clew.text.lines import TextLines
 
 _KEY = re.compile(r"([A-Za-z_][\w.-]*)[ \t]*:(?:[ \t](.*))?$")
 _ITEM = re.compile(r"[ \t]*-[ \t]+(.*)$")

@@ -8,9 +8,9 @@ import re
 from typing import NamedTuple
 
 from clew.formats.diagnostics import Diagnostic
-from clew.formats.documents.lines import TextLines
 from clew.formats.documents.model import Block, BlockKind
-from clew.formats.documents.slugs import plain_title
+from clew.formats.documents.outline import plain_title
+from clew.text.lines import TextLines
 
 _FENCE = re.compile(r"[ \t]*+(`{3,}+(?!.*`)|~{3,}+)")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.documents.decoding import sound
-from clew.formats.documents.lines import TextLines
 from clew.formats.documents.markdown import scan_markdown
 from clew.formats.documents.model import BlockKind
 from clew.formats.documents.page import Page
+from clew.text.lines import TextLines
 
 LONGEST_OUTPUT = 20_000
 

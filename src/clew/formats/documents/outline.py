@@ -1,14 +1,42 @@
-"""Blocks gathered into sections, each with a name that lasts."""
+"""Blocks gathered into sections, each with a name that lasts; and how names are made from headings."""
 
+import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 
 from clew.formats.documents.model import Block, BlockKind, Section
-from clew.formats.documents.slugs import rendered_label, slug
 
 LONGEST_TITLE = 500
 """Every piece of a section carries its title, so a longer one is cut: nobody reads it."""
 PREAMBLE = "preamble"
 LONGEST_ANCHOR = 200
+
+LONGEST = 80
+
+_WORD = re.compile(r"[^\W_]+")
+_MARKUP = re.compile(r"`+|\*\*|__|(?<![\w*])\*|\*(?![\w*])|(?<!\w)_|_(?!\w)")
+_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*(?:\s+\"[^\"]*\")?\)|\[[^\[\]]*\])")
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_NOT_IN_LABEL = re.compile(r"[^\w\- ]")
+
+
+def slug(title: str) -> str:
+    """The title in lower case, letters and digits joined by hyphens; `section` where it has none. Accents go, letters
+    of other scripts stay."""
+    plain = "".join(sign for sign in unicodedata.normalize("NFKD", title) if not unicodedata.combining(sign))
+    words = "-".join(_WORD.findall(unicodedata.normalize("NFC", plain.casefold())))
+    return words[:LONGEST].strip("-") or "section"
+
+
+def rendered_label(title: str) -> str:
+    """The label under which code hosts render a heading: punctuation goes, each space is a hyphen."""
+    return _NOT_IN_LABEL.sub("", title.strip().lower()).replace(" ", "-")
+
+
+def plain_title(written: str) -> str:
+    """A heading as people read it: without emphasis, code marks, links and tags."""
+    text = _TAG.sub("", _LINK.sub(r"\1", written))
+    return " ".join(_MARKUP.sub("", text).split())
 
 
 def outline(blocks: Sequence[Block], title: str) -> tuple[Section, ...]:

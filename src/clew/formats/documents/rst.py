@@ -16,9 +16,9 @@ from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
 
-from clew.formats.documents.lines import TextLines
 from clew.formats.documents.model import Block, BlockKind, DocumentLink
-from clew.formats.documents.slugs import plain_title
+from clew.formats.documents.outline import plain_title
+from clew.text.lines import TextLines
 
 SIMPLE_TABLE = re.compile(r"[ \t]*={2,}(?:[ \t]+={2,})+[ \t]*$")
 """The ruler of a table without a frame."""

@@ -8,8 +8,8 @@ is blank. Every line stays the line it was: lines of the text are lines of the f
 import re
 from collections.abc import Iterator, Sequence
 
-from clew.formats.documents.lines import TextLines
 from clew.formats.documents.model import Block, BlockKind, DocumentLink
+from clew.text.lines import TextLines
 
 _DIRECTIVE = re.compile(r"([ \t]*)\.\.[ \t]+(?:\|[^|]+\|[ \t]+)?([A-Za-z][\w:+.-]*?)::(?:[ \t]+(.*?))?[ \t]*$")
 _FOOTNOTE = re.compile(r"([ \t]*)\.\.[ \t]+(?=\[[^\]]+\][ \t])")

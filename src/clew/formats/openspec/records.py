@@ -11,6 +11,7 @@ reads as U+FFFD. The records are also the cached form of a parsed file.
 import re
 from collections.abc import Iterator
 from enum import StrEnum
+from hashlib import sha256
 
 import msgspec
 
@@ -18,6 +19,8 @@ from clew.formats.diagnostics import Diagnostic
 from clew.text.lines import Span
 
 _NORMATIVE = re.compile(r"\b(?:SHALL|MUST)\b")
+
+_LENGTH = 16
 
 
 class Step(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -233,3 +236,18 @@ class Delta(msgspec.Struct, frozen=True, array_like=True):
 def _purpose(document: Document) -> Purpose | None:
     section = next(document.of_kind(SectionKind.PURPOSE), None)
     return Purpose(section.text, section.span) if section is not None else None
+
+
+def settled(requirement: Requirement) -> str:
+    """The text of a requirement for comparison: its heading and everything below, line ends as LF, no space around."""
+    return requirement.raw.replace("\r\n", "\n").replace("\r", "\n").strip()
+
+
+def text_hash(text: str) -> str:
+    """The hash of a text that is settled."""
+    return sha256(text.encode()).hexdigest()[:_LENGTH]
+
+
+def with_name(text: str, name: str) -> str:
+    """The settled text of a requirement that is renamed."""
+    return "\n".join((f"### Requirement: {name}", *text.split("\n")[1:]))

@@ -15,7 +15,7 @@ import re
 
 import msgspec
 
-from clew.formats.openspec.slugs import slug
+from clew.formats.openspec.names import slug
 
 _LONGEST = 1_000
 """Longer texts are no references. Bounds the work a hostile text can cause."""

@@ -12,8 +12,8 @@ import msgspec
 
 from clew.formats.diagnostics import Findings
 from clew.formats.openspec.lines import BLANK, CODE, FENCE, TEXT, Heading, Lines
+from clew.formats.openspec.names import Slugs
 from clew.formats.openspec.records import OtherHeading, Requirement, Scenario, Step
-from clew.formats.openspec.slugs import Slugs
 from clew.text.lines import Span
 
 REQUIREMENT_DEPTH = 3

@@ -15,6 +15,7 @@ from clew.formats.code.prose_citations import cited_in_prose
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.openspec import READER_VERSION
+from clew.formats.openspec.change import Proposal, read_proposal
 from clew.formats.openspec.layout import Place, PlaceKind, Root, classify
 from clew.formats.openspec.metadata import ChangeMetadata, read_metadata
 from clew.formats.openspec.outline import (
@@ -25,7 +26,6 @@ from clew.formats.openspec.outline import (
     outline,
     sealed,
 )
-from clew.formats.openspec.proposal import Proposal, read_proposal
 from clew.formats.openspec.reader import read_delta, read_spec
 from clew.formats.openspec.records import DELTA_KINDS, Delta
 from clew.formats.openspec.references import requirement_id, scenario_id

@@ -1,8 +1,8 @@
 """Merging: one memory in the place of several, with all that they cite, are tagged with and are linked to.
 
 The text is made by the configured model, or by choosing sentences. Memories are merged where they rest on the same
-assumptions: their priors are the domain, who vouches for them, and what they were stored for and say. Two memories agree
-as far as they share these; below 0.7 they are not merged unless somebody insists.
+assumptions: their priors are the domain, who vouches for them, and what they were stored for and say. Two memories
+agree as far as they share these; below 0.7 they are not merged unless somebody insists.
 """
 
 from collections.abc import Callable, Sequence

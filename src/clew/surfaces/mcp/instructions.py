@@ -2,9 +2,8 @@
 
 from clew.operation.declare import Toolset
 from clew.operation.listing import all_tools
-from clew.operation.names import by_any_spelling
+from clew.operation.names import Wording, by_any_spelling
 from clew.operation.toolsets import Listing
-from clew.operation.wording import Wording
 
 _PARAGRAPHS = {
     Toolset.CORE: (

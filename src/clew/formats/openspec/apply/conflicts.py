@@ -27,8 +27,7 @@ from clew.formats.openspec.apply.touches import (
     standing,
 )
 from clew.formats.openspec.change import Change
-from clew.formats.openspec.hashes import with_name
-from clew.formats.openspec.records import Requirement, Spec
+from clew.formats.openspec.records import Requirement, Spec, with_name
 
 
 class ConflictKind(StrEnum):

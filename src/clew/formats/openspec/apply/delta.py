@@ -12,11 +12,10 @@ import msgspec
 
 from clew.formats.openspec.apply.plan import Edit, Plan, edited
 from clew.formats.openspec.change import Change
-from clew.formats.openspec.hashes import settled
 from clew.formats.openspec.layout import Layout
 from clew.formats.openspec.names import misspelled, suggestion
 from clew.formats.openspec.reader import read_spec
-from clew.formats.openspec.records import Delta, Requirement, SectionKind, Spec
+from clew.formats.openspec.records import Delta, Requirement, SectionKind, Spec, settled
 from clew.formats.openspec.rules.delta import check_delta, dropped_scenarios
 from clew.formats.openspec.rules.rules import RULES, Dialect, Issue, Issues, Level
 from clew.formats.openspec.rules.spec import validate_spec

@@ -9,8 +9,7 @@ import msgspec
 from clew.formats.openspec.apply.delta import Operation
 from clew.formats.openspec.apply.touches import Touch, Touching, by_name, by_place
 from clew.formats.openspec.change import Change
-from clew.formats.openspec.hashes import settled
-from clew.formats.openspec.records import Requirement, Spec
+from clew.formats.openspec.records import Requirement, Spec, settled
 
 
 class Dependency(msgspec.Struct, frozen=True):

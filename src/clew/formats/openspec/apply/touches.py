@@ -6,8 +6,7 @@ import msgspec
 
 from clew.formats.openspec.apply.delta import Operation
 from clew.formats.openspec.change import Change
-from clew.formats.openspec.hashes import settled, text_hash, with_name
-from clew.formats.openspec.records import Delta, Requirement, Spec
+from clew.formats.openspec.records import Delta, Requirement, Spec, settled, text_hash, with_name
 
 Place = tuple[str, str]
 """The id of a spec and the name of a requirement."""

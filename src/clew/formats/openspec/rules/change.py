@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from clew.formats.openspec.change import Change
+from clew.formats.openspec.change import Change, Proposal
 from clew.formats.openspec.metadata import FLAG
-from clew.formats.openspec.proposal import Proposal
 from clew.formats.openspec.records import Spec
 from clew.formats.openspec.rules.delta import NO_OTHER_CHANGES, OtherChanges, check_against, check_delta
 from clew.formats.openspec.rules.rules import Dialect, Issue, Issues

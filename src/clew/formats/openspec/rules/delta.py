@@ -5,9 +5,8 @@ from collections.abc import Iterable, Sequence, Set
 
 import msgspec
 
-from clew.formats.openspec.hashes import settled
 from clew.formats.openspec.names import folded, suggestion
-from clew.formats.openspec.records import DELTA_KINDS, Delta, Requirement, SectionKind, Spec
+from clew.formats.openspec.records import DELTA_KINDS, Delta, Requirement, SectionKind, Spec, settled
 from clew.formats.openspec.requirement import SCENARIO_DEPTH
 from clew.formats.openspec.rules.rules import Dialect, Issues
 from clew.formats.openspec.rules.spec import check_scenarios, has_body, normative_advice

@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     if not listing.shown:
         print("No tool is listed: this part of Clew has none yet, or all were excluded.", file=sys.stderr)
     if args.write_docs is not None:
-        from clew.operation.reference import write_pages
+        from clew.operation.prepare import write_pages
 
         for path in write_pages(all_tools(), args.write_docs):
             print(path)

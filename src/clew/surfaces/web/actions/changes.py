@@ -2,8 +2,8 @@
 
 from clew.edit.undoing import undo
 from clew.errors import Unavailable
-from clew.specs.commands import MarkTask
-from clew.specs.operations import ArchiveChange
+from clew.specs.operations.commands import MarkTask
+from clew.specs.operations.tools import ArchiveChange
 from clew.surfaces.web import addresses
 from clew.surfaces.web.actions.confirming import confirm
 from clew.surfaces.web.visit import Moved, Shown, Visit

@@ -3,8 +3,15 @@
 from clew.formats.openspec.tasks import Task, read_tasks
 from clew.graph.graph import Graph
 from clew.graph.model import NodeKind
-from clew.specs.commands import ShowChangeStatus
-from clew.specs.operations import ArchiveChange, ChangeConflicts, GetChange, GetSpecRequirements, ListChanges, ListSpecs
+from clew.specs.operations.commands import ShowChangeStatus
+from clew.specs.operations.tools import (
+    ArchiveChange,
+    ChangeConflicts,
+    GetChange,
+    GetSpecRequirements,
+    ListChanges,
+    ListSpecs,
+)
 from clew.surfaces.web.pictures.difference import as_files
 from clew.surfaces.web.visit import View, Visit
 

@@ -6,7 +6,7 @@ import msgspec
 
 from clew.kb.operations.commands import ShowStatus as DocumentStatus
 from clew.memory.operations.commands import ListMemories, ShowMemoryStatus
-from clew.specs.operations import ListChanges
+from clew.specs.operations.tools import ListChanges
 from clew.surfaces.web import addresses
 from clew.surfaces.web.visit import View, Visit
 from clew.trace.operations.read import GetProjectSummary

@@ -8,8 +8,9 @@ from msgspec import Meta
 from clew.operation.budget import EVERYTHING
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Option, Toolset
-from clew.specs import as_openspec, operations, results
-from clew.specs.operations import ChangeId, SomeChange
+from clew.specs import results
+from clew.specs.operations import as_openspec, tools
+from clew.specs.operations.tools import ChangeId, SomeChange
 from clew.specs.results import (
     ChangeList,
     ChangeStatus,
@@ -63,7 +64,7 @@ class ShowDashboard(
 
 
 class ListAllSpecs(
-    operations.ListSpecs,
+    tools.ListSpecs,
     verb="specs list",
     toolset=Toolset.SPECS,
     summary="all specs, with how many requirements and scenarios each has",
@@ -86,7 +87,7 @@ class ListAllSpecs(
 
 
 class ShowSpec(
-    operations.GetSpecRequirements,
+    tools.GetSpecRequirements,
     verb="specs show",
     toolset=Toolset.SPECS,
     summary="a spec in outline, or one of its requirements in full",
@@ -121,7 +122,7 @@ class ShowSpec(
 
 
 class FindInSpecs(
-    operations.SearchSpecs,
+    tools.SearchSpecs,
     verb="specs search",
     toolset=Toolset.SPECS,
     summary="find purposes, requirements and scenarios",
@@ -148,7 +149,7 @@ class FindInSpecs(
 
 
 class CheckSpecs(
-    operations.ValidateSpec,
+    tools.ValidateSpec,
     verb="specs validate",
     toolset=Toolset.SPECS,
     summary="hold specs to the rules",
@@ -163,7 +164,7 @@ class CheckSpecs(
 
 
 class ListAllChanges(
-    operations.ListChanges,
+    tools.ListChanges,
     verb="change list",
     aliases=("",),
     toolset=Toolset.SPECS,
@@ -209,7 +210,7 @@ class ShowChangeStatus(
 
 
 class ShowChange(
-    operations.GetChange,
+    tools.GetChange,
     verb="change show",
     toolset=Toolset.SPECS,
     summary="why, what, tasks and deltas of a change",
@@ -240,7 +241,7 @@ class ShowChange(
 
 
 class CheckChanges(
-    operations.ValidateChange,
+    tools.ValidateChange,
     verb="change validate",
     toolset=Toolset.SPECS,
     summary="hold changes to the rules and against the specs",
@@ -255,7 +256,7 @@ class CheckChanges(
 
 
 class ShowConflicts(
-    operations.ChangeConflicts,
+    tools.ChangeConflicts,
     verb="change conflicts",
     toolset=Toolset.SPECS,
     summary="what open changes do to each other and to the specs",
@@ -321,7 +322,7 @@ class MarkTask(
 
 
 class ArchiveNow(
-    operations.ArchiveChange,
+    tools.ArchiveChange,
     verb="change archive",
     toolset=Toolset.SPECS,
     summary="apply a change to the specs and move it into the archive",

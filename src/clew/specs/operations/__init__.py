@@ -1,0 +1,1 @@
+"""The operations on specs and changes: tools, and commands."""
