@@ -205,8 +205,8 @@ def _read() -> _Records:
 @contextmanager
 def _alone() -> Iterator[None]:
     """The recorded trust cannot change during the block: what is read in it is still true when it is written."""
-    from clew.edit.faults import translated
     from clew.edit.locking import locked
+    from clew.edit.replacing import translated
 
     file = records_file()
     with translated(file):
@@ -222,8 +222,7 @@ def _alone() -> Iterator[None]:
 
 
 def _write(projects: dict[str, Record]) -> None:
-    from clew.edit.faults import translated
-    from clew.edit.replacing import replace_file, sweep
+    from clew.edit.replacing import replace_file, sweep, translated
 
     file = records_file()
     with translated(file):

@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.trace.links.match.contrast import Contrast
 from clew.trace.links.match.index import TermIndex
-from clew.trace.links.match.matching import Candidates
+from clew.trace.links.match.matching import Candidates, Contrast
 from clew.trace.links.match.meaning import Vectors
 from clew.trace.links.match.texts import MOST_SENTENCES, Artefact, statements
 

@@ -9,11 +9,13 @@ import glob
 import os
 import secrets
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from itertools import takewhile
 from pathlib import Path
 from typing import IO
 
+from clew.errors import ClewError, StoreError, StoreFull, StoreReadOnly
 from clew.workspace.find import paths_named
 
 _TOKEN_BYTES = 6
@@ -125,3 +127,23 @@ def sync_folder(folder: Path) -> None:
             raise
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def translated(place: Path) -> Iterator[None]:
+    """Turn a system error that leaves the block into an error about this file."""
+    try:
+        yield
+    except OSError as error:
+        raise _fault(error, place) from error
+
+
+def _fault(error: OSError, place: Path) -> ClewError:
+    cause = error.strerror or str(error)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return StoreFull(f"{place} cannot be written: {cause}.", hint="Free some space. The file is as it was before.")
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return StoreReadOnly(
+            f"{place} cannot be used: {cause}.", hint="Check the permissions of the file and its folder."
+        )
+    return StoreError(f"{place} cannot be used: {cause}.", hint="Check the path and the disk.")

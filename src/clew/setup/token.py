@@ -64,8 +64,7 @@ def own_token() -> str | None:
 def make_token() -> Path:
     """Make the token of this user, unless there is one; where it stands."""
     # Not at the start of a server, which only reads.
-    from clew.edit.faults import translated
-    from clew.edit.replacing import add_in_place, temporary_beside, write_private
+    from clew.edit.replacing import add_in_place, temporary_beside, translated, write_private
 
     path = token_path()
     if own_token() is None:

@@ -147,8 +147,8 @@ def _read(path: Path) -> dict[str, Token]:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    from clew.edit.faults import translated
     from clew.edit.locking import locked
+    from clew.edit.replacing import translated
 
     path = tokens_path()
     with translated(path):
@@ -161,8 +161,7 @@ def _alone() -> Iterator[None]:
 
 
 def _write(principals: dict[str, Token]) -> None:
-    from clew.edit.faults import translated
-    from clew.edit.replacing import put_in_place, sync_folder, temporary_beside, write_private
+    from clew.edit.replacing import put_in_place, sync_folder, temporary_beside, translated, write_private
 
     path = tokens_path()
     data = msgspec.json.format(msgspec.json.encode(_Tokens(principals)), indent=2) + b"\n"

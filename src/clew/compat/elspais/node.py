@@ -19,9 +19,8 @@ from clew.trace.edit.text.sections import parsed_section, sections_of
 from clew.trace.operations.mutations import path_of_file
 from clew.trace.read.assertions import assertions_of, citations_of, owner_of
 from clew.trace.read.copies import Copy, find_copy
-from clew.trace.read.integrated import integrated
 from clew.trace.read.resolve import Resolver
-from clew.trace.read.serialize import copy_full, version_of
+from clew.trace.read.serialize import copy_full, integrated, version_of
 from clew.workspace.files import read_bytes
 
 if TYPE_CHECKING:

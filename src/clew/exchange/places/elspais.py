@@ -16,7 +16,6 @@ from clew.exchange.model import JOURNEY, REQUIREMENT, Item, Relation, attribute
 from clew.exchange.places.journey_edits import edited_journey
 from clew.exchange.places.journeys import fresh_journey_id, journey_item, journey_labels, journey_lines
 from clew.exchange.places.place import FreeIds, Placing, grouped, some, title_of
-from clew.exchange.places.reading_back import keeps_blocks, open_fence
 from clew.exchange.places.requirement_edits import Fields, edited_requirement
 from clew.exchange.places.requirements import (
     ATTRIBUTES,
@@ -25,7 +24,7 @@ from clew.exchange.places.requirements import (
     listed_line,
     requirement_item,
 )
-from clew.exchange.places.spec_text import SpecText, criterion_text
+from clew.exchange.places.spec_text import SpecText, criterion_text, keeps_blocks, open_fence
 from clew.formats.elspais.fields import REFERENCE_FIELDS
 from clew.formats.elspais.hashes import NOT_APPLICABLE, HashRule, hash_state, hash_to_write, rule_of_file
 from clew.formats.elspais.ids.grammar import IdGrammar, label_at, position_of

@@ -34,7 +34,7 @@ from clew.exchange.places.openspec_text import (
     trimmed,
 )
 from clew.exchange.places.place import FreeIds, Placing, grouped, one_line
-from clew.exchange.places.reading_back import open_fence
+from clew.exchange.places.spec_text import open_fence
 from clew.formats.openspec.apply.plan import Edit, edited
 from clew.formats.openspec.layout import checked_id, openspec_root, root_for, spec_path
 from clew.formats.openspec.lines import BOM, Lines

@@ -1,17 +1,20 @@
 """Texts of others in Markdown specs: they are written as they are, as far as the reader of the specs reads them so.
 
 Nothing here knows which lines mean something. A text is put where it would stand, the reader reads it, and a line that
-it takes for something else gets a backslash in front of its words.
+it takes for something else gets a backslash in front of its words. A file that is written is read
+again, and has to hold what it should.
 """
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 
+from clew.errors import Rejected
 from clew.exchange.model import Criterion
 from clew.exchange.places.place import writable
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.lines import END, HEADING
 from clew.formats.elspais.reader import read
-from clew.formats.elspais.records import Journey, Requirement
+from clew.formats.elspais.records import FileRecords, Journey, Requirement
 from clew.formats.elspais.write.fields import journey_fields, requirement_fields
 from clew.formats.elspais.write.lines import BlockLines
 from clew.text.lines import matched
@@ -20,6 +23,9 @@ _ASSERTIONS = ("### Assertions", "")
 _STEPS = ("### Steps", "")
 _SECTION = ("### Text", "")
 _END = "*End* *Title*"
+
+_FAULTS = frozenset({"elspais.missing_end", "elspais.stray_end", "elspais.unclosed_fence"})
+"""What shows that a text runs over its end."""
 
 
 class SpecText:
@@ -138,3 +144,27 @@ def rewritten(former: str, text: str, lines_of: LinesOf) -> str:
     for is_same, (start, end, begin, until) in matched(before, after):
         found += stands[start:end] if is_same else [written for _, written in after[begin:until]]
     return "\n".join(found)
+
+
+def keeps_blocks(before: bytes, after: bytes, grammar: IdGrammar, added: Iterable[str] = ()) -> bool:
+    """Whether all that there was, and what is added, is read in this order, and no end of it is lost."""
+    former, found = read(before, grammar), read(after, grammar)
+    return _ids(found) == [*_ids(former), *added] and _faults(found) <= _faults(former)
+
+
+def open_fence(path: str, line: int) -> Rejected:
+    """Why a file takes nothing into the code block that begins in a line and is never closed, nor behind it: whatever
+    stands there is read as code, so nobody can say what of it is meant to stay."""
+    return Rejected(
+        f"{path} would not be read as the requirements that it holds: the code block that begins in line {line} is "
+        "never closed. Nothing is imported.",
+        hint=f"Close the code block of line {line}, and import again.",
+    )
+
+
+def _ids(records: FileRecords) -> list[str]:
+    return [each.id for each in records.blocks if isinstance(each, Requirement | Journey)]
+
+
+def _faults(records: FileRecords) -> Counter[str]:
+    return Counter(each.code for each in records.diagnostics if each.code in _FAULTS)

@@ -10,7 +10,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from clew.formats.code.import_model import Import, LineNumbers
+import msgspec
 
 PACKAGED = frozenset({"java", "kotlin", "php", "groovy"})
 """Families whose files belong to a package, which they name themselves."""
@@ -28,6 +28,29 @@ _REQUIRED = re.compile(r"^[ \t]*(require_relative|require)\s*+(?:\(\s*+)?+(\"++)
 _SOURCED = re.compile(r"^[ \t]*(?:source|\.)[ \t]+([\w./-]+)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 _MOST_NAMES = 200
+
+
+class Import(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A module is a path from the project's root with a slash in front, a name with dots, the end of a path with a star
+    in front, or a name in a script with a question mark in front, which a configuration may explain."""
+
+    line: int
+    module: str
+    name: str = ""
+    """One thing out of the module; empty where the module itself is imported."""
+
+
+class LineNumbers:
+    """The lines of offsets that are asked for in ascending order."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._offset, self._line = 0, 1
+
+    def at(self, offset: int) -> int:
+        self._line += self._text.count("\n", self._offset, offset)
+        self._offset = offset
+        return self._line
 
 
 def package_of(masked: str, family: str) -> str:

@@ -14,8 +14,7 @@ import re
 from collections.abc import Iterator
 
 from clew.formats.code import declared_imports
-from clew.formats.code.declared_imports import PACKAGED
-from clew.formats.code.import_model import Import, LineNumbers
+from clew.formats.code.declared_imports import PACKAGED, Import, LineNumbers
 
 READ = frozenset({"python", "script", "component", "c", "rust", "ruby", "shell"}) | PACKAGED
 """The families of languages whose imports are read."""

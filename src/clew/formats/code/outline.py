@@ -8,10 +8,9 @@ import msgspec
 
 from clew.formats.code.comments import tokens
 from clew.formats.code.components import script_of
-from clew.formats.code.declared_imports import package_of
+from clew.formats.code.declared_imports import Import, package_of
 from clew.formats.code.definitions.bodiless import bodiless
 from clew.formats.code.definitions.scan import CLASS, Definition, definitions_in, masked
-from clew.formats.code.import_model import Import
 from clew.formats.code.imports import imports_of
 from clew.formats.code.languages import FAMILIES, Family, family_for
 

@@ -1,10 +1,10 @@
-"""Arguments that several tools of the memory have."""
+"""Arguments that several tools of the memory, and of its cognition, have."""
 
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from clew.memory.model import SHORTEST_RATIONALE
+from clew.memory.model import SHORTEST_RATIONALE, Domain
 from clew.memory.scope import BY_A_PERSON
 from clew.operation.declare import Freshness, Operation, Option, Toolset
 from clew.operation.one_line import MANY_LINES
@@ -22,6 +22,14 @@ AnyKindName = Literal[KindName, "episode"]
 """Episodes are made by hooks alone."""
 Why = Annotated[str | None, Meta(description="Why"), MANY_LINES, Option(metavar="TEXT")]
 
+DomainName = Annotated[Domain, Meta(description="Domain of memories")]
+AnyDomain = Annotated[Domain | None, Meta(description="Only memories of this domain")]
+Confidence = Annotated[float, Meta(ge=0, le=1, description="0 to 1")]
+Time = Annotated[Annotated[str, Meta(max_length=64)] | None, Meta(description="ISO 8601")]
+Span = Literal["1h", "24h", "7d", "30d"]
+Timeframe = Annotated[Span, Meta(description="How far back")]
+Weights = Annotated[tuple[Annotated[float, Meta(ge=0)], ...], Meta(min_length=13, max_length=13)]
+
 
 def reason_of(why: str | None) -> str:
     """The reason of a change at the command line, where a word is enough."""
@@ -31,3 +39,7 @@ def reason_of(why: str | None) -> str:
 
 class MemoryOperation(Operation, toolset=Toolset.MEMORY, needs=Freshness.NONE):
     """What reads or writes the memory. An operation that cites a node of the graph updates the graph itself."""
+
+
+class CognitionOperation(Operation, toolset=Toolset.COGNITION, needs=Freshness.NONE):
+    """What measures the memory or keeps it in order."""

@@ -18,9 +18,8 @@ from typing import TypeVar
 import msgspec
 
 from clew.edit.edits import FileEdit, diff_of
-from clew.edit.faults import translated
 from clew.edit.locking import locked
-from clew.edit.replacing import make_folder, replace_file
+from clew.edit.replacing import make_folder, replace_file, translated
 from clew.errors import (
     AlreadyExists,
     Conflict,

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import msgspec
 
-from clew.edit.faults import translated
 from clew.edit.recovery import recover
+from clew.edit.replacing import translated
 from clew.edit.transaction import replace_alone
 from clew.register.change.storage import MARK, REPLACED, keep_copy
 from clew.register.git.repository import Repository

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 
-from clew.edit.faults import translated
 from clew.edit.recovery import recover
+from clew.edit.replacing import translated
 from clew.edit.targets import real_target
 from clew.edit.transaction import replace_alone
 from clew.errors import InvalidArgument, OutsideProject

@@ -24,9 +24,10 @@ from clew.register.operations.fields import (
     Text,
     Texts,
     author_of,
+    read_input,
+    read_json,
     register_of,
 )
-from clew.register.operations.inputs import read_input, read_json
 
 Title = Annotated[str, Meta(max_length=1_000, description="5 to 120 characters"), Option("-t")]
 Statement = Annotated[

@@ -15,8 +15,7 @@ from clew.operation.one_line import MANY_LINES
 from clew.register import results
 from clew.register.operations.answers import RunView
 from clew.register.operations.edit import Force
-from clew.register.operations.fields import AnyId, Id, RegisterOperation, Text, author_of, register_of
-from clew.register.operations.inputs import read_input
+from clew.register.operations.fields import AnyId, Id, RegisterOperation, Text, author_of, read_input, register_of
 
 
 class RecordTest(

@@ -1,11 +1,13 @@
-"""What operations of the register share: types of fields, the register that a call means, and who makes a change."""
+"""What operations of the register share: types of fields, the register that is meant, who makes a change, files."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
+from clew.errors import InvalidArgument
 from clew.formats.register.model import ActorKind
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
@@ -73,3 +75,21 @@ def without(result: msgspec.Struct, *names: str) -> dict[str, Any]:
     """The data of a result without some of its fields."""
     plain: dict[str, Any] = msgspec.to_builtins(result)
     return {name: value for name, value in plain.items() if name not in names}
+
+
+def read_input(source: str) -> bytes:
+    """A file, or standard input for `-`."""
+    if source == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(source).read_bytes()
+    except OSError as error:
+        raise InvalidArgument(f"'{source}' cannot be read: {error.strerror}.", hint="Check the path.") from error
+
+
+def read_json(source: str) -> Any:
+    """The document in a file, or on standard input."""
+    try:
+        return msgspec.json.decode(read_input(source))
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise InvalidArgument(f"'{source}' is not valid JSON: {error}.", hint="See `clew req schema`.") from error

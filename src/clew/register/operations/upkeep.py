@@ -17,8 +17,7 @@ from clew.operation.declare import Option
 from clew.operation.one_line import MANY_LINES
 from clew.register.change.draft import rejection
 from clew.register.change.transaction import MigrationReport, RegisterFile, new_register
-from clew.register.operations.fields import RegisterOperation, author_of, register_at, register_of
-from clew.register.operations.inputs import read_input
+from clew.register.operations.fields import RegisterOperation, author_of, read_input, register_at, register_of
 from clew.register.reading import locate
 from clew.register.rules.validator import validate_register
 

@@ -41,9 +41,8 @@ from clew.surfaces.web import addresses
 from clew.surfaces.web.actions import changes, memory, register, requirement, review
 from clew.surfaces.web.admission import LIFETIME_SECONDS, Admission
 from clew.surfaces.web.live import Live
-from clew.surfaces.web.views.activity import show_activity
+from clew.surfaces.web.views.activity import show_activity, show_drafts
 from clew.surfaces.web.views.documents import show_document, show_documents
-from clew.surfaces.web.views.drafts import show_drafts
 from clew.surfaces.web.views.memory import show_memories, show_memory
 from clew.surfaces.web.views.requirement import show_requirement
 from clew.surfaces.web.views.requirements import show_requirements

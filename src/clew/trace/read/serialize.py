@@ -12,7 +12,6 @@ from clew.trace.find.results import AssertionInContext, AssertionText, NodeSumma
 from clew.trace.find.search import Match
 from clew.trace.read.assertions import citations_of
 from clew.trace.read.copies import Copy, copies_of
-from clew.trace.read.integrated import integrated
 from clew.trace.read.results import (
     AssertionDetail,
     Location,
@@ -226,3 +225,34 @@ def _parents(graph: Graph, node: Node) -> tuple[Neighbour, ...]:
 
 def _neighbour(node: Node, kind: EdgeKind, labels: tuple[str, ...]) -> Neighbour:
     return Neighbour(id=node.id, kind=node.kind.value, title=node.title, edge_kind=kind.value, assertion_targets=labels)
+
+
+class Integrated(msgspec.Struct, frozen=True):
+    """Assertions of what is integrated, under the names that elspais gives these figures."""
+
+    implemented_covered: int
+    implemented_total: int
+    verified_covered: int
+    """Those of which a test passed and none failed."""
+    verified_total: int
+    has_failures: bool
+
+
+def is_integrating(graph: Graph, node: Node) -> bool:
+    return any(edge.kind is EdgeKind.INTEGRATES for edge in graph.memory.iter_outgoing_edges(node.id))
+
+
+def integrated(graph: Graph, node: Node) -> Integrated | None:
+    """Nothing where a requirement integrates none."""
+    cited = {edge.target for edge in graph.memory.iter_outgoing_edges(node.id) if edge.kind is EdgeKind.INTEGRATES}
+    figures = [found for id in sorted(cited) if "implemented" in (found := graph.metrics(id))]
+    if not figures:
+        return None
+    total = sum(each["total_assertions"] for each in figures)
+    return Integrated(
+        implemented_covered=sum(each["implemented"] for each in figures),
+        implemented_total=total,
+        verified_covered=sum(each["validated"] or 0 for each in figures),
+        verified_total=total,
+        has_failures=any(each["has_failures"] for each in figures),
+    )

@@ -15,7 +15,7 @@ from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.trace.coverage import FAILING, FULL, MISSING, PARTIAL, is_expected, live_labels, tier
 from clew.trace.read.assertions import citations_of
-from clew.trace.read.integrated import is_integrating
+from clew.trace.read.serialize import is_integrating
 from clew.trace.reports.finding import Finding, finding_at
 
 _FAILED = ("failed", "error")

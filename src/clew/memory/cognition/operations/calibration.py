@@ -7,15 +7,15 @@ from msgspec import Meta
 
 from clew.memory.cognition import steering
 from clew.memory.cognition.learning import learner, thresholds
-from clew.memory.cognition.operations.arguments import (
+from clew.memory.operations.arguments import (
     AnyDomain,
     CognitionOperation,
     Confidence,
     DomainName,
+    Rationale,
     Time,
     Timeframe,
 )
-from clew.memory.operations.arguments import Rationale
 from clew.operation.call import Call
 
 ThresholdType = Annotated[thresholds.Name, Meta(description="Which threshold")]

@@ -6,8 +6,7 @@ from msgspec import Meta
 
 from clew.memory.cognition.gauges import awareness, modulators, oscillators, workspace
 from clew.memory.cognition.goals import delta
-from clew.memory.cognition.operations.arguments import CognitionOperation, Confidence
-from clew.memory.operations.arguments import NodeId, SessionId
+from clew.memory.operations.arguments import CognitionOperation, Confidence, NodeId, SessionId
 from clew.operation.call import Call
 
 Fingerprint = Annotated[

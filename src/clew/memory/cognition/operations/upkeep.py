@@ -6,8 +6,7 @@ from msgspec import Meta
 
 from clew.memory.cognition.dreams import upkeep
 from clew.memory.cognition.goals import drift, goals
-from clew.memory.cognition.operations.arguments import CognitionOperation, Confidence, Timeframe
-from clew.memory.operations.arguments import NodeId
+from clew.memory.operations.arguments import CognitionOperation, Confidence, NodeId, Timeframe
 from clew.operation.call import Call
 
 GoalId = Annotated[Annotated[str, Meta(min_length=1, max_length=80)] | None, Meta(description="Id of a goal")]
