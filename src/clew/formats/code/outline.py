@@ -105,11 +105,6 @@ def _head(rows: list[str], found: Definition) -> str:
     return rows[found.line - 1][:_LONGEST_HEAD] if found.line <= len(rows) else ""
 
 
-def symbols_at(symbols: tuple[Symbol, ...], first: int, last: int) -> list[Symbol]:
-    """The symbols around or inside some lines, the outermost first."""
-    return [each for each in symbols if each.line <= last and each.end_line >= first]
-
-
 def enclosing(symbols: tuple[Symbol, ...], first: int, last: int) -> list[Symbol]:
     """The symbols that hold all of these lines, the outermost first."""
     return [each for each in symbols if each.line <= first and each.end_line >= last]

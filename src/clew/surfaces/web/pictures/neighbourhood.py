@@ -17,7 +17,6 @@ WIDTH, HEIGHT = 190, 46
 _GAP_X, _GAP_Y = 14, 44
 _PER_LINE = 5
 _ROWS = ("above that", "it stands below", "this one", "stands below it", "code", "tests", "journeys and memories")
-_PROVING = frozenset({EdgeKind.VERIFIES, EdgeKind.VALIDATES})
 _SHOWN = 24
 
 
