@@ -9,10 +9,10 @@ import jsonschema
 import msgspec
 
 from clew.errors import ClewError
-from clew.kb.error_codes import code_of
 from clew.operation.call import Answer, Call, carry_out
 from clew.operation.listing import Listed, all_tools
 from clew.project import Project
+from clew.surfaces.mcp.dialects import document_code
 from clew.text.tokens import estimate_tokens
 
 CALLS = 2_000
@@ -144,7 +144,7 @@ def test_no_answer_exceeds_its_budget_and_every_refusal_has_a_reason(make: Calla
         arguments = asker.arguments(tool.name)
         answer = asked(asker, tool, arguments)
         if isinstance(answer, ClewError):
-            assert code_of(answer) in ("INVALID_ARGUMENT", "BUDGET_EXCEEDED"), (tool.name, arguments, answer)
+            assert document_code(answer) in ("INVALID_ARGUMENT", "BUDGET_EXCEEDED"), (tool.name, arguments, answer)
             assert answer.hint
             continue
         answered += 1

@@ -10,9 +10,9 @@ from tests.mcp_client import McpClient, Options
 
 from clew import errors
 from clew.errors import ClewError
-from clew.kb.error_codes import code_of
 from clew.kb.service import KnowledgeBase
 from clew.project import Project
+from clew.surfaces.mcp.dialects import document_code
 
 CODES = {
     *("INVALID_ARGUMENT", "SCOPE_VIOLATION", "BACKEND_UNAVAILABLE", "TIMEOUT", "BUDGET_EXCEEDED", "INTERNAL_ERROR")
@@ -24,7 +24,7 @@ FILES = {"docs/harbour.md": "# Harbour\n\n## Margin\n\nThe default margin is 0.5
 def test_every_error_there_is_has_one_of_the_six_codes() -> None:
     leaves = [each for _, each in inspect.getmembers(errors, inspect.isclass) if issubclass(each, ClewError)]
     assert len(leaves) > 20
-    assert {code_of(leaf("x")) for leaf in leaves} == CODES
+    assert {document_code(leaf("x")) for leaf in leaves} == CODES
 
 
 # Verifies: REQ-d00177-A

@@ -4,7 +4,7 @@ import pytest
 
 from clew.config import KbTable
 from clew.errors import OverBudget
-from clew.kb.error_codes import code_of
+from clew.surfaces.mcp.dialects import document_code
 from clew.surfaces.mcp.transports.ratelimit import SessionLimit
 
 
@@ -31,7 +31,7 @@ def test_a_session_on_a_network_that_calls_too_often_is_told_when_to_come_back()
     with pytest.raises(OverBudget) as refused:
         pace.count("one")
     assert refused.value.data == {"reason": "rate_limited", "retry_after_ms": 1_000}
-    assert code_of(refused.value) == "BUDGET_EXCEEDED"
+    assert document_code(refused.value) == "BUDGET_EXCEEDED"
     pace.count("other")
     clock.now += 1
     pace.count("one")

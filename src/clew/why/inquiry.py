@@ -1,16 +1,20 @@
-"""One question and what its sections share: the project, the target, its file, and the history as far as it is read."""
+"""One question and what its sections share: the project, the target, its file, its history, lines with a word."""
 
+import os
 import re
 import time
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from clew.derived.code_file import STUBS
 from clew.derived.history import Commit, History
 from clew.derived.history_reader import DEADLINE_SECONDS, Readiness
 from clew.graph.code.region import CodeRegion
 from clew.graph.model import Node, NodeKind
 from clew.text.display import one_line
 from clew.why.target import Text, find_target, read_text
+from clew.workspace.git import api as git
+from clew.workspace.paths import display
 
 if TYPE_CHECKING:
     from clew.graph.graph import Graph
@@ -132,3 +136,34 @@ def commit_line(commit: Commit, *, body: int = 0) -> str:
     rest = one_line(commit.message.partition("\n")[2], body) if body else ""
     reason = f" Its message: {rest}" if rest else ""
     return f'"{subject}"{named}, {one_line(commit.author, 40) or "nobody"}, {day(commit.time)}.{reason}'
+
+
+def grep(inquiry: Inquiry, word: str, *patterns: str) -> list[tuple[str, int, str]]:
+    """The lines of the project's files that hold a word."""
+    options = ("-n", "-w", "-F", "-z", "-I", "--untracked", "-e", word, "--")
+    output = git.answer(
+        inquiry.root,
+        "grep",
+        *options,
+        *(f":(glob)**/{each}" for each in patterns),
+        seconds=inquiry.seconds,
+        patterns=True,
+    )
+    found: list[tuple[str, int, str]] = []
+    for row in (output or b"").split(b"\n"):
+        parts = row.split(b"\0", 2)
+        if len(parts) == 3 and parts[1].isdigit():
+            found.append((display(os.fsdecode(parts[0])), int(parts[1]), parts[2].decode("utf-8", "replace")))
+    return found
+
+
+_SHORTEST_NAME = 4
+
+
+def is_telling(inquiry: Inquiry, name: str) -> bool:
+    """Whether a name means one symbol of the project alone, so that a line that holds it is about that one."""
+    is_name = len(name) >= _SHORTEST_NAME and re.fullmatch(r"\w+", name) is not None and not name.startswith("__")
+    if not is_name:
+        return False
+    found = inquiry.project.code.file.named(name, 4)
+    return len([each for each in found if not each.path.endswith(STUBS)] or found) == 1

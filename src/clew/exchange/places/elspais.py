@@ -13,13 +13,13 @@ from clew.edit.edits import FileEdit
 from clew.edit.targets import read_if_there
 from clew.errors import InvalidArgument, Rejected
 from clew.exchange.model import JOURNEY, REQUIREMENT, Item, Relation, attribute
-from clew.exchange.places.journey_edits import edited_journey
-from clew.exchange.places.journeys import fresh_journey_id, journey_item, journey_labels, journey_lines
+from clew.exchange.places.journeys import edited_journey, fresh_journey_id, journey_item, journey_labels, journey_lines
 from clew.exchange.places.place import FreeIds, Placing, grouped, some, title_of
-from clew.exchange.places.requirement_edits import Fields, edited_requirement
 from clew.exchange.places.requirements import (
     ATTRIBUTES,
+    Fields,
     attribute_texts,
+    edited_requirement,
     is_template,
     listed_line,
     requirement_item,
@@ -33,7 +33,7 @@ from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Journey, Requirement
 from clew.formats.elspais.requirement import UNKNOWN
 from clew.formats.elspais.write.blocks import with_blocks, with_hash
-from clew.formats.elspais.write.changelog import with_changelog_entry
+from clew.formats.elspais.write.sections import with_changelog_entry
 from clew.formats.openspec.names import slug
 from clew.graph.model import NodeKind
 from clew.text.display import shortened

@@ -19,8 +19,7 @@ from clew.formats.register.model import (
 from clew.register import results
 from clew.register.change.draft import BATCH, Draft, checked
 from clew.register.change.kept_history import REMOVED
-from clew.register.dossier import may_be_verified
-from clew.register.rules.lifecycle import check_move
+from clew.register.rules.lifecycle import check_move, may_be_verified
 from clew.register.rules.links import DIRECTED, path_between
 from clew.register.rules.validator import TITLE_MOST
 from clew.text.display import counted, shortened

@@ -17,8 +17,7 @@ from clew.formats.results.reader import read_results
 from clew.register import results
 from clew.register.change.changes import check_dossier
 from clew.register.change.draft import Draft
-from clew.register.dossier import may_be_verified
-from clew.register.rules.lifecycle import check_promotion
+from clew.register.rules.lifecycle import check_promotion, may_be_verified
 
 if TYPE_CHECKING:
     from clew.register.operations.evidence import RecordTest, RecordTestRun, VerifyRequirement

@@ -1,7 +1,14 @@
-"""Which moves in a requirement's life are natural. All others need a person's will: force, with a reason."""
+"""Which moves in a requirement's life are natural, and whether it may be verified.
+
+All other moves need a person's will: force, with a reason. Files of schema revision 1 keep dossiers with a requirement;
+Clew reads them and does not write them.
+"""
+
+from collections.abc import Mapping
+from typing import Any
 
 from clew.errors import Refused
-from clew.formats.register.model import Requirement, Status
+from clew.formats.register.model import Register, Requirement, Status
 
 _NATURAL = {
     Status.DRAFT: (Status.PROPOSED, Status.APPROVED),
@@ -11,6 +18,8 @@ _NATURAL = {
     Status.VERIFIED: (),
     Status.OBSOLETE: (),
 }
+
+_DEFAULT_EXEMPT = ("validation-exempt",)
 
 
 def next_moves(status: Status) -> tuple[Status, ...]:
@@ -40,3 +49,28 @@ def check_promotion(requirement: Requirement, *, force: bool) -> bool:
             hint="Move it to implemented first, record the evidence without promote, or pass force=true.",
         )
     return True
+
+
+def has_genuine_dossier(dossier: Any) -> bool:
+    """A dossier that was concluded with a pass; an exemption is none."""
+    return isinstance(dossier, Mapping) and dossier.get("verdict") == "Pass" and not dossier.get("exempt")
+
+
+def has_human_confirmation(dossier: Any) -> bool:
+    return isinstance(dossier, Mapping) and bool(dossier.get("human_confirmation"))
+
+
+def may_be_verified(requirement: Requirement, register: Register) -> bool:
+    """Files of the revisions that know dossiers ask for one that passed, an exemption, or an exempting tag."""
+    if not register.schema_rev:
+        return True
+    dossier = requirement.validation
+    if isinstance(dossier, Mapping) and (dossier.get("exempt") or dossier.get("verdict") == "Pass"):
+        return True
+    return any(tag in _exempt_tags(register) for tag in requirement.tags)
+
+
+def _exempt_tags(register: Register) -> tuple[str, ...]:
+    validation = (register.config or {}).get("validation")
+    tags = validation.get("exempt_tags") if isinstance(validation, Mapping) else None
+    return tuple(tags) if isinstance(tags, list) else _DEFAULT_EXEMPT

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from clew.formats.register.model import Artefacts, Kind, LinkKind, Register, Requirement, Status
-from clew.register.dossier import has_genuine_dossier, has_human_confirmation
 from clew.register.rules.codes import Finding, Severity, finding
+from clew.register.rules.lifecycle import has_genuine_dossier, has_human_confirmation
 
 RANK = {"none": 0, "a": 1, "SIL1": 2, "SIL2": 3, "SIL3": 4, "SIL4": 5, "b": 6}
 PARAMETERS = ("consequence", "frequency", "avoidance", "probability")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from clew.errors import FormatError
 from clew.formats.register.ids import sort_key
 from clew.formats.register.model import Kind, LinkKind, Register, Requirement, Status
-from clew.register.dossier import may_be_verified
 from clew.register.rules.codes import Finding, finding
+from clew.register.rules.lifecycle import may_be_verified
 from clew.register.rules.links import check_cycles, check_targets
 from clew.register.rules.safety import as_requirement, check_safety, is_live
 from clew.text.display import counted

@@ -13,12 +13,12 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from clew.errors import ClewError
-from clew.kb.error_codes import envelope
 from clew.operation.listing import all_tools
 from clew.operation.names import by_any_spelling
 from clew.operation.toolsets import Listing
 from clew.project import Project
 from clew.setup.tasks import TASKS, Task
+from clew.surfaces.mcp.dialects import document_envelope
 from clew.surfaces.mcp.project_texts import CHANGE, REQUIREMENT, SPEC, ProjectTexts, Text
 from clew.surfaces.mcp.resources import passage_template
 from clew.text.display import shortened
@@ -70,7 +70,7 @@ class Offers:
         try:
             found = await _in_thread(partial(self._texts.read, uri))
         except ClewError as error:
-            raise MCPError(code=types.INVALID_PARAMS, message=str(error), data=envelope(error)) from error
+            raise MCPError(code=types.INVALID_PARAMS, message=str(error), data=document_envelope(error)) from error
         contents = types.TextResourceContents(uri=uri, mime_type=found.mime_type, text=found.text)
         return types.ReadResourceResult(contents=[contents])
 

@@ -15,9 +15,9 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from clew.errors import ClewError, InvalidArgument
-from clew.kb.error_codes import envelope
 from clew.operation.declare import ResourceRef
 from clew.project import Project
+from clew.surfaces.mcp.dialects import document_envelope
 
 if TYPE_CHECKING:
     # Passages are kept by a part that is opened when somebody asks for documents.
@@ -58,7 +58,7 @@ class ScratchResources:
         try:
             passage = await anyio.to_thread.run_sync(partial(self._passage, session, credential, uri))
         except ClewError as error:
-            raise MCPError(code=types.INVALID_PARAMS, message=str(error), data=envelope(error)) from error
+            raise MCPError(code=types.INVALID_PARAMS, message=str(error), data=document_envelope(error)) from error
         contents = types.TextResourceContents(
             uri=uri,
             mime_type=MIME_TYPE,

@@ -9,10 +9,10 @@ import msgspec
 
 from clew.errors import ClewError, InvalidArgument, NotFound, Unavailable
 from clew.formats.register.records import requirement_object
-from clew.register.error_codes import envelope
 from clew.register.operations.read import ListRequirements
 from clew.register.reports.html_page import overview_page, requirement_page
 from clew.register.service import RegisterService
+from clew.surfaces.mcp.dialects import register_envelope
 from clew.surfaces.mcp.transports.listen import listen, url_of
 from clew.surfaces.mcp.transports.settings import HttpSettings, check_address, echo, is_known_host, plain_host
 
@@ -49,7 +49,7 @@ class _Handler(BaseHTTPRequestHandler):
             kind, body = self._answer(as_data=as_data)
             self._send(200, kind, body)
         except ClewError as error:
-            body_of_error = msgspec.json.encode(envelope(error)) if as_data else f"{error}\n".encode()
+            body_of_error = msgspec.json.encode(register_envelope(error)) if as_data else f"{error}\n".encode()
             self._send(_status(error), _DATA if as_data else _PLAIN, body_of_error)
 
     def _answer(self, *, as_data: bool) -> tuple[str, bytes]:

@@ -18,8 +18,8 @@ from clew.errors import Refused
 from clew.formats.elspais.changelog import NO_HASH, changelog_line, owes_entries
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import ChangelogEntry, Requirement
-from clew.formats.elspais.write.changelog import with_changelog_entry
 from clew.formats.elspais.write.edits import SpanEdit, spliced
+from clew.formats.elspais.write.sections import with_changelog_entry
 from clew.trace.files.index_file import INDEX_FILE, index_text, is_generated, listed
 from clew.workspace.files import resolve
 from clew.workspace.find import selects

@@ -12,8 +12,7 @@ from clew.operation.declare import Operation, Option, Toolset
 from clew.text.display import counted
 from clew.text.terminal import coloured
 from clew.trace.read.resolve import Resolver, Subject, subject_of
-from clew.trace.reports.changed import Changed, changed
-from clew.trace.reports.changed_impact import ChangedImpact, as_markdown, with_impact
+from clew.trace.reports.changed import Changed, ChangedImpact, as_markdown, changed, with_impact
 from clew.trace.reports.citations import HashedCitation, ReviewReport, links, links_citing, links_made_by, record
 from clew.trace.reports.suspect import Suspect, suspects
 

@@ -39,9 +39,8 @@ from clew.trace.coverage import is_expected
 from clew.trace.find.scope import hierarchy
 from clew.trace.reports.coverage_rules import coverage_rules
 from clew.trace.reports.finding import Finding, finding_at
-from clew.trace.reports.format_rules import forbidden_references, format_rules
+from clew.trace.reports.format_rules import forbidden_references, format_rules, term_findings
 from clew.trace.reports.suspect import suspects
-from clew.trace.reports.term_findings import term_findings
 
 
 def findings(graph: Graph, context: Context) -> tuple[Finding, ...]:

@@ -10,8 +10,7 @@ from clew.trace.read.assertions import owner_of, written
 from clew.trace.read.resolve import Subject
 from clew.trace.reports.impact import documented
 from clew.why.answer import Basis, Fact, Section, section
-from clew.why.grep import grep
-from clew.why.inquiry import Inquiry
+from clew.why.inquiry import Inquiry, grep
 
 _NO_CITATIONS = frozenset({EdgeKind.STRUCTURES, EdgeKind.YIELDS})
 _PACKAGE_FILES = ("__init__.py", "mod.rs", "doc.go", "package-info.java", "index.ts", "index.js")

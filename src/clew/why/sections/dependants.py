@@ -9,8 +9,7 @@ from clew.text.display import one_line
 from clew.trace.read.resolve import Subject
 from clew.trace.reports.impact import impact
 from clew.why.answer import Basis, Fact, Section, section
-from clew.why.grep import grep, is_telling
-from clew.why.inquiry import Inquiry
+from clew.why.inquiry import Inquiry, grep, is_telling
 from clew.why.users import not_seen
 
 _MOST = 60

@@ -11,8 +11,7 @@ from clew.text.display import counted, one_line
 from clew.trace.read.resolve import Subject
 from clew.trace.reports.impact import Proof, impact
 from clew.why.answer import Basis, Fact, Section, section
-from clew.why.grep import grep, is_telling
-from clew.why.inquiry import Inquiry, day
+from clew.why.inquiry import Inquiry, day, grep, is_telling
 from clew.why.sections.asked import Cited
 from clew.workspace.paths import raw
 

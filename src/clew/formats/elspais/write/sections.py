@@ -1,5 +1,6 @@
-"""Editing what stands around the assertions: titled sections, the text below the fields, the mark of a template, and
-the fields of a journey. Each function takes the bytes of a block and returns them with one thing changed."""
+"""Editing what stands around the assertions: titled sections, the text below the fields, the mark of a template,
+the fields of a journey and the changelog. Each function takes the bytes of a block and returns them with one
+thing changed."""
 
 import re
 
@@ -224,3 +225,35 @@ def journey_text(id: str, title: str, style: Style) -> bytes:
     marks = "#" * (style.depth or 2)
     texts = (f"{marks} {id}: {title}", "", f"*End* *{id}*")
     return encoded("".join(text + style.line_end for text in texts))
+
+
+def with_changelog_entry(data: bytes, grammar: IdGrammar, line: str) -> bytes:
+    """The requirement with one more entry, as the first of its changelog; where it has none, with a changelog as its
+    last section."""
+    lines = BlockLines(data, grammar)
+    heading = _changelog_heading(lines)
+    if heading is not None:
+        stop = lines.read.next_heading(heading + 1, lines.content_stop)
+        first = heading + 1
+        while first < stop and lines.is_blank(first):
+            first += 1
+        if first == stop:
+            # A heading without entries: one blank line below it, one above what follows.
+            lines.remove(heading + 1, stop)
+            lines.insert(heading + 1, "", line, "")
+        else:
+            lines.insert(first, line)
+        return lines.data()
+    stop = lines.content_stop
+    before = [] if lines.is_blank(stop - 1) else [""]
+    marks = "#" * min(lines.heading_depth(0) + 1, _DEEPEST)
+    closing = [""] if lines.end_marker is not None else []
+    lines.insert(stop, *before, f"{marks} Changelog", "", line, *closing)
+    return lines.data()
+
+
+def _changelog_heading(lines: BlockLines) -> int | None:
+    for index in range(1, lines.content_stop):
+        if lines.read.kinds[index] == HEADING and plain_heading(lines.read.heading(index)[1]) == "changelog":
+            return index
+    return None
