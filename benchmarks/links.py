@@ -25,7 +25,8 @@ from clew.config import EmbedSettings
 from clew.search.embed.opening import open_embedder
 from clew.search.eval.metrics import average_precision
 from clew.text.keywords import STOP_WORDS
-from clew.text.words import split, stem
+from clew.text.stem import stem
+from clew.text.words import split
 from clew.trace.links.confidence import confidences
 from clew.trace.links.match.matching import Candidates
 from clew.trace.links.match.meaning import Vectors

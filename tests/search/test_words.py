@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.text.words import MAX_WORD_CHARACTERS, split, stem, terms, words
+from clew.text.stem import stem
+from clew.text.words import MAX_WORD_CHARACTERS, split, terms, words
 
 _ENDINGS = ("", "ing", "ed", "ation", "ational", "fulness", "iveness", "ization", "ly", "s")
 

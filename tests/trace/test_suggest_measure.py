@@ -10,7 +10,8 @@ import pytest
 from clew.errors import ClewError, FormatError, InvalidArgument, NotFound
 from clew.search.eval.metrics import average_precision
 from clew.text.keywords import STOP_WORDS
-from clew.text.words import split, stem
+from clew.text.stem import stem
+from clew.text.words import split
 from clew.trace.links.confidence import Calibration, band, calibrated, logits
 from clew.trace.links.match.matching import Candidates, in_order
 from clew.trace.links.match.meaning import mean_of_best

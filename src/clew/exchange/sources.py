@@ -11,8 +11,8 @@ from xml.parsers import expat
 import msgspec
 
 from clew.errors import FormatError, InvalidArgument, NotFound
+from clew.formats.repeated_keys import repeated_key
 from clew.text.display import shortened
-from clew.text.repeated_keys import repeated_key
 from clew.workspace.find import files_below
 
 if TYPE_CHECKING:

@@ -1,9 +1,9 @@
-"""Keywords, the words of a text that say what it is about; and words that say when something is."""
+"""Keywords: the words of a text that say what it is about."""
 
 import re
 from functools import lru_cache
 
-from clew.text.words import stem
+from clew.text.stem import stem
 
 _STOP_WORDS = """
     about above after again against all also although always among and another any anything are around
@@ -37,22 +37,6 @@ SHORTEST_KEYWORD = 3
 
 _WORD = re.compile(r"\w+(?:-\w+)*")
 _APOSTROPHES = str.maketrans("", "", "'\u2019")
-
-MONTHS = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
-)
-MONTH_NAMES = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in MONTHS)
-MONTH = re.compile(rf"\b(?!may\b)(?i:{MONTH_NAMES})\b")
-"""A month, in full or by three letters. "may" is one only with a capital letter: it is a verb far more often."""
-YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-SAYS_WHEN = re.compile(
-    rf"\b(?:yesterday|today|tonight|tomorrow|ago|recently|soon|lately|(?:last|next|this|past|since|until|every) "
-    rf"(?:night|morning|evening|day|week|weekend|month|year|summer|winter|spring|fall|autumn|(?!may)(?:{MONTH_NAMES})|"
-    rf"(?:mon|tues|wednes|thurs|fri|satur|sun)day)|(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
-    rf"(?:few|couple of|two|three|four|five|six|seven|ten|\d+) (?:days|weeks|months|years)|(?:19|20)\d\d)\b",
-    re.IGNORECASE,
-)
 
 
 def keywords(text: str) -> tuple[str, ...]:

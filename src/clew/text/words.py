@@ -15,13 +15,14 @@ gives its words, and their pairs of syllables as compounds. An emoji is a word.
 """
 
 import re
-import threading
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
 import msgspec
+
+from clew.text.stem import stem
 
 MAX_WORD_CHARACTERS = 128
 """Longer words are cut, longer compounds left out: they are data, not language."""
@@ -69,30 +70,6 @@ _DIGEST = re.compile(r"(?:0x)?(?=[a-f]*[0-9])[0-9a-f]{7,}|0x[0-9a-f]+", re.IGNOR
 _dropped = cache(lambda: re.compile(rf"[{_OPTIONAL_MARKS}]+"))
 _HYPHENS = "\u2010\u2011"
 _APOSTROPHES = "'\u2019"
-
-_SHORTEST_STEMMED = 3
-"""Characters."""
-_of_thread = threading.local()
-
-
-@lru_cache(maxsize=1 << 16)
-def stem(word: str) -> str:
-    """The stem of `word`, which is lower case and without apostrophes, by the Porter2 rules.
-
-    `flows`, `flowing` and `flow` are one search term. A stem need not be a word; it only has to be the same for words
-    of one family. Words that are not lower-case ASCII letters are returned as they are.
-    """
-    if len(word) < _SHORTEST_STEMMED or not (word.isascii() and word.isalpha()):
-        return word
-    try:
-        stemmer = _of_thread.stemmer
-    except AttributeError:
-        import Stemmer  # here, so that a start without a search does not load it
-
-        # One for each thread, because they are not thread-safe; without their own cache, because `stem` has one.
-        stemmer = _of_thread.stemmer = Stemmer.Stemmer("english", 0)
-    found: str = stemmer.stemWord(word)
-    return found
 
 
 class Word(msgspec.Struct, frozen=True, gc=False):

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from clew.errors import FormatError
-from clew.text.repeated_keys import repeated_key
+from clew.formats.repeated_keys import repeated_key
 
 ALGORITHM = "sha256:"
 

@@ -31,7 +31,8 @@ from clew.search.rank.ranking import TITLES_DECIDED
 from clew.search.units import Filters, Scope
 from clew.text.keywords import STOP_TERMS
 from clew.text.sentences import is_heading
-from clew.text.words import split, stem
+from clew.text.stem import stem
+from clew.text.words import split
 
 if TYPE_CHECKING:
     import numpy as np

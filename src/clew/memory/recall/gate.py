@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
-from clew.text.keywords import MONTH, SAYS_WHEN, STOP_TERMS, YEAR, keywords
+from clew.search.rank.dates import MONTH, SAYS_WHEN, YEAR
+from clew.text.keywords import STOP_TERMS, keywords
 from clew.text.words import terms
 
 PASSES_FROM = 0.452

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from clew.text.keywords import STOP_WORDS
-from clew.text.words import stem
+from clew.text.stem import stem
 
 Relation = Literal["same", "contradicts", "supersedes", "unrelated"]
 

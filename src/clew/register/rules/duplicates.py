@@ -9,7 +9,8 @@ from clew.formats.register.ids import sort_key
 from clew.formats.register.model import Requirement, Status
 from clew.register.rules.codes import Finding, finding
 from clew.search.lexical.similar import MOST_ALIKE, Alike, alike, alike_among, like, similarity, terms_in, terms_of
-from clew.text.words import split, stem
+from clew.text.stem import stem
+from clew.text.words import split
 
 THRESHOLD = 0.65
 _NAMED, _TERMS = 3, 6

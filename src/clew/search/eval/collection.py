@@ -27,9 +27,9 @@ from clew.search.dense.indexing import Progress
 from clew.search.engine import SearchEngine
 from clew.search.eval.metrics import Gain, Interval, Latency, bootstrap, latency, ndcg, recall, reciprocal_rank
 from clew.search.question import Question, RankedUnit
+from clew.search.rank.dates import YEAR
 from clew.search.rank.recipes import BUILT_IN, SIGNALS, Recipes
 from clew.search.units import Scope, Unit
-from clew.text.keywords import YEAR
 
 CORPUS, QUERIES, JUDGEMENTS = "corpus.jsonl", "queries.jsonl", "qrels.tsv"
 

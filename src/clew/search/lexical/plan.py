@@ -17,7 +17,7 @@ from clew.search.lexical.expression import Beginning, Expression, either, phrase
 from clew.search.lexical.query import Clause, Kind, LexicalQuery, Sign, content_words
 from clew.search.units import Condition
 from clew.text.keywords import STOP_TERMS
-from clew.text.words import stem
+from clew.text.stem import stem
 
 if TYPE_CHECKING:
     from clew.search.reading import Reading

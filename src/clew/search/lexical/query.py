@@ -17,7 +17,8 @@ from enum import Enum
 import msgspec
 
 from clew.text.keywords import STOP_WORDS
-from clew.text.words import Word, stem, words
+from clew.text.stem import stem
+from clew.text.words import Word, words
 
 MAX_QUERY_CHARACTERS = 20_000
 MAX_OPERATORS = 16

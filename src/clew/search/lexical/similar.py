@@ -12,7 +12,8 @@ from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
-from clew.text.words import split, stem
+from clew.text.stem import stem
+from clew.text.words import split
 
 if TYPE_CHECKING:
     import sqlite3

@@ -25,7 +25,8 @@ from clew.search.lexical.packing import (
     unpacked_text,
 )
 from clew.search.units import Condition
-from clew.text.words import split, stem
+from clew.text.stem import stem
+from clew.text.words import split
 
 ANALYSIS = 2
 """Changes when text is cut or stemmed in another way, into windows too, so that an index made the old way can be made

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from clew.search.lexical.query import telling_words
 from clew.text.keywords import STOP_WORDS
-from clew.text.words import split, stem
+from clew.text.stem import stem
+from clew.text.words import split
 
 if TYPE_CHECKING:
     from clew.search.embed.word_vectors import WordVectors

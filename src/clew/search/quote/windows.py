@@ -37,8 +37,9 @@ import msgspec
 from clew.search.quote.evidence import Limits, Quote, checked, fitting_end, window
 from clew.search.quote.samples import samples, without
 from clew.text.sentences import Kind, is_term, sentences
+from clew.text.stem import stem
 from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
-from clew.text.words import split, stem
+from clew.text.words import split
 
 if TYPE_CHECKING:
     import numpy as np

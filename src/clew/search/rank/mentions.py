@@ -30,7 +30,7 @@ from typing import NamedTuple, Protocol
 
 from clew.search.lexical.plan import rarity
 from clew.text.keywords import STOP_WORDS
-from clew.text.words import stem
+from clew.text.stem import stem
 
 MAX_BEARERS = 20
 """A title that more units bear than this, like "Introduction", names none of them."""

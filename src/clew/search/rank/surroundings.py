@@ -10,10 +10,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from clew.search.rank.dates import MONTH, MONTHS, SAYS_WHEN, YEAR
 from clew.search.rank.fuse import Contribution, Fused, in_order
 from clew.search.rank.recipes import Surroundings
 from clew.search.units import Condition
-from clew.text.keywords import MONTH, MONTHS, SAYS_WHEN, YEAR
 
 if TYPE_CHECKING:
     from clew.search.reading import Reading

@@ -18,7 +18,7 @@ from clew.formats.elspais.hashes import without_changelog
 from clew.graph.graph import Graph
 from clew.graph.inverted import Inverted
 from clew.graph.model import Node, NodeKind
-from clew.text.words import stem
+from clew.text.stem import stem
 from clew.trace.find.query import Listed, listed
 
 WORD = re.compile(r"[^\W_]+")

@@ -19,7 +19,8 @@ from clew.cache import Cache
 from clew.config import EmbedSettings
 from clew.graph.graph import Graph
 from clew.graph.model import Node
-from clew.text.words import split, stem
+from clew.text.stem import stem
+from clew.text.words import split
 from clew.trace.links.confidence import (
     FEWEST_DECISIONS,
     Calibration,

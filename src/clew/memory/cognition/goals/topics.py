@@ -14,7 +14,7 @@ import msgspec
 
 from clew.memory.model import Memory
 from clew.text.keywords import keywords
-from clew.text.words import stem
+from clew.text.stem import stem
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,7 +15,8 @@ from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.text.keywords import STOP_WORDS
 from clew.text.sentences import Kind, sentences
-from clew.text.words import chunks, split, stem
+from clew.text.stem import stem
+from clew.text.words import chunks, split
 
 _T = TypeVar("_T")
 
