@@ -12,9 +12,9 @@ from tests.exchange.conftest import Clew
 
 from clew.errors import FormatError
 from clew.exchange.formats import FORMATS
+from clew.exchange.incoming.doorstop import read_yaml
 from clew.exchange.model import Item
 from clew.exchange.sources import Source
-from clew.exchange.yaml_subset import read_yaml
 
 
 def items(form: str, place: Path) -> dict[str, Item]:
