@@ -46,7 +46,6 @@ PURGED = "purged"
 _COMMON = frozenset({BY_A_PERSON, "annotated", PURGED})
 """Reasons that say nothing of a memory."""
 
-
 _OWN = (PURGES, MIRRORS)
 """What says nothing of memories."""
 
