@@ -145,6 +145,21 @@ def test_a_title_that_skips_a_level_is_kept_though_docutils_refuses_it() -> None
     assert [(level, title) for level, title, _ in outline(document)][-2:] == [(1, "Next"), (3, "Skips")]
 
 
+# Verifies: REQ-d00401-A+B
+def test_titles_and_directives_below_a_directive_are_not_read_as_text() -> None:
+    text = (
+        "Client\n======\n\n.. automodule:: client\n\n   Request objects\n   ---------------\n"
+        "   .. autoclass:: Request\n      :members:\n\n   Options\n   ~~~~~~~\n   What can be set.\n\n"
+        "   Not a ruler\n     ----\n   .. yet.\n\n.. testsetup::\n\n   import client\n"
+    )
+    shown = read_document(text.encode(), "a.rst").text.split("\n")
+    assert [line.strip() for line in shown] == [
+        "# Client",
+        *["", "", "`client`", "", "**Request objects**", "", "`Request`", "", ""],
+        *["**Options**", "", "What can be set.", "", "Not a ruler", "----", ".. yet.", "", "", "", "", ""],
+    ]
+
+
 # Verifies: REQ-d00090-A
 def test_html_is_read_as_a_person_would_read_it() -> None:
     text = (

@@ -11,7 +11,7 @@ text in which a line could underline a title, one by one, because its time grows
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
@@ -24,6 +24,8 @@ SIMPLE_TABLE = re.compile(r"[ \t]*={2,}(?:[ \t]+={2,})+[ \t]*$")
 """The ruler of a table without a frame."""
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*[ \t]*$")
+_RULER = re.compile(r"([ \t]*)([!-/:-@\[-`{-~])\2{3,}[ \t]*$")
+"""Of at least four signs: fewer are text where a longer title would need more."""
 _NO_TITLE = re.compile(r"\s*$|[-*+•‣][ \t]|\.\.[ \t]")
 """A blank line, an item of a list or explicit markup."""
 _QUOTE = re.compile(r"[!-/:-@\[-`{-~]")
@@ -157,7 +159,7 @@ _CODE_NAMES = """
 _CODE = frozenset(_CODE_NAMES.split())
 _UNSEEN_NAMES = """
     toctree contents index include highlight currentmodule module py:currentmodule py:module meta image figure-md
-    default-domain sectnum tabularcolumns role default-role unicode replace date container
+    default-domain sectnum tabularcolumns role default-role unicode replace date container testsetup testcleanup
 """
 _UNSEEN = frozenset(_UNSEEN_NAMES.split())
 """Directives of which a reader sees nothing, or only what is not text."""
@@ -317,6 +319,9 @@ class _Scan:
 
     def _prose(self, index: int) -> int:
         after = index + 1
+        if self._depth and underlines(self.lines.bare[after : after + 1], self.lines.bare[index]):
+            self._add(BlockKind.PROSE, index, after + 1)
+            return after + 1
         while after < len(self.lines) and not self.lines.is_blank(after) and after not in self._titles:
             after += 1
         self._add(BlockKind.PROSE, index, after)
@@ -337,6 +342,13 @@ class _Scan:
     def _add(self, kind: BlockKind, first: int, after: int) -> None:
         lines = self.lines
         self.blocks.append(Block(kind, lines.starts[first], lines.end(after - 1), first + 1, after))
+
+
+def underlines(ruler: Sequence[str], title: str) -> bool:
+    """Whether the line after a text makes it a title. Inside of a directive, such as `automodule`, a title begins no
+    section of the document, but ends a paragraph like one."""
+    found = _RULER.match(ruler[0]) if ruler else None
+    return found is not None and found[1] == title[: len(title) - len(title.lstrip())]
 
 
 def rst_links(text: str, blocks: list[Block]) -> tuple[DocumentLink, ...]:

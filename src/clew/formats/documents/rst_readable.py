@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from clew.formats.documents.model import Block, BlockKind, DocumentLink
+from clew.formats.documents.rst import underlines
 from clew.text.lines import TextLines
 
 _DIRECTIVE = re.compile(r"([ \t]*)\.\.[ \t]+(?:\|[^|]+\|[ \t]+)?([A-Za-z][\w:+.-]*?)::(?:[ \t]+(.*?))?[ \t]*$")
@@ -145,6 +146,10 @@ class _Page:
     def _directive(self, first: int, after: int) -> None:
         directive = _DIRECTIVE.match(self.shown[first])
         if directive is None:
+            if after - first == 2 and underlines(self.shown[first + 1 : after], self.shown[first]):
+                title = self.shown[first].strip()
+                self.shown[first] = self.shown[first].replace(title, f"**{title}**")
+                self.shown[first + 1] = ""
             return
         for place in range(first + 1, after):
             if not _OPTION.match(self.shown[place]):
