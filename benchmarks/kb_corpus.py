@@ -61,7 +61,11 @@ CONFIG = f"""
 [docs]
 folders = ["clew", "libraries"]
 patterns = ["*.md", "*.rst", "*.txt", "*.py", "*.pyi"]
+
+[kb]
+timeout_seconds = 60
 {NOTHING_ELSE}"""
+"""What is found is measured, however slow the machine is."""
 
 _ENDINGS = {"text/markdown": ".md", "text/x-rst": ".rst"}
 

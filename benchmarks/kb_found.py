@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from benchmarks import kb_registry
+from benchmarks.kb_asking import wait_for_encoder
 from benchmarks.kb_golden import SPLIT_SEED
 from benchmarks.kb_registry import RegistryQuestion
 from benchmarks.workspace import BenchmarkFailed
@@ -95,6 +96,7 @@ def half(questions: Iterable[RegistryQuestion], *, tuning: bool) -> list[Registr
 
 def ask(project: Project, question: RegistryQuestion) -> Asked:
     arguments = {"question": question.text, "filters": {"path_prefix": f"{question.project}/"}}
+    wait_for_encoder(project, question.text)
     answer = _call(project, arguments)
     found, tokens, twice = _holds(question, answer), estimate_tokens(answer.text), False
     if question.answers and not found and answer.data["next_cursor"] is not None:

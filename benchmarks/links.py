@@ -10,7 +10,8 @@ import math
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.links_packages import PACKAGES, is_held_out, package_sets
 from benchmarks.links_project import Hidden, observe_projects
 from benchmarks.links_registry import s2n, scrapy, sqlite
 from benchmarks.links_sets import SETS, WARC
@@ -65,8 +67,14 @@ def main() -> int:
         choices=tuple(known),
         help="only this set, and no projects; sqlite, s2n and scrapy are fetched from the package registry",
     )
+    parser.add_argument(
+        "--package",
+        action="append",
+        choices=tuple(PACKAGES),
+        help="only the sets of this package, which is fetched from the package registry",
+    )
     args = parser.parse_args()
-    if not WARC.is_dir() and not set(args.set or SETS) <= fetched.keys():
+    if not args.package and not WARC.is_dir() and not set(args.set or SETS) <= fetched.keys():
         print("skipped: the development data is not here, so there is nothing to measure on")
         return 0
     embedder = open_embedder(EmbedSettings())
@@ -75,18 +83,24 @@ def main() -> int:
         return 0
     with tempfile.TemporaryDirectory(prefix="clew-links-") as folder:
         vectors = Vectors(embedder, Path(folder))
+        chosen = args.set or (() if args.package else SETS)
         figures = [
             _figures(name, links.reversed() if back else links, vectors, back=back)
-            for name in args.set or SETS
-            for links in (known[name](),)
+            for name, links in chain(((name, known[name]()) for name in chosen), _of_packages(args.package or ()))
             for back in (False, True)
         ]
-        projects = [] if args.set else observe_projects(vectors)
+        projects = [] if args.set or args.package else observe_projects(vectors)
     if args.json:
         print(json.dumps(_data(figures, projects), indent=2))
     else:
         _print(figures, projects)
     return 0
+
+
+def _of_packages(names: Sequence[str]) -> Iterator[tuple[str, LinkSet]]:
+    for name in names:
+        for kind, links in package_sets(name):
+            yield f"{name} {kind}{', held out' if is_held_out(name) else ''}", links
 
 
 def _figures(name: str, links: LinkSet, vectors: Vectors, *, back: bool) -> Figures:
@@ -162,10 +176,10 @@ def _print(figures: Sequence[Figures], projects: list[Hidden]) -> None:
     print(
         "Rows read: from the first side of a set to the second, and back. F1 as shipped, and with the best threshold."
     )
-    print(f"{'set':<12}{'direction':<11}{'TF-IDF':>7}{'BM25':>7}{'words':>7}{'MAP':>7}{'F1':>7}{'best':>7}{'links':>7}")
+    print(f"{'set':<31}{'direction':<11}{'TF-IDF':>7}{'BM25':>7}{'words':>7}{'MAP':>7}{'F1':>7}{'best':>7}{'links':>7}")
     for each in figures:
         print(
-            f"{each.set:<12}{'back' if each.reversed else 'forward':<11}{each.tf_idf:>7.3f}{each.bm25:>7.3f}"
+            f"{each.set:<31}{'back' if each.reversed else 'forward':<11}{each.tf_idf:>7.3f}{each.bm25:>7.3f}"
             f"{each.words.map:>7.3f}{each.meaning.map:>7.3f}{each.meaning.f1:>7.3f}{each.best_f1:>7.3f}"
             f"{each.meaning.links:>7}"
         )

@@ -41,17 +41,17 @@ _FILE = re.compile(r"/\*{5,} (Begin file|Continuing where we left off in|Include
 _EVIDENCE = re.compile(r"EVIDENCE-OF: (R-\d+-\d+)((?:(?!EVIDENCE-OF|\*/|\n\s*\*\*[ \t]*\n).)*)", re.DOTALL)
 _QUOTED = re.compile(r"=[ ]*(https://\S+)[^\n]*\n((?:[ \t]*(?:\*|//)[ \t]*#[^\n]*\n)+)")
 _QUOTE_MARK = re.compile(r"^[ \t]*(?:\*|//)[ \t]*#", re.MULTILINE)
-_HEADING = re.compile(r"^(\S.*)\n([=\-~^])\2{2,}[ \t]*$", re.MULTILINE)
+HEADING = re.compile(r"^(\S.*)\n([=\-~^])\2{2,}[ \t]*$", re.MULTILINE)
 _ROLE = re.compile(r":(?:py:)?(?:class|func|meth|mod|attr|exc|data|obj):`(?:([^`<]*)<)?[~!.]?([^`<>]*)>?`")
 _DIRECTIVE = re.compile(r"^\.\. [\w:-]+::.*$|^[ \t]+(?:from|import|class|def) .*$", re.MULTILINE)
 _DOTTED = re.compile(r"\bscrapy(?:\.\w+)+")
-_OTHER_ROLE = re.compile(r":\w+:`([^`]*)`")
+OTHER_ROLE = re.compile(r":\w+:`([^`]*)`")
 _IMPORTED = re.compile(r"^from ([\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
-_FEWEST_WORDS, _FEWEST_CHARACTERS = 25, 300
+FEWEST_WORDS, FEWEST_CHARACTERS = 25, 300
 
 
 def sqlite() -> LinkSet:
-    text = next(content for name, content in _files(SQLITE) if name.endswith(SQLITE.folder))
+    text = next(content for name, content in files_of(SQLITE) if name.endswith(SQLITE.folder))
     sentences: dict[str, str] = {}
     answers: dict[str, set[str]] = {}
     targets: list[Artefact] = []
@@ -85,7 +85,7 @@ def s2n() -> LinkSet:
     sections: dict[str, dict[str, None]] = {}
     answers: dict[str, set[str]] = {}
     targets: list[Artefact] = []
-    for name, text in sorted(_files(S2N)):
+    for name, text in sorted(files_of(S2N)):
         if PurePosixPath(name).parent != PurePosixPath(S2N.folder) or not name.endswith(".c"):
             continue
         for section, quoted in _QUOTED.findall(text):
@@ -98,14 +98,14 @@ def s2n() -> LinkSet:
 
 
 def scrapy() -> LinkSet:
-    files = dict(_files(SCRAPY))
+    files = dict(files_of(SCRAPY))
     modules = {
         name: text
         for name, text in sorted(files.items())
         if name.startswith("scrapy/")
         and name.endswith(".py")
         and "/templates/" not in name
-        and len(text) >= _FEWEST_CHARACTERS
+        and len(text) >= FEWEST_CHARACTERS
     }
     exported = _exported(files)
     sources: list[Artefact] = []
@@ -113,13 +113,13 @@ def scrapy() -> LinkSet:
     for name, text in sorted(files.items()):
         if not name.startswith("docs/topics/") or not name.endswith(".rst"):
             continue
-        heads = list(_HEADING.finditer(text))
+        heads = list(HEADING.finditer(text))
         for number, head in enumerate(heads):
             section = text[head.end() : heads[number + 1].start() if number + 1 < len(heads) else len(text)]
             body = _ROLE.sub(lambda role: role[1] or "", section)
-            body = _OTHER_ROLE.sub(r"\1", _DOTTED.sub("", _DIRECTIVE.sub("", body))).strip()
+            body = OTHER_ROLE.sub(r"\1", _DOTTED.sub("", _DIRECTIVE.sub("", body))).strip()
             named = {_module(role[2].strip("~!."), modules, exported) for role in _ROLE.finditer(section)} - {None}
-            if named and len(body.split()) >= _FEWEST_WORDS:
+            if named and len(body.split()) >= FEWEST_WORDS:
                 id = f"{PurePosixPath(name).stem}#{number}"
                 sources.append(Artefact(id, head[1], body))
                 answers[id] = frozenset(module for module in named if module is not None)
@@ -158,7 +158,7 @@ def _module(dotted: str, modules: dict[str, str], exported: dict[str, str]) -> s
     return None
 
 
-def _files(pages: Pages) -> Iterator[tuple[str, str]]:
+def files_of(pages: Pages) -> Iterator[tuple[str, str]]:
     """The files of an archive, by their paths below its only folder."""
     with tarfile.open(fileobj=io.BytesIO(archive(pages, CACHE))) as packed:
         for member in packed:
