@@ -21,11 +21,13 @@ import psycopg
 
 from clew.search.database import tables
 from clew.search.database.connecting import Database
+from clew.search.database.embeddings import as_text, packed
 from clew.search.database.meanings import DatabaseMeanings
 from clew.search.database.opening import in_database
-from clew.search.database.reading import DatabaseReading
+from clew.search.database.reading import DatabaseReading, numbers_in
 from clew.search.database.tables import STEPS, Step
 from clew.search.database.units import DatabaseUnits
+from clew.store.postgres.together import Asked, ask, prepared
 
 
 # Verifies: REQ-d00480-C
@@ -189,3 +191,21 @@ def test_servers_of_neighbouring_versions_work_on_one_index(
             connection.execute(f"DROP OWNED BY {role}")
             connection.execute(f"DROP ROLE {role}")
     assert steps() == []
+
+
+# Verifies: REQ-d00490-B
+def test_a_vector_is_the_same_as_bytes_and_as_text(search_database: str) -> None:
+    np = pytest.importorskip("numpy")
+    vectors = np.random.default_rng(3).standard_normal((50, 384)).astype(np.float32) * np.float32(0.05)
+    statement = prepared("SELECT %s::halfvec(384) = %s::halfvec(384)")
+    with closing(Database(Address(search_database), "packed")) as database, database.connection() as connection:
+        for vector in vectors:
+            (done,) = ask(connection, Asked(statement, (packed(vector), as_text(vector))))
+            assert done.rows == [("t",)]
+
+
+# Verifies: REQ-d00490-A
+def test_an_array_of_numbers_is_read_and_an_aggregate_of_nothing_is_empty() -> None:
+    assert numbers_in("{3,1,2}", int) == [3, 1, 2]
+    assert numbers_in("{-0.25,1e-07}", float) == [-0.25, 1e-07]
+    assert numbers_in(None, int) == []

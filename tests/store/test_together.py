@@ -12,7 +12,7 @@ psycopg = pytest.importorskip("psycopg")
 
 from clew.store.postgres.connections import Lent, options  # noqa: E402
 from clew.store.postgres.engine import open_postgres  # noqa: E402
-from clew.store.postgres.together import Asked, Prepared, ask, roll_back  # noqa: E402
+from clew.store.postgres.together import Asked, Prepared, ask, prepared, roll_back  # noqa: E402
 
 SAY = Prepared(b"say", "SELECT $1::text")
 FAIL = Prepared(b"fail", "SELECT 1 / $1::int")
@@ -38,6 +38,16 @@ def test_a_text_larger_than_what_is_sent_at_once_arrives_whole(lent: Lent) -> No
     text = "ä" * 5_000_000
     (done,) = ask(lent, Asked(SAY, (text,)))
     assert done.rows == [(text,)]
+
+
+# Verifies: REQ-o00065-A
+def test_texts_and_bytes_are_values_of_one_statement(lent: Lent) -> None:
+    statement = prepared("SELECT encode(%s::bytea, 'hex'), %s::int + 1, %s::text")
+    assert statement.text == "SELECT encode($1::bytea, 'hex'), $2::int + 1, $3::text"
+    assert prepared("SELECT 1").name != statement.name
+    for _ in range(2):
+        (done,) = ask(lent, Asked(statement, (b"\0\xff", "41", None)))
+        assert done.rows == [("00ff", "42", None)]
 
 
 # Verifies: REQ-o00065-A

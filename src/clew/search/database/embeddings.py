@@ -113,8 +113,13 @@ def as_text(vector: "Vectors") -> str:
     return msgspec.json.encode(vector.tolist()).decode()
 
 
+def packed(vector: "Vectors") -> bytes:
+    """A vector as PostgreSQL takes it: four bytes about its dimensions, then its numbers in two bytes each."""
+    return len(vector).to_bytes(2) + bytes(2) + vector.astype(">f2").tobytes()
+
+
 def unpacked(sent: bytes) -> "Vectors":
-    """A vector as PostgreSQL sends it: four bytes about its dimensions, then its numbers in two bytes each."""
+    """A vector as PostgreSQL sends it."""
     import numpy as np
 
     return np.frombuffer(sent, ">f2", offset=4).astype(np.float32)

@@ -16,8 +16,8 @@ from psycopg import errors
 from clew.cache import Cache
 from clew.errors import ClewError
 from clew.search.database.connecting import BOUNDED, GO_ON, NEAREST_LOOKED_AT, Database, look_further
-from clew.search.database.embeddings import SharedEmbeddings, as_text
-from clew.search.database.reading import DatabaseReading
+from clew.search.database.embeddings import SharedEmbeddings, as_text, packed
+from clew.search.database.reading import DatabaseReading, numbers_in
 from clew.search.database.tables import SHARED
 from clew.search.dense.indexing import OTHERS_SECONDS, ROUNDS, TEXTS_AT_ONCE, Progress, VectorReport, encoded
 from clew.search.dense.search import PATIENCE_SECONDS, TOO_BUSY, DenseRanking
@@ -126,7 +126,7 @@ class DatabaseMeanings:
         for _ in range(_TRIES):
             if not wanted:
                 break
-            rows = self._rows(reading, wanted, embedder, dimensions, as_text(vector), restrict)
+            rows = self._rows(reading, wanted, embedder, dimensions, vector, restrict)
             for _, number, score in rows:
                 best[number] = max(score, best.get(number, score))
             numbers = {space: [number for own, number, _ in rows if own == space] for space in wanted}
@@ -144,7 +144,7 @@ class DatabaseMeanings:
         wanted: dict[int, int],
         embedder: int,
         dimensions: int,
-        vector: str,
+        vector: "Vector",
         restrict: Condition | None,
     ) -> list[tuple[int, int, float]]:
         """So many of the nearest vectors of each space, as space, unit and score, in one question."""
@@ -155,20 +155,27 @@ class DatabaseMeanings:
         sql, values = ("true", ()) if restrict is None else reading.compiled(restrict)
         join = "" if restrict is None else "JOIN units ON units.number = vectors.number"
         kind = f"halfvec({dimensions:d})"
-        # The parts of the statement that vary are Clew's own text and numbers; every value is a parameter.
+        # The parts of the statement that vary are Clew's own text and numbers; every value is a parameter. The limit is
+        # a part of it: for one that it does not know, PostgreSQL makes a plan anew each time.
         spaces = " UNION ALL ".join(
             f"""
             (SELECT {space:d} AS space, vectors.number, vectors.vector::{kind} <#> asked.vector AS distance
             FROM vectors_{space:d} AS vectors {join} WHERE vectors.embedder = {embedder:d} AND {sql}
-            ORDER BY vectors.vector::{kind} <#> asked.vector LIMIT %s)
+            ORDER BY vectors.vector::{kind} <#> asked.vector LIMIT {limit:d})
             """  # noqa: S608
-            for space in wanted
+            for space, limit in wanted.items()
         )
         statement = f"""
-            SELECT space, number, -distance FROM (SELECT %s::{kind} AS vector OFFSET 0) AS asked
-            CROSS JOIN LATERAL ({spaces}) AS nearest
+            SELECT array_agg(space), array_agg(number), array_agg(-distance)
+            FROM (SELECT %s::{kind} AS vector OFFSET 0) AS asked CROSS JOIN LATERAL ({spaces}) AS nearest
             """  # noqa: S608
-        return reading.rows(statement, (vector, *(value for limit in wanted.values() for value in (*values, limit))))
+        if restrict is None:
+            found = reading.ask(statement, (packed(vector),))
+            return list(
+                zip(*(numbers_in(found[0], int), numbers_in(found[1], int), numbers_in(found[2], float)), strict=True)
+            )
+        ((own, numbers, distances),) = reading.rows(statement, (as_text(vector), *values * len(wanted)))
+        return list(zip(own or (), numbers or (), distances or (), strict=True))
 
     def version(self, reading: DatabaseReading) -> str:
         embedder, _ = self._embedder()

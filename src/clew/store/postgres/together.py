@@ -1,11 +1,14 @@
 """Several prepared statements on one way to the database and back.
 
 psycopg's cursors are for every purpose: what they do for a statement takes longer than the statement itself where one
-record is written. Here libpq is asked directly, as psycopg lets one do. Values and answers are texts.
+record is written. Here libpq is asked directly, as psycopg lets one do. Answers are texts, and so are values; bytes are
+a value as PostgreSQL itself would send it.
 """
 
+import hashlib
 import select
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -30,7 +33,7 @@ class Prepared(NamedTuple):
 
 class Asked(NamedTuple):
     statement: Prepared
-    values: Sequence[str | None] = ()
+    values: Sequence[str | bytes | None] = ()
 
 
 class Done(NamedTuple):
@@ -45,6 +48,14 @@ class _Session:
     def __init__(self, lent: Lent) -> None:
         self.prepared: set[bytes] = set()
         self.wait = _waiter(lent.pgconn.socket)
+
+
+@lru_cache(maxsize=256)
+def prepared(statement: str) -> Prepared:
+    """A statement with `%s` where a value stands, under a name that only this text has. For few texts, asked often."""
+    first, *rest = statement.split("%s")
+    text = first + "".join(f"${place}{part}" for place, part in enumerate(rest, start=1))
+    return Prepared(b"clew_" + hashlib.sha256(text.encode()).hexdigest()[:16].encode(), text)
 
 
 _sessions: "WeakKeyDictionary[Lent, _Session]" = WeakKeyDictionary()
@@ -92,7 +103,8 @@ def _sent(
         if each.statement in new and each.statement not in steps:
             there.send_prepare(name, text.encode())
             steps.append(each.statement)
-        there.send_query_prepared(name, [None if value is None else _encoded(value) for value in each.values])
+        formats = [pq.Format.BINARY if isinstance(value, bytes) else pq.Format.TEXT for value in each.values]
+        there.send_query_prepared(name, [None if value is None else _encoded(value) for value in each.values], formats)
         steps.append(each)
     there.pipeline_sync()
     _flush(there)
@@ -114,7 +126,9 @@ def _sent(
     return list(zip(steps, results, strict=True))
 
 
-def _encoded(value: str) -> bytes:
+def _encoded(value: str | bytes) -> bytes:
+    if isinstance(value, bytes):
+        return value
     if "\0" in value:
         # libpq would end the text there.
         raise errors.DataError("A text in PostgreSQL cannot hold the character NUL.")
