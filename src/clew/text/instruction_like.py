@@ -10,7 +10,7 @@ server is.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
@@ -27,15 +27,20 @@ _MORE_ORDERS = (
     r"(?:rules|directions?|commands|orders|messages|context|constraints|restrictions|assignments?|tasks?|questions?|"
     r"text|input|conversation|information|polic(?:y|ies))"
 )
+_FIRST_LETTER = r"[idfobnscpy](?<!\w\w)"
+"""Of a word that begins a dropping. It is read by itself, because most places of a text have another letter: those are
+passed by without looking at any word."""
 _DROP = (
-    r"(?=[idfobnscp])\b(?:ignor(?:e|ing)|disregard|forget|override|overrule|bypass|neglect|discard|dismiss|skip|cancel|"
-    r"stop\s+following|(?:do\s+not|don't)\s+(?:follow|listen\s+to)|pay\s+no\s+attention\s+to)\s+(?:about\s+)?"
+    r"(?:(?<=i)gnor(?:e|ing)|(?<=f)orget|(?<=o)verr(?:ide|ule)|(?<=b)ypass|(?<=n)eglect|(?<=c)ancel"
+    r"|(?<=d)(?:is(?:regard|card|miss)|o(?:\s+not|n't)\s+(?:follow|listen\s+to))"
+    r"|(?<=s)(?:kip|top\s+following)|(?<=p)ay\s+no\s+attention\s+to)\s+(?:about\s+)?"
     r"(?:(?:all|any|the|your|of|these|those|my|every|our)\s+){0,4}"
 )
-"""The first letter is looked at first: most places have another one."""
+"""Behind its first letter."""
 _SUBJECTS = ("shall", "must", "should", "will", "would", "may", "can", "could", "not", "to", "or", "and", "we", "they")
-_NOT_OF_A_SUBJECT = "".join(rf"(?<!\b{word}\s)" for word in _SUBJECTS)
-"""A specification says of its subject what it does: "shall ignore earlier messages" is no order to a model."""
+_NOT_OF_A_SUBJECT = "".join(rf"(?<!\b{word}\s\w)" for word in _SUBJECTS)
+"""A specification says of its subject what it does: "shall ignore earlier messages" is no order to a model. Behind the
+first letter as well."""
 _SAY = (
     r"(?:reveal|print|output|repeat|show|leak|disclose|send|tell|give|display|write|return|share|spell\s*check|"
     r"translate|summari[sz]e|expose|dump|list|copy)\s+(?:out\s+)?(?:to\s+)?(?:me\s+|us\s+)?(?:all\s+(?:of\s+)?)?"
@@ -47,16 +52,21 @@ class Rule(NamedTuple):
     words: tuple[str, ...]
     """One of them, in lower case, is in every text that the pattern finds: most texts have none and cost no more."""
     source: str
+    """In lower case."""
 
-    @property
-    def pattern(self) -> re.Pattern[str]:
-        return _compiled(self.source)
+    def found(self, text: str) -> Iterator[re.Match[str]]:
+        """Where the pattern stands in a text, in whatever case."""
+        # In ASCII a letter has one other case and the same place, and a pattern that ignores case takes three times as
+        # long.
+        if text.isascii():
+            return _compiled(self.source, re.MULTILINE).finditer(text.lower())
+        return _compiled(self.source, re.MULTILINE | re.IGNORECASE).finditer(text)
 
 
 @cache
-def _compiled(source: str) -> re.Pattern[str]:
+def _compiled(source: str, flags: int) -> re.Pattern[str]:
     """Compiled when a text first has one of the words: a server that starts does not wait for it."""
-    return re.compile(source, re.IGNORECASE | re.MULTILINE)
+    return re.compile(source, flags)
 
 
 def _rule(words: str, source: str) -> Rule:
@@ -67,10 +77,11 @@ RULES: Final = (
     # Revoking earlier instructions.
     _rule(
         "ignor|disregard|forget|overr|bypass|neglect|discard|dismiss|skip|cancel|follow|listen|attention",
-        rf"{_DROP}(?:{_EARLIER}(?:\s+\w+){{0,3}}\s+{_ORDERS}|(?:your|system)\s+(?:\w+\s+)?(?:{_ORDERS}|rules|restrictions))\b"
-        rf"|(?=[idfobnscp]){_NOT_OF_A_SUBJECT}{_DROP}{_EARLIER}(?:\s+\w+){{0,3}}\s+{_MORE_ORDERS}\b"
-        rf"|\byou\s+(?:must|should|shall|will|can|have\s+to|need\s+to)\s+(?:now\s+)?{_DROP}{_EARLIER}\s+(?:\w+\s+)?"
-        rf"{_MORE_ORDERS}\b",
+        rf"{_FIRST_LETTER}(?:{_DROP}(?:{_EARLIER}(?:\s+\w+){{0,3}}\s+{_ORDERS}"
+        rf"|(?:your|system)\s+(?:\w+\s+)?(?:{_ORDERS}|rules|restrictions))\b"
+        rf"|{_NOT_OF_A_SUBJECT}{_DROP}{_EARLIER}(?:\s+\w+){{0,3}}\s+{_MORE_ORDERS}\b"
+        rf"|(?<=y)ou\s+(?:must|should|shall|will|can|have\s+to|need\s+to)\s+(?:now\s+)?"
+        rf"{_FIRST_LETTER}{_DROP}{_EARLIER}\s+(?:\w+\s+)?{_MORE_ORDERS}\b)",
     ),
     _rule(
         "ignore|disregard|forget",
@@ -170,7 +181,7 @@ RULES: Final = (
     _rule(
         "inst]|<<sys>>|system>|system_prompt>|assistant>|tool_call>|function_call|system:|system :|assistant:|"
         "assistant :",
-        r"\[/?INST\]|<<SYS>>|</?(?:system|system_prompt|assistant|tool_call|function_calls?)>"
+        r"\[/?inst\]|<<sys>>|</?(?:system|system_prompt|assistant|tool_call|function_calls?)>"
         r"|^[ \t]*(?:#{1,6}[ \t]*)?(?:system|assistant)[ \t]*:[ \t]+\S",
     ),
     _rule("\U000e0020|\U000e0065|\U000e0061", "(?<![\U0001f3f4\U000e0020-\U000e007e])[\U000e0020-\U000e007e]{4}"),
@@ -183,7 +194,7 @@ def flags_of(text: str) -> tuple[str, ...]:
 
 
 def _flags_of(text: str) -> tuple[str, ...]:
-    return (INSTRUCTION_LIKE,) if any(rule.pattern.search(text) for rule in _rules_for(text)) else ()
+    return (INSTRUCTION_LIKE,) if any(True for rule in _rules_for(text) for _ in rule.found(text)) else ()
 
 
 _SHORT = 4_000
@@ -194,39 +205,79 @@ _flags_of_short = lru_cache(maxsize=4_096)(_flags_of)
 def _rules_for(text: str) -> list[Rule]:
     """The rules that can find anything in a text: none for most texts, at next to no cost."""
     folded = text.lower().replace("\n", " ")
-    return [rule for rule in RULES if any(word in folded for word in rule.words)] if _has_word(folded) else []
+    words, at = _words(), -1
+    rules = set(_with_other_letters(folded))
+    while (found := words.pattern.search(folded, at + 1)) is not None:
+        at = found.start()
+        for word, begin, numbers in words.by_letter[folded[at]]:
+            if begin <= at and folded.startswith(word, at - begin):
+                rules |= numbers
+    return [RULES[number] for number in sorted(rules)]
 
 
 def may_hold_flagged(encoded: str) -> bool:
     """Whether any text of data that is encoded as JSON may be flagged: never False where `flags_of` finds one."""
     # JSON says \n for a line break. Behind a backslash of a text, an n is a letter: then each text has to be looked at.
-    return "\\\\" in encoded or _has_word(encoded.lower().replace("\\n", " "))
-
-
-def _has_word(folded: str) -> bool:
-    if _words().search(folded):
+    if "\\\\" in encoded:
         return True
-    return not folded.isascii() and any(word in folded for rule in RULES for word in rule.words if not word.isascii())
+    folded = encoded.lower().replace("\\n", " ")
+    return _words().pattern.search(folded) is not None or bool(_with_other_letters(folded))
 
 
-_RARE_LETTERS = "<kbmgducoi"
-"""The rarest first: every word of a rule in ASCII has one of them."""
+def _with_other_letters(folded: str) -> list[int]:
+    """The numbers of the rules of which a word with letters beyond ASCII is in a text."""
+    if folded.isascii():
+        return []
+    return [number for number, words in enumerate(_other_words()) if any(word in folded for word in words)]
 
 
 @cache
-def _words() -> re.Pattern[str]:
-    """Finds a word of any rule, beginning at its rarest letter: at most places of a text there is none of those."""
-    by_letter: dict[str, list[str]] = {letter: [] for letter in _RARE_LETTERS}
-    for word in sorted({word for rule in RULES for word in rule.words if word.isascii()}):
-        letter = next(letter for letter in _RARE_LETTERS if letter in word)
-        begin, _, end = word.partition(letter)
-        by_letter[letter].append(re.escape(end) + (f"(?<={re.escape(word)})" if begin else ""))
-    return re.compile("|".join(f"{letter}(?:{'|'.join(ends)})" for letter, ends in by_letter.items() if ends))
+def _other_words() -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(word for word in rule.words if not word.isascii()) for rule in RULES)
+
+
+_RARE_LETTERS = "<kbqwygvmhcdn"
+"""The rarest first: every word of a rule in ASCII has one of them."""
+
+
+class _Word(NamedTuple):
+    text: str
+    begin: int
+    """How many letters stand before its rarest one."""
+    rules: frozenset[int]
+    """Their numbers."""
+
+
+class _Words(NamedTuple):
+    pattern: re.Pattern[str]
+    """Finds the rarest letter of a word of any rule, where the whole word stands around it: at most places of a text
+    there is none of those letters."""
+    by_letter: Mapping[str, Sequence[_Word]]
+
+
+@cache
+def _words() -> _Words:
+    by_letter: dict[str, list[_Word]] = {letter: [] for letter in reversed(_RARE_LETTERS)}
+    for text in sorted({word for rule in RULES for word in rule.words if word.isascii()}):
+        letter = next(letter for letter in _RARE_LETTERS if letter in text)
+        rules = frozenset(number for number, rule in enumerate(RULES) if text in rule.words)
+        by_letter[letter].append(_Word(text, text.index(letter), rules))
+    letters = (f"{letter}(?:{_ends(words)})" for letter, words in by_letter.items())
+    return _Words(re.compile("|".join(letters)), by_letter)
+
+
+def _ends(words: Sequence[_Word]) -> str:
+    """Finds the rest of a word behind its rarest letter, by the next letter first."""
+    by_next: dict[str, list[str]] = {}
+    for text, begin, _ in words:
+        end = re.escape(text[begin + 2 :]) + (f"(?<={re.escape(text)})" if begin else "")
+        by_next.setdefault(text[begin + 1 : begin + 2], []).append(end)
+    return "|".join(f"{re.escape(letter)}(?:{'|'.join(ends)})" for letter, ends in by_next.items())
 
 
 def matches(text: str) -> list[tuple[int, int]]:
     """Where a text talks to a model, as characters of it."""
-    return sorted(found.span() for rule in _rules_for(text) for found in rule.pattern.finditer(text))
+    return sorted(found.span() for rule in _rules_for(text) for found in rule.found(text))
 
 
 def suspicious(shown: Iterable[tuple[str, str]]) -> tuple[str, ...]:
