@@ -13,7 +13,7 @@ EVERY_COMMAND = """
 from importlib import import_module
 from clew.operation.listing import MODULES
 from clew.surfaces.cli.main import COMMANDS
-for name in (*MODULES, *(f"clew.surfaces.cli.{name}" for name in COMMANDS)):
+for name in (*MODULES, *(f"clew.surfaces.cli.commands.{name}" for name in COMMANDS)):
     import_module(name)
 """
 

@@ -42,7 +42,9 @@ def live_assertions_of(graph: Graph, id: str) -> tuple[Node, ...]:
 
 def owner_of(graph: Graph, assertion: Node) -> Node | None:
     """The requirement that an assertion is part of."""
-    return next(graph.iter_parents(assertion.id, (EdgeKind.STRUCTURES,)), None)
+    edges = graph.iter_outgoing_edges(assertion.id)
+    owners = (graph.get_node(edge.target) for edge in edges if edge.kind is EdgeKind.STRUCTURES)
+    return next((owner for owner in owners if owner is not None), None)
 
 
 def citations_of(graph: Graph, id: str) -> Iterator[Cited]:
