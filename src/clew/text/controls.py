@@ -3,8 +3,6 @@
 import re
 from typing import Any, Final
 
-import msgspec
-
 _ALWAYS: Final = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 """Control characters, line separators, signs that turn the direction of text, and halves of characters."""
 _MARKS: Final = "\u061c\u200e\u200f"
@@ -38,6 +36,9 @@ def control_in(text: str) -> str | None:
 
 def pretty_json(value: Any) -> str:
     """A value as JSON for a terminal or a file: what would be obeyed is escaped, so the data stays what it is."""
+    # Everything that is printed passes this module, `clew --help` too, and most of it is no JSON.
+    import msgspec
+
     return escaped_json(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
 
 
