@@ -156,3 +156,17 @@ def test_tables_in_memory_are_those_of_the_statements() -> None:
     with closing(in_memory(SCHEMA.statements)) as connection:
         connection.execute("INSERT INTO notes VALUES ('x')")
         assert connection.execute("SELECT text FROM notes").fetchall() == [("x",)]
+
+
+# Verifies: REQ-o00010-C
+def test_a_file_that_grew_is_written_anew_once_and_keeps_what_it_holds(tmp_path: Path) -> None:
+    with closing(DerivedFile(tmp_path / "notes.db", SCHEMA)) as file:
+        assert not file.tidy()
+        for number in range(100):
+            add(file, f"{number} " + "long " * 1_000)
+        before = notes(file)
+        assert (file.tidy(), file.tidy()) == (True, False)
+        assert notes(file) == before
+        for number in range(60):
+            add(file, f"more {number} " + "long " * 1_000)
+        assert file.tidy()

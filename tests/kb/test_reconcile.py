@@ -25,6 +25,7 @@ FILES = {
     "docs/two.md": "---\nowner: Ann\n---\n# Two\n\nAbout `--alpha`.\n\n## Deep\n\nMore on `GAMMA_HOME`.\n",
     "docs/three.txt": "Three\n=====\n\nOn KeyError.\n",
 }
+_ONE = "SELECT number FROM documents WHERE path = 'docs/one.md'"
 LIBRARY, INDEX = ".clew/kb/documents.db", ".clew/search/index.db"
 
 
@@ -40,7 +41,7 @@ def spoil(project: Project, statement: str) -> None:
     "statement",
     [
         "DELETE FROM documents WHERE path = 'docs/one.md'",
-        "DELETE FROM sections WHERE id = 'doc:docs/one.md#part'",
+        "DELETE FROM section_rows WHERE end_of_id = '#part' AND document = (" + _ONE + ")",
         "DELETE FROM blocks",
         "DELETE FROM labels",
         "DELETE FROM entities WHERE kind = 'flag'",
@@ -49,9 +50,9 @@ def spoil(project: Project, statement: str) -> None:
         "DELETE FROM cites",
         "DELETE FROM links",
         "UPDATE blocks SET packed = x'00'",
-        "UPDATE sections SET block = 7",
-        "UPDATE sections SET parent = -1",
-        "UPDATE sections SET hash = hash + 1",
+        "UPDATE section_rows SET block = 7",
+        "UPDATE section_rows SET parent = -1",
+        "UPDATE section_rows SET hash = hash + 1",
         "UPDATE entities SET hash = hash + 1",
         "UPDATE documents SET data = replace(data, 'Ann', 'Bo')",
         "UPDATE documents SET data = 'no JSON'",
@@ -82,7 +83,7 @@ def test_any_row_of_the_store_that_is_lost_or_altered_is_noticed_and_mended(
 def test_a_lost_row_never_takes_good_units_out_of_the_index(make: Make) -> None:
     project = make(FILES)
     project.kb.index()
-    spoil(project, "DELETE FROM sections WHERE id = 'doc:docs/one.md#part'")
+    spoil(project, "DELETE FROM section_rows WHERE end_of_id = '#part' AND document = (" + _ONE + ")")
     found = project.kb.reconcile(repair=False)
     assert (DifferenceKind.DAMAGED, "docs/one.md") in {(each.kind, each.id) for each in found.differences}
     assert DifferenceKind.STRAY not in {each.kind for each in found.differences}

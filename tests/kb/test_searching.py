@@ -101,7 +101,7 @@ def test_the_same_files_have_the_same_mode_whatever_was_edited_before(
         write(edited.config.root, {f"docs/{number}.md": files[f"docs/{number}.md"]})
         edited.kb.index()
         with closing(sqlite3.connect(edited.kb.library.path)) as database, database:
-            database.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'sections'", (seq * 1_000,))
+            database.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'section_rows'", (seq * 1_000,))
     ways = [(found.mode, found.choice) for found in (each.kb.finder.find(FERRY) for each in (fresh, edited))]
     assert ways[0] == ways[1]
     assert "0%" not in str(ways[0][1]).split()

@@ -341,7 +341,7 @@ def unlike(number: int) -> str:
 # Verifies: REQ-d00320-A
 def test_an_index_that_is_compacted_is_packed_by_what_is_left(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     mirrored(memory)
-    monkeypatch.setattr("clew.search.index._WORTH_TIDYING", 1)
+    monkeypatch.setattr("clew.derived.file._WORTH_TIDYING", 1)
     with closing(UnitIndex(memory.root / ".clew" / "search" / "index.db")) as index:
         index.put(Unit(id=f"long{n}", part="rule", title="", body=unlike(n)) for n in range(300))
         index.delete([*index.hashes("rule"), *(id for id in index.hashes("section") if "amemory" in id)])

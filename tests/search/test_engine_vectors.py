@@ -363,6 +363,8 @@ LAYOUT_5 = """
     DROP VIEW unit_tags;
     DROP TABLE tag_lists;
     DROP TABLE listed_tags;
+    DROP VIEW units;
+    ALTER TABLE unit_rows RENAME TO units;
     ALTER TABLE units DROP COLUMN rest;
     DROP TABLE unit_texts;
     CREATE TABLE unit_bodies (number INTEGER PRIMARY KEY, body TEXT NOT NULL, data BLOB NOT NULL);
@@ -380,10 +382,17 @@ LAYOUT_6 = """
     CREATE VIEW unit_tags AS SELECT tagged.number, tag_names.name AS tag FROM tagged CROSS JOIN tag_names USING (tag);
     PRAGMA user_version = 602;
 """
+LAYOUT_8 = """
+    DROP VIEW unit_tags;
+    DROP VIEW units;
+    ALTER TABLE unit_rows RENAME TO units;
+    DROP TABLE unit_files;
+    PRAGMA user_version = 802;
+"""
 
 
 # Verifies: REQ-o00010-C, REQ-d00035-A
-@pytest.mark.parametrize("earlier", [LAYOUT_5, LAYOUT_6, "PRAGMA user_version = 701"])
+@pytest.mark.parametrize("earlier", [LAYOUT_5, LAYOUT_6, LAYOUT_8, "PRAGMA user_version = 701"])
 def test_an_index_of_an_earlier_layout_keeps_its_embeddings(
     engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch, earlier: str
 ) -> None:

@@ -23,6 +23,8 @@ from clew.store.sqlite.faults import fault, protected, translated
 
 PATIENCE_SECONDS = 10.0
 _PAUSE = 0.005
+_WORTH_TIDYING, _GROWN = 64, 1.5
+"""Pages from which on a file is tidied, and how many times as many there are since that was last done."""
 _DAMAGED = "was damaged"
 _TABLE = re.compile(r"\s*CREATE (?:VIRTUAL )?TABLE (\w+)")
 
@@ -129,6 +131,31 @@ class DerivedFile:
         """Leave no byte of what was deleted in the file or beside it."""
         compact(self._connections, self._patience)
 
+    def tidy(self) -> bool:
+        """Write the file anew where it grew by half since that was last done, or where most of it is free: rows that
+        come in any order leave a quarter of their pages empty. Whether that was done. It takes as long as reading all
+        of it and no longer than filling it took, and others may read meanwhile."""
+        if not self._is_loose():
+            return False
+        with self.writing() as connection:
+            self.before_tidying(connection)
+        with self.unbound() as connection:
+            connection.execute("VACUUM")
+            # The header has a place for a number of the owner's. Zero of an untouched file is less than any.
+            connection.execute(f"PRAGMA application_id = {_pages(connection):d}")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return True
+
+    def before_tidying(self, connection: Connection) -> None:
+        """What the owner takes out on this occasion."""
+
+    def _is_loose(self) -> bool:
+        with self.unbound() as connection:
+            pages = _pages(connection)
+            (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+            (before,) = connection.execute("PRAGMA application_id").fetchone()
+        return pages >= _WORTH_TIDYING and (pages >= before * _GROWN or free * 2 >= pages)
+
     @contextmanager
     def unbound(self) -> Iterator[Connection]:
         """A connection outside of any transaction, for what SQLite does only there."""
@@ -226,6 +253,11 @@ def throw_away(place: Path) -> None:
         return
     for suffix in ("", "-wal", "-shm", "-journal"):
         place.with_name(place.name + suffix).unlink(missing_ok=True)
+
+
+def _pages(connection: Connection) -> int:
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    return int(pages)
 
 
 def _version(connection: Connection) -> int:

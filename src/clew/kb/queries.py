@@ -36,7 +36,7 @@ _ENTITY = """
 """
 
 
-_DOCUMENT = "SELECT path, tag, environment, repository, content_hash, data FROM documents"
+_DOCUMENT = "SELECT path, tag, environment, repository, content_hash, size, mtime_ns, data FROM documents"
 _SECTION = """
     SELECT sections.id, documents.path, place, sections.parent, sections.document, block
     FROM documents JOIN sections ON sections.document = documents.number
@@ -302,8 +302,9 @@ class Reading:
         ]
 
 
-def _document(path: str, tag: str, environment: str, repository: str, content_hash: str, data: bytes) -> DocumentRecord:
-    return _REST(data).with_columns(path, tag, environment, repository, content_hash)
+def _document(*columns: Any) -> DocumentRecord:
+    *plain, data = columns
+    return _REST(data).with_columns(*plain)
 
 
 def in_json(values: Sequence[Any]) -> str:

@@ -54,8 +54,8 @@ _BEGUN = """
 
 _SAME = {
     "session": "units.session = own.session",
-    # The document of a unit is not indexed where its path is.
-    "document": "(units.path = own.path OR units.whole_document = own.document) AND units.document = own.document",
+    # The document of a unit is not indexed where its file is. All pieces of a document have the time of its file.
+    "document": "(units.file = own.file OR units.whole_document = own.document) AND units.document = own.document",
 }
 
 

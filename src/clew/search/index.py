@@ -32,8 +32,6 @@ MAX_TEXT_CHARACTERS = 8_000_000
 _AT_ONCE = 500
 WRITES_NOTED = 256
 """A reader that is at most this many writes behind reads only what changed since."""
-_WORTH_TIDYING = 1_000
-"""Pages, of 4 KB."""
 _REMEDY = "Run `clew index --rebuild`, which makes it anew."
 
 
@@ -116,21 +114,11 @@ class UnitIndex(DerivedFile):
                 total += _count(connection, Written(removed=len(numbers)), numbers)
         return total
 
-    def tidy(self) -> bool:
-        """Give the space of what was deleted back where it is most of the file; whether that was done. It takes as long
-        as writing the rest anew; others may read meanwhile."""
-        with self.unbound() as connection:
-            (pages,) = connection.execute("PRAGMA page_count").fetchone()
-            (free,) = connection.execute("PRAGMA freelist_count").fetchone()
-            if free < _WORTH_TIDYING or free * 2 < pages:
-                return False
-        with self.writing() as connection:
-            sweep(connection)
-            repack(connection)
-        with self.unbound() as connection:
-            connection.execute("VACUUM")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        return True
+    def before_tidying(self, connection: Connection) -> None:
+        sweep(connection)
+        repack(connection)
+        # What many writes left behind is merged as well.
+        connection.execute("INSERT INTO lexical (lexical) VALUES ('optimize')")
 
     # Reading
 
@@ -177,9 +165,12 @@ def touched_since(connection: Connection, version: int, most: int) -> list[int] 
     _, now = writes(connection)
     if not now - WRITES_NOTED <= version <= now:
         return None
-    find = "SELECT DISTINCT number FROM unit_changes WHERE version > ? LIMIT ?"
-    found = [number for (number,) in connection.execute(find, (version, most + 1)).fetchall()]
-    return found if len(found) <= most else None
+    found: set[int] = set()
+    for first, last in connection.execute("SELECT first, last FROM unit_changes WHERE version > ?", (version,)):
+        found.update(range(first, min(last, first + most) + 1))
+        if len(found) > most:
+            return None
+    return sorted(found)
 
 
 def parts(connection: Connection) -> dict[str, int]:
@@ -235,6 +226,8 @@ class _Rest(msgspec.Struct, frozen=True, array_like=True):
     """As it was given, where that differs from the form in which times are compared."""
 
 
+_ONLY_ITSELF = _Rest(("",), None)
+"""What most units have; it is not written."""
 _REST = msgspec.msgpack.Decoder(_Rest)
 _TAGS = msgspec.json.Decoder(tuple[str, ...])
 _UNIT = """
@@ -244,8 +237,8 @@ _UNIT = """
 _PLAIN = ("document", "path", "status", "session", "agent", "place", "speaker", "role")
 
 
-def _unit(said: Text, packed: bytes, tags: str, *columns: Any) -> Unit:
-    rest = _REST.decode(packed)
+def _unit(said: Text, packed: bytes | None, tags: str, *columns: Any) -> Unit:
+    rest = _REST.decode(packed) if packed is not None else _ONLY_ITSELF
     id, part, time, quoted, *plain = columns
     return Unit(
         id=id,
@@ -300,7 +293,7 @@ def _insert(connection: Connection, new: _New) -> int:
     )
     inserted = connection.execute(
         f"""
-        INSERT INTO units (hash, text, characters, quoted, {", ".join(_CHANGEABLE)})
+        INSERT INTO unit_rows (hash, text, characters, quoted, {", ".join(_CHANGEABLE)})
         VALUES (?, ?, ?, ?, {", ".join("?" * len(_CHANGEABLE))})
         """,  # noqa: S608 - names of columns
         columns,
@@ -316,11 +309,11 @@ def _update(connection: Connection, number: int, new: _New) -> None:
     """Other fields of a unit whose text stayed: its number, its words and its vector stay too."""
     columns = ", ".join(f"{column} = ?" for column in _CHANGEABLE)
     values = (*_changeable(connection, new), number)
-    connection.execute(f"UPDATE units SET {columns} WHERE number = ?", values)  # noqa: S608 - names of columns
+    connection.execute(f"UPDATE unit_rows SET {columns} WHERE number = ?", values)  # noqa: S608 - names of columns
 
 
 _CHANGEABLE = (
-    *("whole_id", "end_of_id", "whole_document", "before_path", "path", "part", "status", "session", "agent", "time"),
+    *("whole_id", "end_of_id", "whole_document", "file", "part", "status", "session", "agent", "own_time"),
     *("place", "speaker", "role", "tags", "rest", "content"),
 )
 """The columns that may change while the text of a unit stays."""
@@ -329,22 +322,36 @@ _CHANGEABLE = (
 def _changeable(connection: Connection, new: _New) -> tuple[object, ...]:
     unit = new.unit
     id = (None, unit.id.removeprefix(unit.document)) if unit.document and unit.id.startswith(unit.document) else None
-    document = None
+    before_path = None
     if unit.document is not None and unit.path and unit.document.endswith(unit.path):
-        document = None, unit.document.removesuffix(unit.path)
+        before_path = unit.document.removesuffix(unit.path)
+    time = moment(unit.time)
     return (
         *(id or (unit.id, None)),
-        *(document or (unit.document, None)),
-        *(unit.path, unit.part, unit.status, unit.session, unit.agent, moment(unit.time)),
+        *(unit.document if before_path is None else None, _file(connection, unit.path, before_path, time)),
+        *(unit.part, unit.status, unit.session, unit.agent, time if unit.path is None else None),
         *(unit.place, unit.speaker, unit.role, _tags(connection, unit.tags), _rest(unit)),
         bytes.fromhex(new.content_hash),
     )
 
 
-def _rest(unit: Unit) -> bytes:
+def _rest(unit: Unit) -> bytes | None:
     links = tuple("" if link == unit.id else link for link in unit.links)
     time = None if unit.time == moment(unit.time) else unit.time
-    return msgspec.msgpack.encode(_Rest(links, time))
+    rest = _Rest(links, time)
+    return msgspec.msgpack.encode(rest) if rest != _ONLY_ITSELF else None
+
+
+def _file(connection: Connection, path: str | None, before_path: str | None, time: str | None) -> int | None:
+    """The number of what the units of a file share; None for what is in no file."""
+    if path is None:
+        return None
+    find = "SELECT file FROM unit_files WHERE path = ? AND before_path IS ? AND common_time IS ?"
+    known = connection.execute(find, (path, before_path, time)).fetchone()
+    if known is not None:
+        return int(known[0])
+    put = "INSERT INTO unit_files (path, before_path, common_time) VALUES (?, ?, ?)"
+    return connection.execute(put, (path, before_path, time)).lastrowid
 
 
 def _tags(connection: Connection, tags: tuple[str, ...]) -> int:
@@ -364,14 +371,16 @@ def _remove(connection: Connection, numbers: list[int]) -> None:
     keys = [(title_key(text.title), number) for number, text in said.items()]
     connection.executemany("DELETE FROM unit_titles WHERE key = ? AND number = ?", keys)
     lexical_tables.remove(connection, numbers)
-    connection.executemany("DELETE FROM units WHERE number = ?", [(number,) for number in numbers])
+    connection.executemany("DELETE FROM unit_rows WHERE number = ?", [(number,) for number in numbers])
 
 
 def sweep(connection: Connection) -> None:
     """Take out what was kept for units that are gone."""
     lexical_tables.sweep(connection)
     for table in ("listed_tags", "tag_lists"):
-        connection.execute(f"DELETE FROM {table} WHERE tags NOT IN (SELECT tags FROM units)")  # noqa: S608
+        connection.execute(f"DELETE FROM {table} WHERE tags NOT IN (SELECT tags FROM unit_rows)")  # noqa: S608
+    used = "SELECT file FROM unit_rows WHERE file IS NOT NULL"
+    connection.execute(f"DELETE FROM unit_files WHERE file NOT IN ({used})")  # noqa: S608
 
 
 def repack(connection: Connection) -> None:
@@ -391,11 +400,23 @@ def _count(connection: Connection, written: Written, numbers: Sequence[int]) -> 
     if written.any:
         connection.execute("UPDATE index_state SET version = version + 1")
         _, version = writes(connection)
-        connection.executemany(
-            "INSERT OR IGNORE INTO unit_changes VALUES (?, ?)", [(version, each) for each in numbers]
-        )
+        connection.executemany("INSERT INTO unit_changes VALUES (?, ?, ?)", [(version, *run) for run in _runs(numbers)])
         connection.execute("DELETE FROM unit_changes WHERE version <= ?", (version - WRITES_NOTED,))
     return written
+
+
+def _runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """The first and the last of numbers that follow one another."""
+    first = last = None
+    for number in sorted(set(numbers)):
+        if last is not None and number == last + 1:
+            last = number
+            continue
+        if first is not None and last is not None:
+            yield first, last
+        first = last = number
+    if first is not None and last is not None:
+        yield first, last
 
 
 def _counts(written: Written) -> tuple[int, int, int, int]:

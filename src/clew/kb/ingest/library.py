@@ -20,7 +20,7 @@ from clew.errors import Conflict, StoreCorrupt
 from clew.kb import ids
 from clew.kb.boundary import EVERYTHING, Boundary
 from clew.kb.ingest.blocks import Block, blocks_of
-from clew.kb.ingest.library_file import SCHEMA, Rows, remove_strays, rows_of, strays
+from clew.kb.ingest.library_file import KINDS, SCHEMA, Rows, remove_strays, rows_of, strays
 from clew.kb.ingest.records import DocumentRecord, DocumentRest, Prepared
 from clew.kb.queries import Blocks, Reading
 from clew.store.sqlite.connections import Connection
@@ -162,6 +162,10 @@ class Library:
         """Begin with an empty file. A process that has the old one open goes on with the new one."""
         self._opened.renew()
         self.notes = (MADE_ANEW,)
+
+    def tidy(self) -> bool:
+        """Write the file anew where that makes it much smaller; whether it was done."""
+        return self._file.tidy()
 
     @contextmanager
     def reading(self, boundary: Boundary = EVERYTHING) -> Iterator[Reading]:
@@ -316,9 +320,10 @@ def _pieces(reading: Reading, path: str) -> list[Piece]:
 
 def insert_document(connection: Connection, prepared: Prepared, reader: str) -> None:
     document = prepared.document
+    id = ids.document_id(document.path)
     number = connection.execute(
         "INSERT INTO documents"
-        " (id, path, tag, environment, repository, content_hash, size, mtime_ns, reader, data, indexed)"
+        " (spelled, path, tag, environment, repository, content_hash, size, mtime_ns, reader, data, indexed)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
         (*_columns(document), reader, _ENCODE(DocumentRest.of(document))),
     ).lastrowid
@@ -327,8 +332,9 @@ def insert_document(connection: Connection, prepared: Prepared, reader: str) -> 
         connection.execute("INSERT INTO blocks VALUES (?, ?, ?)", (number, block, packed))
         for section in prepared.sections[places.start : places.stop]:
             inserted = connection.execute(
-                "INSERT INTO sections (hash, id, document, place, parent, block) VALUES (?, ?, ?, ?, ?, ?)",
-                (short_hash(section.id), section.id, number, section.place, section.parent, block),
+                "INSERT INTO section_rows (hash, whole_id, end_of_id, document, place, parent, block)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (short_hash(section.id), *_parted(section.id, id), number, section.place, section.parent, block),
             )
             numbers.append(inserted.lastrowid)
     connection.executemany(
@@ -346,19 +352,26 @@ def insert_document(connection: Connection, prepared: Prepared, reader: str) -> 
     )
 
 
+def _parted(id: str, document: str) -> tuple[str | None, str | None]:
+    """The id of a section as it is kept: whole, or what comes after that of its document."""
+    return (None, id.removeprefix(document)) if id.startswith(document) else (id, None)
+
+
 def _columns(document: DocumentRecord) -> tuple[object, ...]:
     id = ids.document_id(document.path)
+    spelled = None if id == f"{ids.DOCUMENT}{document.path}" else id
     place = (document.tag, document.environment, document.repository)
-    return id, document.path, *place, document.content_hash, document.size, document.mtime_ns
+    return spelled, document.path, *place, document.content_hash, document.size, document.mtime_ns
 
 
 def _insert_entities(connection: Connection, prepared: Prepared, numbers: list[int | None]) -> None:
     known = {
-        row.entity: (row.kind, row.normal, ids.shortened_entity(row.kind, row.normal)) for row in prepared.mentions
+        row.entity: (KINDS.index(row.kind), row.normal, ids.shortened_entity(row.kind, row.normal))
+        for row in prepared.mentions
     }
     connection.executemany(
         """
-        INSERT INTO entities (hash, kind, normal, shortened) SELECT ?1, ?3, ?4, ?5
+        INSERT INTO entities (hash, kind_number, normal, shortened) SELECT ?1, ?3, ?4, ?5
         WHERE NOT EXISTS (SELECT 1 FROM entities WHERE hash = ?1 AND id = ?2)
         """,
         [(short_hash(id), id, *row) for id, row in known.items()],

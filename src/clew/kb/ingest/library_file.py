@@ -7,12 +7,16 @@ replaced by an empty one.
 from typing import Any
 
 from clew.derived.file import Schema
+from clew.kb.entities.model import EntityKind
 from clew.store.sqlite.connections import Connection
 
-LAYOUT = 8
+LAYOUT = 9
 """Changes when a table does."""
 
-_ITS_SECTIONS = "SELECT number FROM sections WHERE document = old.number"
+KINDS = tuple(kind.value for kind in EntityKind)
+"""The kinds of entities in the order of the numbers by which they are kept; another order is another layout."""
+_KINDS = " ".join(f"WHEN {number} THEN '{kind}'" for number, kind in enumerate(KINDS))
+_ITS_SECTIONS = "SELECT number FROM section_rows WHERE document = old.number"
 _ONLY_THERE = f"""
     SELECT entity FROM mentions AS own WHERE section IN ({_ITS_SECTIONS}) AND NOT EXISTS (
         SELECT 1 FROM mentions AS others WHERE others.entity = own.entity AND others.section NOT IN ({_ITS_SECTIONS})
@@ -22,8 +26,8 @@ _TABLES = (
     """
     CREATE TABLE documents (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
-        id TEXT NOT NULL UNIQUE,
         path TEXT NOT NULL UNIQUE,
+        spelled TEXT,
         tag TEXT NOT NULL,
         environment TEXT NOT NULL,
         repository TEXT NOT NULL,
@@ -32,16 +36,21 @@ _TABLES = (
         mtime_ns INTEGER NOT NULL,
         reader TEXT NOT NULL,
         data BLOB NOT NULL,
-        indexed INTEGER NOT NULL
+        indexed INTEGER NOT NULL,
+        id TEXT NOT NULL GENERATED ALWAYS AS (coalesce(spelled, 'doc:' || path)) VIRTUAL
     )
     """,
+    "CREATE UNIQUE INDEX documents_by_id ON documents (id)",
     "CREATE INDEX documents_by_hash ON documents (content_hash)",
     "CREATE INDEX documents_pending ON documents (number) WHERE NOT indexed",
+    # The id of a section begins with that of its document: only what comes after is written, and the view `sections`
+    # puts it together again. One that is shortened is written as a whole.
     """
-    CREATE TABLE sections (
+    CREATE TABLE section_rows (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
         hash INTEGER NOT NULL,
-        id TEXT NOT NULL,
+        whole_id TEXT,
+        end_of_id TEXT,
         document INTEGER NOT NULL,
         place INTEGER NOT NULL,
         parent INTEGER NOT NULL,
@@ -50,9 +59,16 @@ _TABLES = (
     )
     """,
     # Ids are found by a short hash (`hash_of_id`), which takes a sixth of an index of texts.
-    "CREATE INDEX sections_by_hash ON sections (hash)",
-    "CREATE INDEX sections_by_parent ON sections (document, parent, place)",
-    # What the sections say (`blocks`), apart from `sections`, so that a walk reads short rows.
+    "CREATE INDEX sections_by_hash ON section_rows (hash)",
+    "CREATE INDEX sections_by_parent ON section_rows (document, parent, place)",
+    # SQLite leaves the documents out where a question needs no id.
+    """
+    CREATE VIEW sections AS SELECT
+        section_rows.number AS number, hash, document, place, parent, block,
+        coalesce(whole_id, documents.id || end_of_id) AS id
+    FROM section_rows LEFT JOIN documents ON documents.number = section_rows.document
+    """,
+    # What the sections say (`blocks`), apart from `section_rows`, so that a walk reads short rows.
     """
     CREATE TABLE blocks (
         document INTEGER NOT NULL, block INTEGER NOT NULL, packed BLOB NOT NULL, PRIMARY KEY (document, block)
@@ -65,10 +81,11 @@ _TABLES = (
     """,
     "CREATE UNIQUE INDEX labels_by_name ON labels (label, document)",
     # An id says kind and name once more, unless the name is too long for one: only then it is kept beside them.
-    """
+    f"""
     CREATE TABLE entities (
-        number INTEGER PRIMARY KEY AUTOINCREMENT, hash INTEGER NOT NULL, kind TEXT NOT NULL, normal TEXT NOT NULL,
-        shortened TEXT,
+        number INTEGER PRIMARY KEY AUTOINCREMENT, hash INTEGER NOT NULL, kind_number INTEGER NOT NULL,
+        normal TEXT NOT NULL, shortened TEXT,
+        kind TEXT NOT NULL GENERATED ALWAYS AS (CASE kind_number {_KINDS} END) VIRTUAL,
         id TEXT NOT NULL GENERATED ALWAYS AS (coalesce(shortened, 'entity:' || kind || ':' || normal)) VIRTUAL
     )
     """,
@@ -112,7 +129,7 @@ _TABLES = (
         DELETE FROM cites WHERE section IN ({_ITS_SECTIONS});
         DELETE FROM links WHERE section IN ({_ITS_SECTIONS});
         DELETE FROM labels WHERE document = old.number;
-        DELETE FROM sections WHERE document = old.number;
+        DELETE FROM section_rows WHERE document = old.number;
         DELETE FROM blocks WHERE document = old.number;
     END
     """,  # noqa: S608
@@ -156,8 +173,7 @@ _ROWS = (
     # Without the size and the times of the file: another time alone makes no difference.
     """
     SELECT id, path, tag, environment, repository, content_hash,
-        CASE WHEN json_valid(CAST(data AS TEXT))
-            THEN json_remove(CAST(data AS TEXT), '$.size', '$.mtime_ns', '$.updated_at') END
+        CASE WHEN json_valid(CAST(data AS TEXT)) THEN json_remove(CAST(data AS TEXT), '$.updated_at') END
     FROM documents WHERE number = ?
     """,
     "SELECT id, hash, place, parent, block FROM sections WHERE document = ? ORDER BY place",
@@ -186,12 +202,12 @@ _ROWS = (
 )
 
 _STRAYS = {
-    "sections": "document NOT IN (SELECT number FROM documents)",
+    "section_rows": "document NOT IN (SELECT number FROM documents)",
     "labels": "document NOT IN (SELECT number FROM documents)",
     "blocks": "document NOT IN (SELECT number FROM documents)",
-    "mentions": "section NOT IN (SELECT number FROM sections)",
-    "cites": "section NOT IN (SELECT number FROM sections)",
-    "links": "section NOT IN (SELECT number FROM sections)",
+    "mentions": "section NOT IN (SELECT number FROM section_rows)",
+    "cites": "section NOT IN (SELECT number FROM section_rows)",
+    "links": "section NOT IN (SELECT number FROM section_rows)",
     "entities": "number NOT IN (SELECT entity FROM mentions)",
     "steps": "procedure NOT IN (SELECT number FROM entities)",
     "aliases": "new NOT IN (SELECT id FROM sections UNION ALL SELECT id FROM documents)",

@@ -67,8 +67,6 @@ class DocumentRest(msgspec.Struct, frozen=True, omit_defaults=True):
 
     title: str
     format: str
-    size: int
-    mtime_ns: int
     updated_at: str
     front_matter: Mapping[str, Any] = {}
     problems: tuple[Diagnostic, ...] = ()
@@ -77,13 +75,17 @@ class DocumentRest(msgspec.Struct, frozen=True, omit_defaults=True):
     def of(cls, document: DocumentRecord) -> Self:
         return cls(**{name: getattr(document, name) for name in cls.__struct_fields__})
 
-    def with_columns(self, path: str, tag: str, environment: str, repository: str, content_hash: str) -> DocumentRecord:
+    def with_columns(
+        self, path: str, tag: str, environment: str, repository: str, content_hash: str, size: int, mtime_ns: int
+    ) -> DocumentRecord:
         return DocumentRecord(
             path=path,
             tag=tag,
             environment=environment,
             repository=repository,
             content_hash=content_hash,
+            size=size,
+            mtime_ns=mtime_ns,
             **{name: getattr(self, name) for name in self.__struct_fields__},
         )
 
