@@ -115,6 +115,28 @@ def test_every_link_inside_the_repository_leads_somewhere(page: Path) -> None:
     assert not broken
 
 
+# Verifies: REQ-o00007-F
+def test_the_map_names_every_folder_of_the_source_and_nothing_else() -> None:
+    source = ROOT / "src" / "clew"
+    rows = re.findall(r"^\| (.+?) \| (.+) \|$", sections((DOCS / "architecture.md").read_text(), 2)["The map"], re.M)
+    first = [name for cell, _ in rows for name in re.findall(r"`([a-z_./*]+)`", cell)]
+    inner = [name for _, cell in rows for name in re.findall(r"`([a-z_]+/[a-z_/]+)`", cell)]
+    named = {name.rstrip("/") for name in (*first, *inner)}
+
+    gone = {name for name in named - {"*/operations"} if not (source / name).exists()}
+    folders = {path.parent.relative_to(source) for path in source.rglob("*.py")} - {Path()}
+    unnamed = {str(folder) for folder in folders if folder.name != "operations"} - named
+
+    assert gone == set()
+    assert unnamed == set()
+
+
+# Verifies: REQ-o00007-F
+def test_no_folder_of_the_source_holds_more_than_sixteen_modules() -> None:
+    folders = {path.parent for path in (ROOT / "src").rglob("*.py")}
+    assert {folder.name for folder in folders if len(list(folder.glob("[!_]*.py"))) > 16} == set()
+
+
 def _resolves(page: Path, link: str) -> bool:
     if re.match(r"[a-z]+:", link):
         return True
