@@ -12,6 +12,7 @@ from tests.postgres import Postgres
 
 from clew.config import load
 from clew.errors import ConfigError
+from clew.search.database.tables import STEPS
 from clew.store.team import schema_of
 from clew.workspace.find import files_below
 
@@ -105,6 +106,19 @@ def test_a_team_shares_what_it_remembers_and_no_password_is_shown(
     assert json.loads(back.stdout)["memory"]["events"] > 0
     assert "Tuesdays" in run(checkout, None, "recall", "deploys").stdout
     assert PASSWORD not in "".join(f"{done.stdout}{done.stderr}" for done in said)
+
+
+# Verifies: REQ-d00490-H
+def test_steps_of_the_search_index_are_taken_by_init(
+    clew: Callable[..., Any], checkout: Path, users: dict[str, str], postgres: Postgres
+) -> None:
+    name, schema = users["owner"].split("/")[3].partition("?")[0], f"{schema_of(load(checkout))}_search"
+    for _ in range(2):
+        assert clew(checkout, "store", "init", "--to", users["owner"]).returncode == 0
+        taken = postgres.execute(f"SELECT number FROM {schema}.search_steps ORDER BY 1", name)
+        assert taken == [(step.number,) for step in STEPS]
+        # As an earlier version left it.
+        postgres.execute(f"DROP TABLE {schema}.search_steps", name)
 
 
 # Verifies: REQ-d00483-C, REQ-d00483-E

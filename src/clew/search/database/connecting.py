@@ -1,5 +1,6 @@
 """Connections to the database of a search index."""
 
+import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,11 +9,13 @@ from math import log10
 import psycopg
 
 from clew.once import Once
-from clew.search.database.tables import make_tables, space_of
+from clew.search.database.tables import ON_START, make_tables, space_of, take_steps
 from clew.store.postgres.connections import Connections, Lent, options
 from clew.store.postgres.faults import translated
 from clew.store.postgres.together import Asked, Done, Prepared
 from clew.text.database_address import Address
+
+log = logging.getLogger(__name__)
 
 _ANSWER_SECONDS = 30
 BOUNDED = f"SET statement_timeout = '{_ANSWER_SECONDS}s'"
@@ -92,9 +95,21 @@ class Database:
     def _open(self) -> Connections:
         with connected(self.address) as connection:
             make_tables(connection, self.schema)
+            self._take_steps(connection)
         return Connections(
             self.address, self.schema, patience=_ANSWER_SECONDS, name="clew search", settings=_SETTINGS, extensions=True
         )
+
+    def _take_steps(self, connection: Lent) -> None:
+        """A search works without the steps, only slower: it does not wait long for one, and none keeps it away."""
+        try:
+            take_steps(connection, self.schema, ON_START)
+        except psycopg.Error as error:
+            log.warning(
+                "A step of the search index in the schema %s was not taken (%s). Searches work without it, some "
+                "of them slower; an owner of the project takes it with `clew store init`.",
+                *(self.schema, self.address.cleaned(" ".join(str(error).split())).rstrip(".")),
+            )
 
 
 @contextmanager

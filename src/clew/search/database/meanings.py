@@ -369,7 +369,8 @@ class DatabaseMeanings:
             name = f"vectors_{space:d}_{embedder:d}"
             with self._database.connection() as connection:
                 find = f"SELECT count(*), to_regclass(%s) IS NOT NULL FROM vectors_{space:d} WHERE embedder = %s"  # noqa: S608
-                vectors, is_there = connection.execute(find, (name, embedder)).fetchone() or (0, True)
+                own = f'"{self._database.schema}".{name}'
+                vectors, is_there = connection.execute(find, (own, embedder)).fetchone() or (0, True)
                 if is_there or vectors < INDEXED_FROM:
                     continue
                 progress(vectors, vectors, "Building the index of the vectors")

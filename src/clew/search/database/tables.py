@@ -109,7 +109,8 @@ STATEMENTS = (
     ) PARTITION BY LIST (space)
     """,
     "CREATE INDEX vectors_by_number ON vectors (number, embedder)",
-    # A table and an index can be made only by who owns them. A writer asks for them by these functions.
+    # A table and an index can be made only by who owns them. A writer asks for them by these functions. They run with
+    # the owner's rights, so `format` is named in full: another one in `public` may fit its arguments better.
     """
     CREATE FUNCTION make_space(named text) RETURNS int
     LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
@@ -117,7 +118,9 @@ STATEMENTS = (
     BEGIN
         INSERT INTO spaces (name) VALUES (named) ON CONFLICT (name) DO UPDATE SET seen_at = now()
             RETURNING number INTO made;
-        EXECUTE format('CREATE TABLE IF NOT EXISTS vectors_%s PARTITION OF vectors FOR VALUES IN (%s)', made, made);
+        EXECUTE pg_catalog.format(
+            'CREATE TABLE IF NOT EXISTS vectors_%s PARTITION OF vectors FOR VALUES IN (%s)', made, made
+        );
         RETURN made;
     END $$
     """,
@@ -125,12 +128,12 @@ STATEMENTS = (
     CREATE FUNCTION index_space(space int, embedder int, dimensions int) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
     BEGIN
-        EXECUTE format(
+        EXECUTE pg_catalog.format(
             'CREATE INDEX IF NOT EXISTS vectors_%s_%s ON vectors_%s'
             ' USING hnsw ((vector::halfvec(%s)) halfvec_ip_ops) WHERE embedder = %s',
             space, embedder, space, dimensions, embedder
         );
-        EXECUTE format('ANALYZE vectors_%s', space);
+        EXECUTE pg_catalog.format('ANALYZE vectors_%s', space);
     END $$
     """,
     f"SELECT make_space('{SHARED_NAME}')",
@@ -141,19 +144,27 @@ class Step(NamedTuple):
     number: int
     name: str
     statements: tuple[str, ...]
+    """Of tables of the schema, and of nothing in `public`."""
 
 
 STEPS = (
     # A sample is the first units by the hash of their ids: without the index, all units are sorted for it.
-    Step(2, "samples", ("CREATE INDEX units_by_sample ON units (space, md5(id), id)",)),
+    Step(2, "samples", ("CREATE INDEX IF NOT EXISTS units_by_sample ON units (space, md5(id), id)",)),
 )
 """What came later. A step that has been released is never changed. Until the owner of the tables takes one, servers
 work without it."""
-_TAKEN = """
-    CREATE TABLE search_steps (
-        number int PRIMARY KEY, name text NOT NULL, at timestamptz NOT NULL DEFAULT now()
-    )
-"""
+
+
+class Limits(NamedTuple):
+    """How many seconds a step may wait for those who write to its table, and how many each of its statements may take
+    in all; 0 for no limit. Writers wait for a step that waits."""
+
+    lock: int
+    statement: int
+
+
+ON_START = Limits(lock=2, statement=10)
+ON_DEMAND = Limits(lock=20, statement=0)
 
 
 def grant(connection: Any, schema: str, *, reader: str, writer: str) -> None:
@@ -192,9 +203,6 @@ def make_tables(connection: Any, schema: str) -> None:
             for statement in STATEMENTS:
                 connection.execute(statement)
         (made,) = connection.execute(f"SELECT version FROM {name}.search_version").fetchone()  # noqa: S608
-        owned = "SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = %s::regclass"
-        if made <= VERSION and connection.execute(owned, (f"{name}.units",)).fetchone()[0]:
-            _take_steps(connection, name)
     if made > VERSION:
         raise StoreError(
             f"The search index in the schema {schema} has version {made}; this Clew knows {VERSION}.",
@@ -202,16 +210,48 @@ def make_tables(connection: Any, schema: str) -> None:
         )
 
 
-def _take_steps(connection: Any, name: str) -> None:
-    connection.execute(f"SET LOCAL search_path TO {name}, public")
-    if connection.execute("SELECT to_regclass('search_steps')").fetchone()[0] is None:
-        connection.execute(_TAKEN)
-    taken = {number for (number,) in connection.execute("SELECT number FROM search_steps")}
+def take_steps(connection: Any, schema: str, limits: Limits) -> None:
+    """Take the steps that the tables lack, each in a transaction of its own and as the owner of the tables. Who may not
+    act as the owner leaves them. An error of the database where a step cannot be taken: it is left as a whole."""
+    name = f'"{schema}"'
+    find = """
+        SELECT quote_ident(rolname) FROM pg_class JOIN pg_roles ON pg_roles.oid = relowner
+        WHERE pg_class.oid = %s::regclass AND pg_has_role(relowner, 'USAGE')
+    """
+    owner = connection.execute(find, (f"{name}.units",)).fetchone()
+    if owner is None:
+        return
     for step in STEPS:
-        if step.number not in taken:
-            for statement in step.statements:
-                connection.execute(statement)
-            connection.execute("INSERT INTO search_steps (number, name) VALUES (%s, %s)", (step.number, step.name))
+        if step.number not in _taken(connection, name):
+            with connection.transaction():
+                connection.execute(f"SET LOCAL lock_timeout = '{limits.lock:d}s'")
+                connection.execute(f"SET LOCAL statement_timeout = '{limits.statement:d}s'")
+                # What is made belongs to the owner of the tables, whichever member of that role makes it.
+                connection.execute(f"SET LOCAL ROLE {owner[0]}")
+                _take(connection, schema, step)
+
+
+def _take(connection: Any, schema: str, step: Step) -> None:
+    name = f'"{schema}"'
+    # Only the schema: a table that is missing there may be somebody else's in `public`.
+    connection.execute(f"SET LOCAL search_path TO {name}")
+    connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", (f"clew search {schema} steps",))
+    connection.execute(
+        f"CREATE TABLE IF NOT EXISTS {name}.search_steps"
+        " (number int PRIMARY KEY, name text NOT NULL, at timestamptz NOT NULL DEFAULT now())"
+    )
+    # Another server may have been quicker.
+    if step.number not in _taken(connection, name):
+        for statement in step.statements:
+            connection.execute(statement)
+        values = (step.number, step.name)
+        connection.execute(f"INSERT INTO {name}.search_steps (number, name) VALUES (%s, %s)", values)  # noqa: S608
+
+
+def _taken(connection: Any, name: str) -> set[int]:
+    if connection.execute("SELECT to_regclass(%s)", (f"{name}.search_steps",)).fetchone()[0] is None:
+        return set()
+    return {number for (number,) in connection.execute(f"SELECT number FROM {name}.search_steps")}  # noqa: S608
 
 
 def space_of(connection: Any, name: str) -> int:

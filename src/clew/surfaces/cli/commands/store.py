@@ -145,7 +145,7 @@ def _init(project: "Project", args: argparse.Namespace) -> int:
 def _init_search(address: Address, schema: str, of_search: str) -> None:
     """Make the tables of embeddings and of a search index in the database, where pgvector is there to keep them."""
     from clew.search.database.connecting import connected
-    from clew.search.database.tables import grant, has_vectors, make_tables
+    from clew.search.database.tables import ON_DEMAND, grant, has_vectors, make_tables, take_steps
     from clew.store.postgres.roles import role_name
 
     with connected(address) as connection:
@@ -154,6 +154,7 @@ def _init_search(address: Address, schema: str, of_search: str) -> None:
             return
         make_tables(connection, of_search)
         grant(connection, of_search, reader=role_name(schema, "reader"), writer=role_name(schema, "writer"))
+        take_steps(connection, of_search, ON_DEMAND)
 
 
 def _migrate(project: "Project", args: argparse.Namespace) -> int:
@@ -185,8 +186,9 @@ def _keep_or_restore(project: "Project", args: argparse.Namespace) -> int:
         raise InvalidArgument(f"{args.action} needs a folder.", hint=f"clew store {args.action} FOLDER")
     present = _present(project)
     folder = Path(args.place)
-    done = keep(present, folder, _report) if args.action == "backup" else restore(folder, present, _report)
-    return _report_move(done, as_json=args.json)
+    if args.action == "backup":
+        return _report_move(keep(present, folder, _report), as_json=args.json)
+    return _report_move(restore(folder, present, _report, project.context.root), as_json=args.json)
 
 
 def _present(project: "Project") -> "Opener":
