@@ -300,7 +300,9 @@ class Context:
     def _recover_files(self, store: "Store | None") -> None:
         """Complete or take back what a killed process was writing, before anything is read."""
         from clew.edit.recovery import recover
+        from clew.store.restoring import delete_leftover
 
+        delete_leftover(self.state_folder)
         try:
             self.recovered = recover(self.root, store)
         except StoreError as error:

@@ -20,6 +20,7 @@ from clew.memory.scope import Asker
 from clew.memory.service import MemoryView
 from clew.project import Project
 from clew.search.units import Unit
+from clew.store.restoring import private_folder
 from clew.workspace.find import files_below
 
 SECRET = "kestrel4711"
@@ -266,6 +267,21 @@ def test_other_work_trees_rescued_stores_and_backups_are_cleaned(root: Path, tmp
     assert [file.name for file in files_below(backups)] == ["other.md.0123456789ab.clew-backup"]
     assert holding(root) == []
     assert holding(tmp_path) == [], "the index of the other work tree"
+
+
+# Verifies: REQ-d00482-E
+def test_what_a_killed_restore_left_is_deleted(root: Path) -> None:
+    with remembering(root) as memory:
+        secret = memory.store(TEXT)
+        # As a killed restore leaves it: with its lock, which nobody holds any more.
+        with private_folder(root) as left:
+            pass
+        left.mkdir()
+        shutil.copy(root / ".git" / "clew" / "memory.db-wal", left / "memory.db")
+        assert str(left / "memory.db") in holding(root)
+        done = take_out(memory.project, ids=(secret,))
+        assert f"deleted the copy of a backup that a killed restore left in {root / '.clew'}" in done.also_cleaned
+    assert holding(root) == []
 
 
 # Verifies: REQ-d00320-A

@@ -1,7 +1,13 @@
 """A backup is restored as it was written to the last byte, or not at all."""
 
+import errno
 import json
+import os
 import shutil
+import signal
+import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -9,9 +15,11 @@ from typing import Any
 
 import pytest
 
-from clew.errors import ClewError, NewerFormat, NotFound, Tampered
+from clew.errors import ClewError, NewerFormat, NotFound, StoreBusy, StoreError, Tampered
 from clew.memory.storage.moving import Opener, Place, keep, restore
+from clew.project import Project
 from clew.store.backups import MANIFEST
+from clew.store.restoring import delete_leftover, private_folder
 from clew.store.sqlite.engine import open_sqlite
 from clew.store.transfer import content
 from clew.text.database_address import Address
@@ -71,7 +79,7 @@ def test_a_backup_with_one_changed_bit_is_refused_wherever_it_is(kept: Path, nam
     for changed in flips(written, every=1 if name == MANIFEST else _EVERY):
         (kept / name).write_bytes(changed)
         with pytest.raises((Tampered, NewerFormat)) as refusal:
-            restore(kept, unopened, quiet)
+            restore(kept, unopened, quiet, kept.parent)
         assert name in refusal.value.message
         assert "another backup" in refusal.value.hint
         tried += 1
@@ -86,7 +94,7 @@ def test_every_bit_of_a_manifest_counts(kept: Path) -> None:
         for bit in range(8):
             manifest.write_bytes(written[:place] + bytes((written[place] ^ 1 << bit,)) + written[place + 1 :])
             with pytest.raises((Tampered, NewerFormat)):
-                restore(kept, unopened, quiet)
+                restore(kept, unopened, quiet, kept.parent)
 
 
 # Verifies: REQ-d00482-C
@@ -96,7 +104,7 @@ def test_a_setting_that_was_changed_is_noticed(kept: Path) -> None:
     assert data.count(b"the one that this is") == 1
     memory.write_bytes(data.replace(b"the one that this is", b"the one that that is"))
     with pytest.raises(Tampered, match=r"memory\.db"):
-        restore(kept, unopened, quiet)
+        restore(kept, unopened, quiet, kept.parent)
 
 
 # Verifies: REQ-d00482-C
@@ -107,10 +115,10 @@ def test_a_backup_that_lacks_bytes_or_has_more_is_refused(kept: Path, name: str)
     for changed in (*shorter, written + b"\0", written + b"\n", written + written):
         (kept / name).write_bytes(changed)
         with pytest.raises(Tampered, match=name.replace(".", r"\.")):
-            restore(kept, unopened, quiet)
+            restore(kept, unopened, quiet, kept.parent)
     (kept / name).unlink()
     with pytest.raises((Tampered, NotFound), match=name.replace(".", r"\.")):
-        restore(kept, unopened, quiet)
+        restore(kept, unopened, quiet, kept.parent)
 
 
 # Verifies: REQ-d00482-C
@@ -123,19 +131,19 @@ def test_parts_that_were_exchanged_are_noticed(kept: Path, tmp_path: Path) -> No
         shutil.copyfile(tmp_path / "later" / name, mixed / name)
         if (mixed / name).read_bytes() != (kept / name).read_bytes():
             with pytest.raises(Tampered):
-                restore(mixed, unopened, quiet)
+                restore(mixed, unopened, quiet, tmp_path)
     (kept / "project.db").rename(kept / "x")
     (kept / "memory.db").rename(kept / "project.db")
     (kept / "x").rename(kept / "memory.db")
     with pytest.raises(Tampered):
-        restore(kept, unopened, quiet)
+        restore(kept, unopened, quiet, kept.parent)
 
 
 # Verifies: REQ-d00482-C
 def test_a_restore_leaves_the_backup_as_it_is(kept: Path, tmp_path: Path) -> None:
     before = {file.name: file.read_bytes() for file in kept.iterdir()}
     for target in ("first", "second"):
-        assert restore(kept, files(tmp_path / target), quiet).notes == ()
+        assert restore(kept, files(tmp_path / target), quiet, tmp_path).notes == ()
         with ExitStack() as stack:
             here, there = files(tmp_path / "here")(stack), files(tmp_path / target)(stack)
             assert content(here.memory) == content(there.memory)
@@ -148,7 +156,7 @@ def test_a_backup_without_checksums_is_restored_with_a_note(kept: Path, tmp_path
     manifest = json.loads((kept / MANIFEST).read_bytes())
     older = {name: manifest[name] for name in ("project", "memory")}
     (kept / MANIFEST).write_text(json.dumps(older), encoding="utf-8")
-    (note,) = restore(kept, files(tmp_path / "there"), quiet).notes
+    (note,) = restore(kept, files(tmp_path / "there"), quiet, tmp_path).notes
     assert "no checksums" in note
     with ExitStack() as stack:
         here, there = files(tmp_path / "here")(stack), files(tmp_path / "there")(stack)
@@ -156,14 +164,106 @@ def test_a_backup_without_checksums_is_restored_with_a_note(kept: Path, tmp_path
     data = (kept / "memory.db").read_bytes()
     (kept / "memory.db").write_bytes(data.replace(b"because 3", b"because 4"))
     with pytest.raises(Tampered, match="kept"):
-        restore(kept, unopened, quiet)
+        restore(kept, unopened, quiet, kept.parent)
     (kept / "memory.db").write_bytes(b"\xff" * 5000)
     with pytest.raises(Tampered) as refusal:
-        restore(kept, unopened, quiet)
+        restore(kept, unopened, quiet, kept.parent)
     assert str(kept) in refusal.value.message
     (kept / MANIFEST).write_text(json.dumps({**manifest, "version": 3}), encoding="utf-8")
     with pytest.raises(NewerFormat, match="format 3"):
-        restore(kept, unopened, quiet)
+        restore(kept, unopened, quiet, kept.parent)
+
+
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from tests.store.test_backups import files, restore
+
+place = Path(sys.argv[1])
+restore(place / "kept", files(place / "there"), lambda *_: os.kill(os.getpid(), signal.SIGTERM), place / "project")
+"""
+
+
+# Verifies: REQ-d00482-E
+def test_a_killed_restore_leaves_a_private_copy_that_the_next_start_deletes(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
+) -> None:
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    killed = subprocess.run([sys.executable, "-c", _KILLED, str(tmp_path)], cwd=pytestconfig.rootpath, check=False)
+    assert killed.returncode == -signal.SIGTERM
+    assert list((tmp_path / "temporary").iterdir()) == []
+    left = tmp_path / "project" / ".clew" / "restoring"
+    assert (left / "memory.db").read_bytes().startswith(b"SQLite")
+    assert stat.S_IMODE(left.stat().st_mode) == 0o700
+    with closing(Project.open(tmp_path / "project")) as project:
+        assert project.context.store is not None
+        assert not left.exists()
+        assert restore(kept, files(tmp_path / "there"), quiet, tmp_path / "project").memory.content.events
+        assert not left.exists()
+
+
+# Verifies: REQ-d00482-E
+def test_the_copy_of_a_restore_that_is_under_way_stays(kept: Path, tmp_path: Path) -> None:
+    with private_folder(tmp_path) as place:
+        (place / "memory.db").write_bytes(b"kestrel")
+        assert not delete_leftover(tmp_path / ".clew")
+        with pytest.raises(StoreBusy, match="Another process restores"):
+            restore(kept, unopened, quiet, tmp_path)
+        assert (place / "memory.db").exists()
+    assert not place.exists()
+    # A link that came with a project leads nowhere.
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    place.symlink_to(elsewhere)
+    assert not delete_leftover(tmp_path / ".clew")
+    with pytest.raises(StoreError, match="restoring"):
+        restore(kept, unopened, quiet, tmp_path)
+    assert elsewhere.exists()
+
+
+_UNREADABLE = Path("/proc/self/mem")
+"""To read it from its beginning is an input/output error, for everybody."""
+
+
+# Verifies: REQ-d00482-E
+@pytest.mark.skipif(not _UNREADABLE.exists(), reason="no file here is known to be unreadable")
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_of_a_backup_that_cannot_be_read_is_named_with_the_reason(kept: Path, tmp_path: Path, name: str) -> None:
+    (kept / name).unlink()
+    (kept / name).symlink_to(_UNREADABLE)
+    with pytest.raises(StoreError) as refusal:
+        restore(kept, unopened, quiet, tmp_path)
+    assert (type(refusal.value), refusal.value.code) == (StoreError, StoreError.code)
+    assert refusal.value.message == f"'{kept / name}' of the backup cannot be read: {os.strerror(errno.EIO)}."
+    assert "another backup" in refusal.value.hint
+    assert not (tmp_path / ".clew" / "restoring").exists()
+
+
+_CONFINED = """
+import resource, signal, sys
+from pathlib import Path
+from tests.store.test_backups import quiet, restore, unopened
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+try:
+    restore(Path(sys.argv[1]), unopened, quiet, Path(sys.argv[2]))
+except Exception as error:
+    print(error.code, error)
+"""
+
+
+# Verifies: REQ-d00482-E
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no limits of a file's size")
+def test_a_copy_that_cannot_be_written_is_named_with_the_reason(
+    kept: Path, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    command = [sys.executable, "-c", _CONFINED, str(kept), str(tmp_path)]
+    done = subprocess.run(command, cwd=pytestconfig.rootpath, check=True, capture_output=True, text=True)
+    copy = tmp_path / ".clew" / "restoring" / "project.db"
+    assert done.stdout.startswith(f"store_full {copy} cannot be written: {os.strerror(errno.EFBIG)}. Free some space.")
+    assert not copy.parent.exists()
 
 
 # Verifies: REQ-d00482-C
@@ -186,8 +286,8 @@ def test_a_backup_of_a_database_is_verified_in_the_same_way(database: str, tmp_p
         for changed in flips(written, every=len(written) // 20):
             (tmp_path / "kept" / name).write_bytes(changed)
             with pytest.raises(ClewError):
-                restore(tmp_path / "kept", unopened, quiet)
+                restore(tmp_path / "kept", unopened, quiet, tmp_path)
         (tmp_path / "kept" / name).write_bytes(written)
-    restore(tmp_path / "kept", team("clew_two"), quiet)
+    restore(tmp_path / "kept", team("clew_two"), quiet, tmp_path)
     with ExitStack() as stack:
         assert content(team("clew_one")(stack).memory) == content(team("clew_two")(stack).memory)

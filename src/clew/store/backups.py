@@ -5,15 +5,15 @@ that was hashed while it was made: what was verified is what is restored, and th
 """
 
 import hashlib
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
-from clew.edit.replacing import replace_file
-from clew.errors import NewerFormat, NotFound, StoreFull, Tampered
+from clew.edit.replacing import replace_file, translated
+from clew.errors import NewerFormat, NotFound, StoreError, Tampered
+from clew.store.restoring import private_folder
 from clew.store.transfer import Copied
 
 MANIFEST = "manifest.json"
@@ -24,6 +24,8 @@ UNVERIFIED = (
     " its manifest, its settings could not be. Make a new backup."
 )
 _AT_ONCE = 1024 * 1024
+_ABSENT = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
+"""How the system says that there is no such file."""
 _USE_ANOTHER = "Restore from another backup. Nothing was restored, and the backup was left as it is."
 
 
@@ -61,27 +63,30 @@ def seal(folder: Path, names: tuple[str, ...], project: Copied, memory: Copied) 
 
 
 @contextmanager
-def verified(folder: Path, names: tuple[str, ...]) -> Iterator[tuple[Path, Manifest]]:
-    """A copy of a backup's files, every byte of which is as it was written, and the manifest. Tampered or
-    NotFound where the backup is not whole."""
+def verified(folder: Path, names: tuple[str, ...], root: Path) -> Iterator[tuple[Path, Manifest]]:
+    """A copy of a backup's files, every byte of which is as it was written, and the manifest. The copy lies among what
+    Clew keeps of the project at `root`. Tampered or NotFound where the backup is not whole."""
     manifest = _manifest(folder)
-    with tempfile.TemporaryDirectory(prefix="clew-restore-") as place:
+    with private_folder(root) as place:
         for name in names:
-            copied = _copied(folder / name, Path(place) / name)
+            copied = _copied(folder / name, place / name)
             made = manifest.files.get(name)
             if manifest.has_checksums and made != copied:
                 raise damaged(folder / name, _difference(made, copied))
-        yield Path(place), manifest
+        yield place, manifest
 
 
 def _manifest(folder: Path) -> Manifest:
     file = folder / MANIFEST
-    if not file.is_file():
+    try:
+        data = file.read_bytes()
+    except _ABSENT:
         raise NotFound(
             f"'{folder}' holds no complete backup: there is no {MANIFEST} in it.",
             hint="Name a folder that `clew store backup` made.",
-        )
-    data = file.read_bytes()
+        ) from None
+    except OSError as error:
+        raise _unreadable(file, error) from error
     try:
         found = msgspec.json.decode(data, type=_Format).version
         if found > VERSION:
@@ -112,22 +117,32 @@ def _part(file: Path) -> Part:
 
 def _copied(file: Path, target: Path) -> Part:
     """Copy a file; what was read."""
-    if not file.is_file():
-        raise damaged(file, "it is missing")
     size, hashed = 0, hashlib.sha256()
-    with file.open("rb") as source:
-        try:
-            with target.open("xb") as copy:
-                while chunk := source.read(_AT_ONCE):
-                    size += len(chunk)
-                    hashed.update(chunk)
-                    copy.write(chunk)
-        except OSError as error:
-            raise StoreFull(
-                f"'{file}' cannot be copied to '{target.parent}' to be verified: {error.strerror or error}.",
-                hint="Free some space there, or name another folder in TMPDIR. Nothing was restored.",
-            ) from error
+    with translated(target), target.open("xb") as copy:
+        for chunk in _chunks(file):
+            size += len(chunk)
+            hashed.update(chunk)
+            copy.write(chunk)
     return Part(size, hashed.hexdigest())
+
+
+def _chunks(file: Path) -> Iterator[bytes]:
+    """What a file of a backup holds. Its errors are those of the backup, and not of where the copy is written."""
+    try:
+        with file.open("rb") as source:
+            while chunk := source.read(_AT_ONCE):
+                yield chunk
+    except _ABSENT:
+        raise damaged(file, "it is missing") from None
+    except OSError as error:
+        raise _unreadable(file, error) from error
+
+
+def _unreadable(file: Path, error: OSError) -> StoreError:
+    return StoreError(
+        f"'{file}' of the backup cannot be read: {error.strerror or error}.",
+        hint="Let your user read it, check the disk it is on, or use another backup. Nothing was restored.",
+    )
 
 
 def _difference(made: Part | None, found: Part) -> str:

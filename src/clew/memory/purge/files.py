@@ -16,6 +16,7 @@ from clew.memory.mirror.state import FILE as MIRROR_FILE
 from clew.memory.purge.derived import DerivedFiles
 from clew.memory.purge.traces import Traces
 from clew.memory.storage.home import INDEX_FILE, STORE_FILE
+from clew.store.restoring import delete_leftover
 from clew.store.sqlite.aside import damaged_files
 from clew.store.sqlite.engine import open_sqlite
 from clew.workspace.find import files_below, folders_named, paths_named
@@ -62,6 +63,8 @@ def purge_files(home: "Home", projects: "Collection[DerivedFiles]", traces: Trac
         damaged.unlink(missing_ok=True)
         done.append(f"deleted the rescued store {damaged.name}")
     for project in projects:
+        if delete_leftover(project.folder):
+            done.append(f"deleted the copy of a backup that a killed restore left in {project.folder}")
         for file in _holding(project.folder, project.sought_in):
             with suppress(OSError, ClewError):
                 done.append(project.clean(file) if project.is_derived(file) else _cleaned(project.folder, file, traces))

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from clew.context import STORE_PATIENCE_SECONDS, Context
+from clew.edit.replacing import translated
 from clew.errors import Conflict, StoreError
 from clew.memory.storage.home import STORE_FILE, places
 from clew.store.backups import MANIFEST, UNVERIFIED, Manifest, damaged, seal, verified
@@ -116,17 +117,19 @@ def keep(source: Opener, folder: Path, report: Callable[[str, int], None]) -> Mo
     """Make a backup in a folder. Its manifest is written last: a folder without one is none."""
     if (folder / MANIFEST).exists():
         raise Conflict(f"'{folder}' holds a backup already.", hint="Name another folder. Nothing was written.")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with translated(folder):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     moved = move(source, backup(str(folder), folder), report)
-    # Both are closed: nothing is left in a log beside them.
-    seal(folder, _FILES, moved.project, moved.memory)
+    with translated(folder):
+        # Both are closed: nothing is left in a log beside them.
+        seal(folder, _FILES, moved.project, moved.memory)
     return moved
 
 
-def restore(folder: Path, target: Opener, report: Callable[[str, int], None]) -> Moved:
-    """Copy a backup into a place that holds nothing else. Tampered, before the place is opened, where any byte of the
-    backup is another one than was written."""
-    with verified(folder, _FILES) as (copied, manifest):
+def restore(folder: Path, target: Opener, report: Callable[[str, int], None], root: Path) -> Moved:
+    """Copy a backup into a place that holds nothing else, on behalf of the project at `root`. Tampered, before the
+    place is opened, where any byte of the backup is another one than was written."""
+    with verified(folder, _FILES, root) as (copied, manifest):
         source = backup(str(folder), copied)
         if manifest.has_checksums:
             return move(source, target, report)

@@ -1,0 +1,63 @@
+"""The copy of a backup that is being restored.
+
+It holds a whole memory, so it lies among what Clew keeps of the project, for the user alone, and not in a folder for
+temporary files. A restore that is killed leaves it; the next start, the next restore and every purge delete it. A lock
+tells them whether a restore is still under way.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from clew.edit.locking import locked
+from clew.edit.replacing import translated
+from clew.edit.state_folder import STATE_FOLDER, make_state_folder
+from clew.errors import StoreBusy
+
+FOLDER = "restoring"
+_LOCK = "restoring.lock"
+
+
+@contextmanager
+def private_folder(root: Path) -> Iterator[Path]:
+    """A new folder in the state folder of the project at `root`. It goes when the block ends. StoreBusy where another
+    restore is under way."""
+    state = root / STATE_FOLDER
+    folder = state / FOLDER
+    with translated(state / _LOCK):
+        make_state_folder(root)
+        lock = (state / _LOCK).open("ab")
+    with lock, locked(lock, 0) as is_alone:
+        if not is_alone:
+            raise StoreBusy(
+                f"Another process restores a backup into the project at '{root}'.",
+                hint="Wait until it has ended, and run the command again. Nothing was restored.",
+            )
+        with translated(folder):
+            _delete(folder)
+            folder.mkdir(mode=0o700)
+        try:
+            yield folder
+        finally:
+            with suppress(OSError):
+                _delete(folder)
+
+
+def delete_leftover(state: Path) -> bool:
+    """Delete what a killed restore left in a state folder; whether there was something. The copy of a restore that is
+    still under way stays."""
+    folder = state / FOLDER
+    if not folder.exists():
+        return False
+    with suppress(OSError), (state / _LOCK).open("rb") as lock, locked(lock, 0) as is_alone:
+        if is_alone:
+            _delete(folder)
+    return not folder.exists()
+
+
+def _delete(folder: Path) -> None:
+    # Not at every start, which finds nothing to delete.
+    import shutil
+
+    with suppress(FileNotFoundError):
+        shutil.rmtree(folder)
