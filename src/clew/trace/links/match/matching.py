@@ -38,9 +38,6 @@ from clew.trace.links.match.texts import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     Matrix = NDArray[np.float32]
     Signal = Callable[[Sequence[Artefact], Progress | None], Matrix]
 
