@@ -177,10 +177,11 @@ class Home:
                 self.store.finish_job(job.id, state=state)
 
     def compact(self) -> bool:
-        """Leave no byte of what was purged in the store's files. False where only an owner of the team's store can."""
+        """Leave no byte of what was purged in the store's files. False where only an owner of the team's store can, or
+        nobody can at the moment, because somebody's transaction still sees it."""
         try:
             self.store.compact()
-        except StoreReadOnly:
+        except (StoreReadOnly, StoreBusy):
             if not self.is_team:
                 raise
             return False

@@ -120,7 +120,7 @@ class Connections:
         self.may_write = True
         self.may_take_to_disk = True
         """Elsewhere a writer keeps the others waiting until its write is on the disk."""
-        self._patience = patience
+        self.patience = patience
         self._process = os.getpid()
         self._thread = threading.local()
         self._lock = threading.Lock()
@@ -302,7 +302,7 @@ class Connections:
         except PoolTimeout:
             self._look()
             raise StoreBusy(
-                f"All connections to the store {self.address} were in use for {self._patience:.0f} s.",
+                f"All connections to the store {self.address} were in use for {self.patience:.0f} s.",
                 hint="Try again. Nothing was written.",
             ) from None
 

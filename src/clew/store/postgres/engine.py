@@ -4,12 +4,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from psycopg import sql
-
 from clew.errors import StoreError
 from clew.store.postgres import inspection
+from clew.store.postgres.compacting import compact
 from clew.store.postgres.connections import MAY_TAKE_TO_DISK, Connection, Connections
-from clew.store.postgres.faults import read_only, translated
+from clew.store.postgres.faults import translated
 from clew.store.postgres.migrations import check_version, found_version, migrate
 from clew.store.postgres.writing import PostgresTransaction
 from clew.store.sql.engine import SqlStore
@@ -124,17 +123,7 @@ class PostgresStore(SqlStore[Connections]):
         connection.execute("SET LOCAL clew.purging = 'off'")
 
     def compact(self) -> None:
-        """PostgreSQL's own log and the team's backups keep what they have until they are replaced."""
-        with self._connections.reading() as connection:
-            (is_owner,) = connection.execute(
-                "SELECT pg_has_role(tableowner, 'USAGE') FROM pg_tables WHERE schemaname = ? AND tablename = 'events'",
-                (self.schema,),
-            ).fetchone()
-            if not is_owner:
-                raise read_only(self.address, "only an owner of the project can make the tables anew")
-            for table in inspection.TABLES:
-                name = sql.SQL("VACUUM (FULL) {}").format(sql.Identifier(self.schema, table))
-                connection.lent.execute(name)
+        compact(self._connections, self._connections.patience)
 
     def describe(self, *, counts: bool = True) -> Mapping[str, Any]:
         with self._connections.reading() as connection:

@@ -1,0 +1,53 @@
+"""Leaving no byte of what was deleted in the tables."""
+
+import re
+import time
+
+from psycopg import sql
+from psycopg.errors import Diagnostic
+
+from clew.errors import StoreBusy
+from clew.store.postgres.connections import Connections
+from clew.store.postgres.faults import read_only
+from clew.store.postgres.inspection import TABLES
+
+_PAUSE = 0.05
+
+
+def compact(connections: Connections, patience: float) -> None:
+    """Write the tables anew without what was deleted. PostgreSQL's own log and the team's backups keep what they have
+    until they are replaced. StoreReadOnly for who does not own the tables, StoreBusy where somebody sees what was
+    deleted all the time: a row that a transaction may still read is taken along into the new table."""
+    deadline = time.monotonic() + patience
+    seen: list[int] = []
+
+    def hear(diagnostic: Diagnostic) -> None:
+        """PostgreSQL says how many dead rows it could not leave out yet: the first number, in whatever language."""
+        if number := re.search(r"\d+", diagnostic.message_detail or ""):
+            seen.append(int(number[0]))
+
+    with connections.reading() as connection:
+        (is_owner,) = connection.execute(
+            "SELECT pg_has_role(tableowner, 'USAGE') FROM pg_tables WHERE schemaname = ? AND tablename = 'events'",
+            (connections.schema,),
+        ).fetchone()
+        if not is_owner:
+            raise read_only(connections.address, "only an owner of the project can make the tables anew")
+        connection.lent.add_notice_handler(hear)
+        try:
+            for table in TABLES:
+                statement = sql.SQL("VACUUM (FULL, VERBOSE) {}").format(sql.Identifier(connections.schema, table))
+                while True:
+                    seen.clear()
+                    connection.lent.execute(statement)
+                    if not any(seen):
+                        break
+                    if time.monotonic() >= deadline:
+                        raise StoreBusy(
+                            f"Bytes of what was deleted are left in {connections.address}, table {table}: a transaction"
+                            " that began before still sees them.",
+                            hint="End the sessions that hold a transaction open, and run the command again.",
+                        )
+                    time.sleep(_PAUSE)
+        finally:
+            connection.lent.remove_notice_handler(hear)
