@@ -4,21 +4,23 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 import pytest
+from tests.kb.conftest import CONFIG
 
 from clew.config import EmbedSettings
-from clew.errors import TimedOut
+from clew.errors import InvalidCursor, TimedOut
 from clew.kb.answer.answering import EvidenceRequest, QuotedAnswer, answer
 from clew.kb.answer.finding import Finder, Mode, Narrowing
 from clew.kb.answer.passages import Caller
 from clew.kb.answer.shortlist import PageOptions, SearchRequest
 from clew.kb.ingest.units import units_of
-from clew.operation.call import Deadline
-from clew.operation.paging import Cursors
+from clew.operation.call import Call, Deadline, carry_out
+from clew.operation.listing import all_tools
+from clew.operation.paging import Cursors, Pages
 from clew.project import Project
 from clew.search.dense import search as dense
 from clew.search.dense.search import DenseSearch
@@ -150,10 +152,85 @@ def test_what_was_found_is_shown_however_late_it_is(make: Callable[..., Project]
         check=Deadline(lambda: None, 5.0, monotonic=lambda: now[0]),
     )
     asked = SearchRequest(query="fog bell", top_k=5, mode=Mode.VECTOR_ONLY, narrowing=Narrowing(), max_per_document=1)
-    found = kb.shortlist.ranked(asked, caller)
+    pages = Pages(project.context.cursors, "kb.search", {}, None)
+    found = kb.shortlist.ranked(asked, caller, pages)
     now[0] = 6.0
     shown = PageOptions(offset=0, page_size=5, max_snippet_chars=280, debug=False, mode=Mode.VECTOR_ONLY)
     items, _ = kb.shortlist.page("fog bell", found, shown, caller)
     assert "every ten seconds" in items[0].preview
     with pytest.raises(TimedOut):
-        kb.shortlist.ranked(msgspec.structs.replace(asked, query="lamp"), caller)
+        kb.shortlist.ranked(msgspec.structs.replace(asked, query="lamp"), caller, pages)
+
+
+BUOYS = {
+    f"docs/buoy{number}.md": f"# Buoy {number}\n\nThe bell of buoy {number} rings {'very ' * number}loudly.\n"
+    for number in range(10)
+}
+
+
+@pytest.fixture
+def buoys(make: Callable[..., Project], blocked: Blocked, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A project with vectors of its documents, whose encoder is too busy for the next question."""
+    monkeypatch.setattr(Spaces, "configured", lambda spaces: blocked)
+    project = make(BUOYS, config=CONFIG.replace('kind = "none"', 'kind = "minilm"'))
+    project.kb.index()
+    engine = project.index.engine
+    assert engine is not None
+    assert engine.index_vectors().note is None
+    monkeypatch.setattr(dense, "PATIENCE_SECONDS", 0.02)
+    blocked.answers.clear()
+    return project
+
+
+def _call(project: Project, tool: str, **arguments: object) -> dict[str, Any]:
+    tools = all_tools()
+    return carry_out(next(each for each in tools if each.name == tool), arguments, Call(project, tools)).data
+
+
+def _recovered(blocked: Blocked, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocked.answers.set()
+    monkeypatch.setattr(dense, "PATIENCE_SECONDS", 600.0)
+
+
+# Verifies: REQ-d00404-E
+@pytest.mark.parametrize(
+    ("tool", "asked", "items", "size"),
+    [
+        ("kb.retrieve_evidence", {"question": "Which bell rings loudly?"}, "quotes", "max_quotes"),
+        ("kb.search", {"query": "Which bell rings loudly?", "top_k": 10}, "results", "page_size"),
+    ],
+)
+def test_a_further_page_goes_on_as_the_first_one_was_found(
+    buoys: Project,
+    blocked: Blocked,
+    monkeypatch: pytest.MonkeyPatch,
+    tool: str,
+    asked: dict[str, object],
+    items: str,
+    size: str,
+) -> None:
+    by_words = _call(buoys, tool, **asked, **{size: 10})
+    first = _call(buoys, tool, **asked, **{size: 3})
+    assert dense.TOO_BUSY in first["notes"]
+    _recovered(blocked, monkeypatch)
+    # Somebody who asks the same anew gets other results, and does not take away what was on the way.
+    by_meaning = _call(buoys, tool, **asked, **{size: 10})
+    assert _sections(by_meaning[items]) != _sections(by_words[items])
+    rest = _call(buoys, tool, **asked, **{size: 10}, cursor=first["next_cursor"])
+    assert _sections(first[items]) + _sections(rest[items]) == _sections(by_words[items])
+
+
+# Verifies: REQ-d00404-E
+def test_a_further_page_is_refused_once_a_document_on_it_changed(
+    buoys: Project, blocked: Blocked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = {"question": "Which bell rings loudly?", "max_quotes": 3}
+    first = _call(buoys, "kb.retrieve_evidence", **asked)
+    _recovered(blocked, monkeypatch)
+    (buoys.config.root / first["quotes"][0]["section_id"].removeprefix("doc:").partition("#")[0]).write_text("# Gone\n")
+    with pytest.raises(InvalidCursor, match="changed"):
+        _call(buoys, "kb.retrieve_evidence", **asked, cursor=first["next_cursor"])
+
+
+def _sections(items: Sequence[dict[str, Any]]) -> list[str]:
+    return [each["section_id"] for each in items]

@@ -69,18 +69,18 @@ class Pages:
         self._cursors = cursors
         self._tool = tool
         self._question = question
-        self._cursor = cursor
+        self.cursor = cursor
         """As the request gave it; None asks for the first page."""
 
     @property
     def is_first(self) -> bool:
-        return self._cursor is None
+        return self.cursor is None
 
     def start(self, state: str) -> int:
         """Where the page begins that is asked for."""
-        if self._cursor is None:
+        if self.cursor is None:
             return 0
-        return self._cursors.redeem(self._cursor, self._tool, self._question, state)
+        return self._cursors.redeem(self.cursor, self._tool, self._question, state)
 
     def cursor_to(self, offset: int, state: str) -> str:
         """The cursor to the page of the same question that begins at `offset`."""

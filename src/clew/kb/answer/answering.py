@@ -4,7 +4,7 @@ What is quoted is data. It is never mixed with Clew's own words, whatever it say
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -16,15 +16,18 @@ from clew.kb.answer import results
 from clew.kb.answer.finding import Finder, FoundSection, Mode, Narrowing
 from clew.kb.answer.passages import Caller, fitting, flagged, line_of
 from clew.kb.answer.scratch import Passage
-from clew.kb.answer.shortlist import chosen_mode, fingerprint
+from clew.kb.answer.shortlist import KeptPages, chosen_mode, fingerprint
 from clew.kb.boundary import Boundary
 from clew.operation.paging import Pages
 from clew.search.dense.search import TOO_BUSY
 from clew.search.quote.evidence import Limits, Quote, evidence
 from clew.search.quote.windows import Passage as WeighedText
-from clew.search.quote.windows import window_evidence
+from clew.search.quote.windows import WeightedQuestion, window_evidence
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from clew.kb.service import KnowledgeBase
 
 
@@ -76,23 +79,24 @@ _TOO_FAR = "Nothing in the documents answers this: the nearest place is right wi
 _UNMENTIONED = "Nothing in the documents answers this: they nowhere mention {names}."
 
 
-class ReadFor(msgspec.Struct, frozen=True):
-    """What was read for a question."""
+class ReadFor(msgspec.Struct, frozen=True, kw_only=True):
+    """What was read for a question: all that its quotes are chosen from and by."""
 
+    asked: WeightedQuestion
     sections: tuple[FoundSection, ...]
+    likeness: "Mapping[str, NDArray[np.float32]]"
+    """By section, how near in meaning its windows are to the question; of those of which that is known."""
     notes: tuple[str, ...]
-    mode: Mode = Mode.AUTO
+    mode: Mode
     """By which they were found, and why, where the documents decided that."""
-    choice: str | None = None
-    unmentioned: tuple[str, ...] = ()
+    choice: str | None
+    unmentioned: tuple[str, ...]
     """What the question names that stands nowhere in the documents."""
-    is_unheard: bool = False
-    """Whether nothing of what it asks about beside names does, as the question has it."""
 
 
 def answer(finder: Finder, request: EvidenceRequest) -> QuotedAnswer:
     """The best spans of the best documents."""
-    return quoted(finder, request, read_for(finder, request))
+    return quoted(request, read_for(finder, request))
 
 
 def read_for(
@@ -118,9 +122,18 @@ def read_for(
     sections = tuple(each for each in found.sections if each.section.document in first)
     names = finder.unmentioned(request.question, request.narrowing, boundary) if sections else ()
     texts = [each.text for each in sections]
-    unmentioned = tuple(name for name in names if not any(spells_out(text, name) for text in texts))
     is_unheard = finder.is_unheard(request.question, request.narrowing, boundary) if sections else False
-    return ReadFor(sections, (*found.notes, *reason), found.mode, found.choice, unmentioned, is_unheard)
+    # An answer waits for the encoder once.
+    is_late = TOO_BUSY in found.notes
+    return ReadFor(
+        asked=msgspec.structs.replace(finder.asked(request.question), is_unheard=is_unheard),
+        sections=sections,
+        likeness={} if is_late else finder.likeness(request.question, [each.section.id for each in sections]),
+        notes=(*found.notes, *reason),
+        mode=found.mode,
+        choice=found.choice,
+        unmentioned=tuple(name for name in names if not any(spells_out(text, name) for text in texts)),
+    )
 
 
 def spells_out(text: str, name: str) -> bool:
@@ -131,29 +144,23 @@ def spells_out(text: str, name: str) -> bool:
     return re.search(rf"\b{words}\b", text, re.IGNORECASE) is not None
 
 
-def quoted(
-    finder: Finder, request: EvidenceRequest, read: ReadFor, offset: int = 0, *, is_first: bool = True
-) -> QuotedAnswer:
+def quoted(request: EvidenceRequest, read: ReadFor, offset: int = 0, *, is_first: bool = True) -> QuotedAnswer:
     """The spans that say most about the question, after the first so many. If the first answer was
     that nothing answers the question, a second call gets what is nearest."""
     end = offset + request.limits.max_quotes
     # One more than is shown tells whether there is more.
     up_to = msgspec.structs.replace(request.limits, max_quotes=end + 1)
     best = max((each.score for each in read.sections), default=0.0)
-    # An answer waits for the encoder once.
-    is_late = TOO_BUSY in read.notes
-    likeness = {} if is_late else finder.likeness(request.question, [each.section.id for each in read.sections])
     passages = [
         WeighedText(
             each.text,
             each.section.trail,
             each.score / best if best > 0 else 0.0,
-            likeness.get(each.section.id),
+            read.likeness.get(each.section.id),
         )
         for each in read.sections
     ]
-    asked = msgspec.structs.replace(finder.asked(request.question), is_unheard=read.is_unheard)
-    found = window_evidence(asked, passages, up_to)
+    found = window_evidence(read.asked, passages, up_to)
     if is_first and (reason := _why_not(found, read)) is not None:
         return _absent(read, found, reason)
     quotes = found[offset:end]
@@ -212,6 +219,7 @@ class Quoting:
     def __init__(self, kb: "KnowledgeBase", *, graph: bool) -> None:
         self._kb = kb
         self._graph = graph
+        self._kept: KeptPages[ReadFor] = KeptPages()
 
     def extract(self, request: EvidenceRequest, ids: Iterable[str], caller: Caller) -> results.Evidence:
         """The spans of the passages that say most about a question."""
@@ -241,13 +249,14 @@ class Quoting:
         """A search and its evidence in one step: the best quotes, or those after them."""
         mode, note = chosen_mode(request.mode, graph=self._graph)
         caller.check.step = "search"
-        finder = self._kb.finder
         request = msgspec.structs.replace(request, mode=mode)
-        read = read_for(finder, request, boundary=caller.boundary, check=caller.check)
+        read = self._kept.before(pages, self._kb.library, caller.boundary)
+        if read is None:
+            read = read_for(self._kb.finder, request, boundary=caller.boundary, check=caller.check)
         # What was found is returned even if it is late: on a busy machine most of the time went into waiting.
         state = fingerprint(read.sections)
         offset = pages.start(state)
-        answered = quoted(finder, request, read, offset, is_first=pages.is_first)
+        answered = quoted(request, read, offset, is_first=pages.is_first)
         passages = list(self._read_for(answered.sections, answered.quotes, caller))
         sources, cut = fitting(
             [
@@ -268,6 +277,8 @@ class Quoting:
         kept, reason = fitting([_quote_of(named[each.section_id], each, caller) for each in spoken], share=0.6)
         reason = reason if reason != "none" else cut
         more = answered.has_more or len(kept) < len(answered.quotes)
+        cursor = pages.cursor_to(offset + len(kept), state) if more else None
+        self._kept.keep(cursor, caller.boundary, read)
         notes = (*note, *answered.notes)
         nearest = tuple(
             results.Nearest(each.section_id, each.title, each.line, each.confidence) for each in answered.nearest
@@ -286,7 +297,7 @@ class Quoting:
                     elapsed_ms=caller.check.elapsed_ms(),
                 )
             ),
-            next_cursor=pages.cursor_to(offset + len(kept), state) if more else None,
+            next_cursor=cursor,
             partial=reason != "none",
             limit_reason=reason,
             session_id=caller.session,

@@ -1,21 +1,27 @@
 """The shortlist: what a search shows, never whole texts."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import msgspec
 from msgspec import UNSET
 
+from clew.cache import Cache
 from clew.errors import Unavailable
 from clew.kb.answer import results
 from clew.kb.answer.finding import FoundSection, FoundSections, Mode, Narrowing, contents
 from clew.kb.answer.passages import Caller, fitting, flagged
+from clew.kb.boundary import Boundary
+from clew.kb.ingest.library import Library
+from clew.operation.paging import Pages
 from clew.search.quote.evidence import preview
 from clew.text.hashing import content_hash
 
 if TYPE_CHECKING:
     from clew.kb.service import KnowledgeBase
 
+_CHARACTERS_KEPT = 4_000_000
+"""Of the sections that further pages are made from."""
 _GRAPH_OFF = "The graph is switched off (kb.graph = false): searched by words and meaning only."
 
 
@@ -44,9 +50,17 @@ class Shortlist:
     def __init__(self, kb: "KnowledgeBase", *, graph: bool) -> None:
         self._kb = kb
         self._graph = graph
+        self._kept: KeptPages[FoundSections] = KeptPages()
 
-    def ranked(self, request: SearchRequest, caller: Caller) -> FoundSections:
+    def keep(self, cursor: str | None, found: FoundSections, caller: Caller) -> None:
+        """Remember what the page shows that a cursor leads to."""
+        self._kept.keep(cursor, caller.boundary, found)
+
+    def ranked(self, request: SearchRequest, caller: Caller, pages: Pages) -> FoundSections:
         """Everything that the pages of a search show, best first."""
+        known = self._kept.before(pages, self._kb.library, caller.boundary)
+        if known is not None:
+            return known
         mode, note = chosen_mode(request.mode, graph=self._graph)
         caller.check.step = "search"
         found = self._kb.finder.find(
@@ -117,6 +131,45 @@ def fingerprint(found: Sequence[FoundSection]) -> str:
     """Names a ranking: a page is the next one only of the ranking whose pages came before."""
     ranked = [(each.section.id, each.section.version) for each in found]
     return content_hash(msgspec.json.encode(ranked), size=12)
+
+
+class Listed(Protocol):
+    """What the pages of an answer show, or quote from."""
+
+    @property
+    def sections(self) -> tuple[FoundSection, ...]: ...
+
+
+L = TypeVar("L", bound=Listed)
+
+
+class KeptPages(Generic[L]):
+    """What the pages before a cursor were made from, so that the next one goes on with it, although vectors came in
+    meanwhile, or an encoder that was too busy answers again. Safe under threads."""
+
+    def __init__(self) -> None:
+        self._kept: Cache[tuple[str, Boundary], L] = Cache(_CHARACTERS_KEPT, size_of=_characters)
+
+    def keep(self, cursor: str | None, boundary: Boundary, listed: L) -> None:
+        if cursor is not None:
+            self._kept.put((cursor, boundary), listed)
+
+    def before(self, pages: Pages, library: Library, boundary: Boundary) -> L | None:
+        """What a page goes on with: None for a first page, and where it is not known or the documents changed."""
+        listed = self._kept.get((pages.cursor, boundary)) if pages.cursor is not None else None
+        if listed is None:
+            return None
+        with library.reading(boundary) as reading:
+            now = [reading.section(each.section.id) for each in listed.sections]
+        is_same = all(
+            there is not None and there.version == each.section.version
+            for there, each in zip(now, listed.sections, strict=True)
+        )
+        return listed if is_same else None
+
+
+def _characters(listed: Listed) -> int:
+    return 1 + sum(len(each.text) for each in listed.sections)
 
 
 def source_of(found: FoundSection) -> str:

@@ -120,8 +120,9 @@ class SearchDocuments(
             max_per_document=clamped.most("max_per_doc", options.max_per_doc, MAX_TOP_K),
         )
         caller, shortlist = _caller(call, writes=True), call.project.kb.shortlist
-        found = shortlist.ranked(search, caller)
-        pages, state = call.pages(self, besides=("page_size",)), fingerprint(found.sections)
+        pages = call.pages(self, besides=("page_size",))
+        found = shortlist.ranked(search, caller, pages)
+        state = fingerprint(found.sections)
         offset = pages.start(state)
         shown = PageOptions(
             offset=offset,
@@ -134,10 +135,12 @@ class SearchDocuments(
         items, reason = shortlist.page(self.query, found, shown, caller)
         end = offset + len(items)
         more = end < len(found.sections)
+        cursor = pages.cursor_to(end, state) if more else None
+        shortlist.keep(cursor, found, caller)
         notes = (*clamped.notes, *call.notes, *found.notes, *((found.reason,) if found.reason and not items else ()))
         return results.SearchPage(
             results=items,
-            next_cursor=pages.cursor_to(end, state) if more else None,
+            next_cursor=cursor,
             partial=more,
             limit_reason=reason,
             session_id=caller.session,
