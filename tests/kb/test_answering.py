@@ -98,3 +98,12 @@ def test_what_a_question_asks_about_beside_names_is_looked_for_as_it_has_it(make
     assert finder.is_unheard("How do I write the tide table in Harbour?", Narrowing(path="elsewhere"))
     option = answer(finder, EvidenceRequest(question="What does --crew-thread do?"))
     assert "nowhere mention 'crew-thread'" in option.notes[0]
+
+
+# Verifies: REQ-d00402-H
+def test_the_name_of_a_heading_leads_to_it_and_is_not_quoted(make: Callable[..., Project]) -> None:
+    text = "# Bells\n\n## The fog bell {: #fog }\n\nIt rings at {#night}.\n"
+    kb = opened(make, {"docs/bells.md": text}).kb
+    (quote,) = answer(kb.finder, EvidenceRequest(question="When does the fog bell ring?")).quotes
+    assert quote.quote == "The fog bell\n\nIt rings at {#night}."
+    assert (quote.section_id, quote.line) == ("doc:docs/bells.md#fog", 3)

@@ -160,6 +160,14 @@ def test_titles_and_directives_below_a_directive_are_not_read_as_text() -> None:
     ]
 
 
+# Verifies: REQ-d00401-B
+@pytest.mark.parametrize("opening", [".. container:: wide", ".. only:: html", ".. rst-class:: wide"])
+def test_what_a_directive_for_the_layout_holds_is_read_and_its_argument_is_not(opening: str) -> None:
+    text = f"Ports\n=====\n\n{opening}\n   :name: box\n\n   The port is 8080.\n\nThe end.\n"
+    shown = read_document(text.encode(), "a.rst").text.split("\n")
+    assert [line.strip() for line in shown if line] == ["# Ports", "The port is 8080.", "The end."]
+
+
 # Verifies: REQ-d00090-A
 def test_html_is_read_as_a_person_would_read_it() -> None:
     text = (

@@ -192,6 +192,12 @@ class _Scan:
         )
 
 
+def without_name(heading: str) -> str:
+    """The line of a heading without the name that its author gave it for links (`{#name}`), which no reader sees."""
+    braces = heading.rfind("{")
+    return heading[:braces].rstrip() if braces > 0 and _NAMED.match(heading.rstrip(), braces) else heading
+
+
 def _without_closing_marks(written: str) -> str:
     """A heading without the marks that may end it; they stand apart from its text."""
     bare = written.rstrip("#")

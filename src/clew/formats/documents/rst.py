@@ -159,7 +159,7 @@ _CODE_NAMES = """
 _CODE = frozenset(_CODE_NAMES.split())
 _UNSEEN_NAMES = """
     toctree contents index include highlight currentmodule module py:currentmodule py:module meta image figure-md
-    default-domain sectnum tabularcolumns role default-role unicode replace date container testsetup testcleanup
+    default-domain sectnum tabularcolumns role default-role unicode replace date testsetup testcleanup
 """
 _UNSEEN = frozenset(_UNSEEN_NAMES.split())
 """Directives of which a reader sees nothing, or only what is not text."""

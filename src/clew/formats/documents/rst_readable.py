@@ -28,6 +28,8 @@ _ADMONITION_NAMES = """
     note warning tip hint important caution danger error attention seealso todo admonition topic sidebar
 """
 _ADMONITIONS = frozenset(_ADMONITION_NAMES.split())
+_FOR_LAYOUT = frozenset({"container", "rst-class", "cssclass", "only", "ifconfig"})
+"""What follows their name says how the text inside is laid out, or where it is shown."""
 _VERSIONS = {
     "versionadded": "Added in version",
     "versionchanged": "Changed in version",
@@ -160,6 +162,8 @@ class _Page:
 
 def _announcement(name: str, argument: str) -> str:
     """What a reader sees of the line that opens a directive."""
+    if name in _FOR_LAYOUT:
+        return ""
     if name in _VERSIONS:
         return f"{_VERSIONS[name]} {argument}"
     if name in _ADMONITIONS:

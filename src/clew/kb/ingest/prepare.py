@@ -10,6 +10,7 @@ from typing import Any, get_args
 from clew.config import EnvironmentName
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.documents.chunks import Chunk, chunks_of
+from clew.formats.documents.markdown import without_name
 from clew.formats.documents.model import Document, Format
 from clew.formats.documents.reader import VERSION as READER_VERSION
 from clew.formats.documents.reader import format_of, read_document
@@ -33,7 +34,7 @@ from clew.text.display import shortened
 from clew.text.hashing import content_hash
 from clew.workspace.files import FileEntry
 
-VERSION = f"4.{READER_VERSION}.{ENTITIES_VERSION}"
+VERSION = f"5.{READER_VERSION}.{ENTITIES_VERSION}"
 """Changes when the same file would be kept in another way."""
 
 TRAIL = " > "
@@ -50,7 +51,7 @@ def prepare(data: bytes, entry: FileEntry, citations: Citations, origin: Origin 
     chunks = chunks_of(document)
     entities = entities_of(document, chunks)
     sections = _sections(document, chunks, entry.path)
-    texts = tuple(document.text[chunk.start : chunk.end] for chunk in chunks)
+    texts = tuple(_text(document, chunk) for chunk in chunks)
     return Prepared(
         document=_record(document, data, entry, origin),
         sections=sections,
@@ -61,6 +62,14 @@ def prepare(data: bytes, entry: FileEntry, citations: Citations, origin: Origin 
         cites=tuple(_cites(texts, entities, entry.path, citations)),
         links=tuple(_links(document, chunks, entry.path)),
     )
+
+
+def _text(document: Document, chunk: Chunk) -> str:
+    text = document.text[chunk.start : chunk.end]
+    if document.format is not Format.MARKDOWN or chunk.ordinal > 1 or document.sections[chunk.section].level == 0:
+        return text
+    heading, newline, rest = text.partition("\n")
+    return f"{without_name(heading)}{newline}{rest}"
 
 
 def unreadable(entry: FileEntry, problem: str, origin: Origin = ANYWHERE, data: bytes = b"") -> Prepared:
