@@ -94,6 +94,19 @@ def test_what_stands_far_down_in_a_long_text_is_found_by_its_meaning(engines: En
     assert [found.id for found in search(again, "lost card fee").results] == ["short"]
 
 
+# Verifies: REQ-d00035-H
+def test_what_words_find_best_stays_first_while_it_waits_for_its_vector(engines: Engines, word_counts: Any) -> None:
+    engine = engines(word_counts.settings())
+    engine.units.put(rules(40))
+    engine.index_vectors()
+    engine.units.put([Unit(id="late", part="rule", title="Loan fee", body="loan fee loan fee")])
+    assert search(engine, recipe="lexical").results[0].id == "late"
+    found = [hit.id for hit in search(engine, recipe="default", limit=40).results]
+    nearest = [hit.id for hit in search(engine, recipe="dense", limit=3).results]
+    # Only what is nearest in meaning as well comes before it.
+    assert set(found[: found.index("late")]) <= set(nearest)
+
+
 # Verifies: REQ-d00035-C
 def test_an_answer_says_how_much_is_indexed(engines: Engines, word_counts: Any) -> None:
     engine = engines(word_counts.settings())

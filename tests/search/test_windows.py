@@ -349,3 +349,12 @@ def test_a_footnote_and_a_sentence_that_begin_like_the_target_of_a_link_are_read
     text = "Piers are long and made of wood. " * 30 + f"\n\n{line}\n"
     found = quoted({"foghorn": 1.0}, [Passage(text, "", 1.0)])
     assert ("oghorn" in found[0]) is is_read
+
+
+# Verifies: REQ-d00402-I
+def test_a_window_that_waits_for_its_vector_is_not_behind_those_that_have_one() -> None:
+    waiting = Passage("The fog is thin.", "", 1.0)
+    others = [Passage("The fog is thick.", "", 0.9, [0.3]), Passage("The lamp is lit.", "", 0.5, [0.5])]
+    assert quoted({"fog": 3.0}, [*others, waiting])[0] == waiting.text
+    nearer = Passage("The fog is grey.", "", 0.9, [0.7])
+    assert quoted({"fog": 3.0}, [*others, waiting, nearer])[0] == nearer.text

@@ -123,7 +123,8 @@ class DenseSearch:
     def window_likeness(
         self, reading: "EmbeddedReading", query: str, numbers: Sequence[int]
     ) -> "dict[int, NDArray[np.float32]]":
-        """How near in meaning to a query each window of some units is; only of units whose windows have vectors."""
+        """How near in meaning to a query each window of some units is; of units whose windows have no vectors yet, the
+        first one."""
         from clew.search.dense.window_vectors import unpacked
 
         connection = reading.connection
@@ -138,7 +139,9 @@ class DenseSearch:
         try:
             vector = space.vector(query, PATIENCE_SECONDS)
             rows = connection.execute(find, (wanted, space.embedder.name)).fetchall()
-            return {number: unpacked(data, space.embedder.dimensions) @ vector for number, data in rows}
+            found = {number: unpacked(data, space.embedder.dimensions) @ vector for number, data in rows}
+            begun, first = space.vectors.get(connection, [number for number in numbers if number not in found])
+            return found | {number: first[row : row + 1] @ vector for row, number in enumerate(begun.tolist())}
         except TimeoutError:
             # Quotes are then chosen by words; the search before has reported that.
             return {}

@@ -230,7 +230,8 @@ def window_evidence(
     words = (word for each in (*above, *(cut.words for cut in cuts)) for word in each)
     overlaps = WordOverlap(asked.text, asked.rarities, words, asked.vectors)
     headings = [overlaps.best(each) for each in above]
-    meant = [_likeness(passage, limits) for passage in passages]
+    usual = _usual_likeness(passages)
+    meant = [_likeness(passage, usual) for passage in passages]
     weighed = [
         _weighed(cut, passages[cut.passage], headings[cut.passage], overlaps, meant[cut.passage], asked) for cut in cuts
     ]
@@ -335,14 +336,14 @@ def _weighed(
     defines = asked.definition is not None and asked.definition.search(passage.text, cut.start, cut.end) is not None
     said += _DEFINES * defines
     near = meant(cut)
-    by_words = near is None or not asked.is_calibrated
-    meaning = _MEANT * (near or 0.0)
+    by_words = not near.is_known or not asked.is_calibrated
+    meaning = _MEANT * near.likeness
     vouched = said if cut.own is None else said - _shown(cut.words, cut.own, headings, overlaps)
     curve, score = (BY_WORDS, vouched) if by_words else (BY_MEANING, vouched + meaning)
-    says_something = together.same > 0 or together.alike >= _LEAST_ALIKE or (near or 0.0) >= _LEAST_NEAR
+    is_meant = near.is_known and near.likeness >= _LEAST_NEAR
+    says_something = together.same > 0 or together.alike >= _LEAST_ALIKE or is_meant
     worth = _OF_PASSAGE * passage.share + said + meaning
-    is_near = by_words or (near or 0.0) >= LEAST_NEAR
-    may_answer = is_near and curve.may_answer(score, asked)
+    may_answer = (by_words or near.likeness >= LEAST_NEAR) and curve.may_answer(score, asked)
     return _Window(cut, curve.at(score, asked), may_answer, says_something, worth)
 
 
@@ -367,18 +368,31 @@ def _continued(before: _Window, window: _Window) -> _Window:
     return msgspec.structs.replace(window, worth=max(window.worth, shared), says_something=says_something)
 
 
-_Likeness = Callable[[_Cut], float | None]
+class _Near(NamedTuple):
+    """How near a window is in meaning."""
+
+    likeness: float
+    is_known: bool
+    """Or only what is usual, where no vector of the window was made yet: those that have one would else be before
+    better ones that wait for theirs."""
 
 
-def _likeness(passage: Passage, limits: Limits) -> _Likeness:
+_Likeness = Callable[[_Cut], _Near]
+
+
+def _usual_likeness(passages: Sequence[Passage]) -> float:
+    known = [float(each) for passage in passages if passage.likeness is not None for each in passage.likeness]
+    return sum(known) / len(known) if known else 0.0
+
+
+def _likeness(passage: Passage, usual: float) -> _Likeness:
     """How near in meaning a window of a passage is: of those with vectors, the nearest that it overlaps."""
-    known = passage.likeness
-    if known is None:
-        return lambda cut: None
+    known = passage.likeness if passage.likeness is not None else ()
     spans = list(zip(windows(passage.text, Limits()), known, strict=False))
 
-    def near(cut: _Cut) -> float | None:
-        return max((float(each) for (start, end), each in spans if start < cut.end and cut.start < end), default=None)
+    def near(cut: _Cut) -> _Near:
+        found = [float(each) for (start, end), each in spans if start < cut.end and cut.start < end]
+        return _Near(max(found), True) if found else _Near(usual, False)
 
     return near
 

@@ -6,7 +6,7 @@ weighted by how near they are. Only results that were found already take part: i
 second search.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
@@ -28,7 +28,7 @@ from clew.search.question import Question, RankedUnit
 from clew.search.rank.fuse import Contribution, Fused, expand, fuse, in_order
 from clew.search.rank.neighbourhood import Adjacency, Neighbourhood
 from clew.search.rank.pagerank import personalised_pagerank, seeds_from
-from clew.search.rank.recipes import Agreement, Expansion, Recipe
+from clew.search.rank.recipes import Agreement, Expansion, Recipe, Signal
 from clew.search.rank.surroundings import surround
 from clew.search.units import Condition, compile_condition
 
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     Vectors: TypeAlias = NDArray[np.float32]
 
 
+Scores: TypeAlias = tuple[tuple[int, float], ...]
+"""Units with their scores, best first."""
 MAX_DENSE_CHARACTERS = 4_000
 _RANKINGS_KEPT = 32
 
@@ -104,7 +106,7 @@ def rank(
         learning = LexicalSearch(reading, ranking=ranking, effort=effort, streams=streams)
         words = learning.search(query, limit=by_words.depth, restrict=restrict)
     check()
-    rankings: dict[str, tuple[tuple[int, float], ...]] = {}
+    rankings: dict[str, Scores] = {}
     notes = list(words.notes)
     if by_words is not None:
         rankings["lexical"] = tuple([(hit.unit, hit.score) for hit in words.hits])
@@ -117,6 +119,11 @@ def rank(
         rankings["dense"] = tuple(hit for hit in found.hits if hit[0] in kept)
         notes += [found.note] if found.note else []
         check()
+        indexed = dense.state(reading)
+        if by_words is not None and rankings["dense"] and indexed.state == "indexing":
+            candidates = [hit.unit for hit in words.hits]
+            rankings["dense"] = _with_usual(rankings["dense"], candidates, dense.vectors_of(reading, candidates))
+            recipe = _weighted(recipe, by_meaning, indexed.embedded / indexed.units)
     fused = fuse(rankings, recipe)
     if recipe.agreement is not None and asks_around(query, recipe.agreement):
         vectors = dense.vectors_of(reading, [result.id for result in fused[: recipe.agreement.among]])
@@ -135,6 +142,24 @@ def rank(
         corrections=words.corrections,
         reason=None if fused else NOTHING_FOUND,
         notes=(*notes, *(_read_as(each) for each in words.corrections)),
+    )
+
+
+def _with_usual(ranking: Scores, candidates: Sequence[int], has_vector: Collection[int]) -> Scores:
+    """A ranking by meaning in which what words found and has no vector yet is as near as is usual for what they find:
+    else whatever has a vector would be before it."""
+    scores = dict(ranking)
+    known = [scores.get(each, ranking[-1][1]) for each in candidates if each in has_vector] or list(scores.values())
+    usual = sum(known) / len(known)
+    scores |= {each: usual for each in candidates if each not in has_vector}
+    return tuple(sorted(scores.items(), key=lambda hit: (-hit[1], hit[0])))
+
+
+def _weighted(recipe: Recipe, signal: Signal, share: float) -> Recipe:
+    """The recipe with a share of one signal's weight."""
+    changed = msgspec.structs.replace(signal, weight=signal.weight * share)
+    return msgspec.structs.replace(
+        recipe, signals=tuple(changed if each is signal else each for each in recipe.signals)
     )
 
 
