@@ -123,7 +123,8 @@ def _vectors(project: Project) -> None:
     engine.spaces.register(embedder, complete=True)
     space = engine.spaces.space(embedder)
     with engine.units.reading() as connection:
-        numbers = np.array([number for (number,) in connection.execute("SELECT number FROM units ORDER BY number")])
+        every = connection.execute("SELECT number FROM indexed_units ORDER BY number")
+        numbers = np.array([number for (number,) in every])
     draw = np.random.default_rng(5)
     for start in range(0, len(numbers), 10_000):
         part = numbers[start : start + 10_000]

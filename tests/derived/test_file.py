@@ -1,6 +1,8 @@
 """A derived file is opened, versioned, found damaged and replaced by an empty one in one way."""
 
 import sqlite3
+import subprocess
+import sys
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -170,3 +172,80 @@ def test_a_file_that_grew_is_written_anew_once_and_keeps_what_it_holds(tmp_path:
         for number in range(60):
             add(file, f"more {number} " + "long " * 1_000)
         assert file.tidy()
+
+
+def filled(path: Path, schema: Schema = SCHEMA) -> DerivedFile:
+    """A file that is worth tidying."""
+    file = DerivedFile(path, schema, patience=0.05)
+    for number in range(100):
+        add(file, f"{number} " + "long " * 1_000)
+    return file
+
+
+# Verifies: REQ-o00010-D
+def test_a_file_is_not_written_anew_where_the_disk_has_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(filled(tmp_path / "notes.db")) as file:
+        with file.unbound() as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        monkeypatch.setattr("clew.derived.file._ROOM", 2**60)
+        before = sizes(tmp_path)
+        assert not file.tidy()
+        assert sizes(tmp_path) == before
+        monkeypatch.undo()
+        assert file.tidy()
+
+
+def sizes(folder: Path) -> dict[str, int]:
+    return {each.name: each.stat().st_size for each in folder.iterdir()}
+
+
+FILLED_UP = """
+import resource, signal, sys
+from pathlib import Path
+from tests.derived.test_file import filled, notes, sizes
+file = filled(Path(sys.argv[1]))
+with file.unbound() as connection:
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+before = sizes(file.path.parent)
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (before["notes.db"] // 2, resource.RLIM_INFINITY))
+assert not file.tidy()
+assert sizes(file.path.parent) == before, (before, sizes(file.path.parent))
+assert len(notes(file)) == 100
+"""
+
+
+# Verifies: REQ-o00010-D
+@pytest.mark.skipif(sys.platform == "win32", reason="the size of files cannot be limited here")
+def test_a_disk_that_fills_up_while_a_file_is_written_anew_is_given_back(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", FILLED_UP, str(tmp_path / "notes.db")]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+# Verifies: REQ-o00010-D
+def test_a_file_that_another_writes_to_is_tidied_another_time(tmp_path: Path) -> None:
+    path = tmp_path / "notes.db"
+    with closing(filled(path)) as file:
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            assert not file.tidy()
+        assert file.tidy()
+
+
+# Verifies: REQ-o00010-C
+def test_a_file_that_is_upgraded_gets_pages_of_its_present_size_unless_another_has_it_open(tmp_path: Path) -> None:
+    newer = SCHEMA._replace(version=4, page_size=1024, upgrade=lambda connection: True)
+    for shared, size in ((False, 1024), (True, 4096)):
+        path = tmp_path / str(shared) / "notes.db"
+        old = filled(path)
+        before = notes(old)
+        if not shared:
+            old.close()
+        with closing(DerivedFile(path, newer)) as file:
+            assert (notes(file), file.notes) == (before, ())
+            with file.unbound() as connection:
+                assert connection.execute("PRAGMA page_size").fetchone() == (size,)
+                assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+            add(file, "more")
+        old.close()

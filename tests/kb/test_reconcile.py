@@ -12,7 +12,7 @@ from tests.removing import remove
 
 from clew.edit.locking import locked
 from clew.errors import StoreCorrupt, StoreReadOnly
-from clew.kb.ingest.reconcile import DifferenceKind
+from clew.kb.ingest.reconcile import Difference, DifferenceKind
 from clew.project import Project
 
 Make = Callable[..., Project]
@@ -26,6 +26,9 @@ FILES = {
     "docs/three.txt": "Three\n=====\n\nOn KeyError.\n",
 }
 _ONE = "SELECT number FROM documents WHERE path = 'docs/one.md'"
+_STRAY_SECTION = (
+    "INSERT INTO section_rows (hash, end_of_id, document, place, parent, block) VALUES (1, '#x', 77, 0, -1, 0)"
+)
 LIBRARY, INDEX = ".clew/kb/documents.db", ".clew/search/index.db"
 
 
@@ -60,6 +63,7 @@ def spoil(project: Project, statement: str) -> None:
         "UPDATE mentions SET count = count + 1",
         "INSERT INTO links VALUES (999, 'docs/one.md', '', 0, 'of nothing')",
         "INSERT INTO aliases VALUES ('doc:old.md', 'doc:never.md')",
+        _STRAY_SECTION,
     ],
 )
 def test_any_row_of_the_store_that_is_lost_or_altered_is_noticed_and_mended(
@@ -77,6 +81,17 @@ def test_any_row_of_the_store_that_is_lost_or_altered_is_noticed_and_mended(
     assert snapshot(project) == before
     assert {path: project.kb.library.rows_of(path) for path in FILES} == rows
     assert project.kb.reconcile().counts == {}
+
+
+# Verifies: REQ-d00190-A
+def test_a_section_of_no_document_stops_no_indexing_and_is_called_a_section(make: Make, snapshot: Snapshot) -> None:
+    project = make(FILES)
+    project.kb.index()
+    before = snapshot(project)
+    spoil(project, _STRAY_SECTION)
+    assert project.kb.index().problems == ()
+    assert snapshot(project) == before
+    assert project.kb.reconcile(repair=False).differences == (Difference(DifferenceKind.ROWS, "sections"),)
 
 
 # Verifies: REQ-d00190-A

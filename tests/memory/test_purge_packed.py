@@ -82,7 +82,9 @@ def unpacked(data: bytes) -> Iterator[bytes]:
         yield said
 
 
-_EMBED = "INSERT INTO embeddings (embedder, number, text_hash, vectors) SELECT 'e', number, text_hash, id FROM units"
+_EMBED = (
+    "INSERT INTO embeddings (embedder, number, text_hash, vectors) SELECT 'e', number, text_hash, id FROM indexed_units"
+)
 _DICTIONARY, _BLOCKS = "SELECT packed FROM unit_dictionary", "SELECT packed FROM blocks"
 
 
@@ -237,7 +239,7 @@ def test_what_is_not_purged_keeps_its_embeddings(memory: Memory) -> None:
     assert done.still_held_by == (both,)
     with closing(UnitIndex(place)) as index, index.reading() as connection:
         kept = {id for (id,) in connection.execute("SELECT vectors FROM embeddings")}
-        there = {id for (id,) in connection.execute("SELECT id FROM units JOIN embeddings USING (number)")}
+        there = {id for (id,) in connection.execute("SELECT id FROM indexed_units JOIN embeddings USING (number)")}
     assert kept == there
     assert {f"memory:{other}", f"memory:{both}"} <= kept
     assert f"memory:{secret}" not in kept

@@ -36,7 +36,7 @@ def test_a_sample_is_the_first_by_the_hash_of_the_id(
 ) -> None:
     condition = compile_condition(Scope(parts=parts), filters)
     with closing(filled(tmp_path / "index.db", 1_000)) as index, index.asked() as reading:
-        every = f"SELECT number FROM units WHERE {condition.sql} ORDER BY hash, id"
+        every = f"SELECT number FROM indexed_units AS units WHERE {condition.sql} ORDER BY hash, id"
         expected = [number for (number,) in reading.connection.execute(every, condition.parameters)]
         assert reading.sample(condition, count) == expected[:count]
 

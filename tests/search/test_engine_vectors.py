@@ -15,11 +15,13 @@ import msgspec
 import pytest
 
 from clew.config import EmbedSettings
-from clew.errors import Cancelled
+from clew.derived.file import DerivedFile, Schema
+from clew.errors import Cancelled, StoreCorrupt
 from clew.operation.paging import Cursors
 from clew.search.dense import indexing, vectors
 from clew.search.dense.indexing import MOST_PIECES
 from clew.search.engine import SearchEngine
+from clew.search.index import UnitIndex
 from clew.search.question import Question, Results
 from clew.search.units import Filters, Scope, Unit
 
@@ -376,7 +378,7 @@ LAYOUT_5 = """
     DROP VIEW unit_tags;
     DROP TABLE tag_lists;
     DROP TABLE listed_tags;
-    DROP VIEW units;
+    DROP VIEW indexed_units;
     ALTER TABLE unit_rows RENAME TO units;
     ALTER TABLE units DROP COLUMN rest;
     DROP TABLE unit_texts;
@@ -397,7 +399,7 @@ LAYOUT_6 = """
 """
 LAYOUT_8 = """
     DROP VIEW unit_tags;
-    DROP VIEW units;
+    DROP VIEW indexed_units;
     ALTER TABLE unit_rows RENAME TO units;
     DROP TABLE unit_files;
     PRAGMA user_version = 802;
@@ -428,6 +430,49 @@ def test_an_index_of_an_earlier_layout_keeps_its_embeddings(
     assert [result.id for result in search(again).results] == before
     again.units.put([Unit(id="more", part="rule", title="", body="loan")])
     assert again.index_vectors().embedded == 1
+
+
+BEFORE_VIEWS = Schema(
+    name="The search index",
+    version=802,
+    statements=(
+        "CREATE TABLE units (number INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT)",
+        "CREATE TABLE embeddings (number INTEGER)",
+        "CREATE TABLE embedders (name TEXT)",
+    ),
+    remedy="it is made anew",
+)
+
+
+# Verifies: REQ-o00010-C
+@pytest.mark.parametrize("statement", ["INSERT INTO units (title) VALUES ('new')", "SELECT number FROM units"])
+def test_an_older_process_misses_its_table_in_an_index_that_a_newer_one_upgraded(
+    tmp_path: Path, statement: str
+) -> None:
+    with closing(DerivedFile(tmp_path / "index.db", BEFORE_VIEWS)) as older:
+        with older.writing() as connection:
+            connection.execute("INSERT INTO units (title) VALUES ('old')")
+        with closing(UnitIndex(tmp_path / "index.db")) as newer:
+            assert newer.notes == ()
+            with pytest.raises(StoreCorrupt, match="no such table"), older.writing() as connection:
+                connection.execute(statement)
+
+
+# Verifies: REQ-o00010-C
+def test_an_index_of_an_earlier_layout_gets_the_pages_of_a_new_one(engines: Engines, word_counts: Any) -> None:
+    engine = engines(word_counts.settings())
+    engine.units.put(rules(20))
+    engine.index_vectors()
+    engine.close()
+    path = engine.folder / "index.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for statement in ("journal_mode = DELETE", "page_size = 4096", "user_version = 802"):
+            connection.execute(f"PRAGMA {statement}")
+        connection.execute("VACUUM")
+        assert connection.execute("PRAGMA page_size").fetchone() == (4096,)
+    with closing(UnitIndex(path)) as again, again.unbound() as connection:
+        assert connection.execute("PRAGMA page_size").fetchone() == (2048,)
+        assert connection.execute("SELECT count(*) FROM embeddings").fetchone() == (20,)
 
 
 def make_vectors(folder: Path, url: str, model: str) -> None:

@@ -27,9 +27,9 @@ TEXTS = {
 
 def index_of(texts: Mapping[int, str] | Mapping[int, tuple[str, str]], **options: object) -> LexicalIndex:
     connection = in_memory(SCHEMA)
-    connection.execute("CREATE TABLE units (number INTEGER PRIMARY KEY, part TEXT)")
+    connection.execute("CREATE TABLE indexed_units (number INTEGER PRIMARY KEY, part TEXT)")
     connection.executemany(
-        "INSERT INTO units VALUES (?, ?)", [(unit, "even" if unit % 2 == 0 else "odd") for unit in texts]
+        "INSERT INTO indexed_units VALUES (?, ?)", [(unit, "even" if unit % 2 == 0 else "odd") for unit in texts]
     )
     index = LexicalIndex(connection, **options)  # type: ignore[arg-type]
     index.put((unit, *(("", text) if isinstance(text, str) else text)) for unit, text in texts.items())

@@ -45,7 +45,7 @@ def mentioned(units: UnitIndex, text: str, *, lower_case: bool = False) -> list[
 def neighbours(units: UnitIndex, title: str, scope: Scope = SECTIONS) -> dict[str, float]:
     """The ids that the unit of this title leads to."""
     with units.reading() as connection:
-        ids = dict(connection.execute("SELECT number, id FROM units").fetchall())
+        ids = dict(connection.execute("SELECT number, id FROM indexed_units").fetchall())
         bodies = EmbeddedReading(connection).bodies(list(ids))
         graph = MentionGraph(
             VisibleTitles(EmbeddedReading(connection), compile_condition(scope, Filters())),

@@ -39,7 +39,9 @@ def test_after_any_writes_a_mask_is_the_same_as_one_that_is_made_anew(engines: E
                 kept = visible.mask(connection, condition).nonzero()[0].tolist()
                 assert kept == _mask(connection, condition).nonzero()[0].tolist()
             assert visible.is_everything(connection, conditions[2])
-            counted = connection.execute("SELECT part, count(*) FROM units GROUP BY part ORDER BY part").fetchall()
+            counted = connection.execute(
+                "SELECT part, count(*) FROM indexed_units GROUP BY part ORDER BY part"
+            ).fetchall()
             assert index.parts(connection) == dict(counted)
 
 

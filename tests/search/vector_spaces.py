@@ -40,7 +40,7 @@ class Space:
     def allowed(self) -> np.ndarray:
         """A mask of the units that are there."""
         with self.index.reading() as connection:
-            numbers = [number for (number,) in connection.execute("SELECT number FROM units")]
+            numbers = [number for (number,) in connection.execute("SELECT number FROM indexed_units")]
         return mask(numbers)
 
     def search(self, query: "ArrayLike", k: int, allowed: np.ndarray | None = None) -> tuple[list[int], np.ndarray]:

@@ -5,6 +5,7 @@ made, is replaced by an empty one, which the owner fills again. Writes may be lo
 half.
 """
 
+import logging
 import os
 import re
 import shutil
@@ -12,11 +13,11 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from clew.errors import StoreBusy, StoreCorrupt
+from clew.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull
 from clew.store.sqlite.compacting import compact
 from clew.store.sqlite.connections import Connection, Connections
 from clew.store.sqlite.faults import fault, protected, translated
@@ -25,8 +26,13 @@ PATIENCE_SECONDS = 10.0
 _PAUSE = 0.005
 _WORTH_TIDYING, _GROWN = 64, 1.5
 """Pages from which on a file is tidied, and how many times as many there are since that was last done."""
+_ROOM = 2
+"""How many times what a file holds has to be free on the disk where it is written anew: SQLite puts all of it into a
+temporary file, and into the log."""
 _DAMAGED = "was damaged"
 _TABLE = re.compile(r"\s*CREATE (?:VIRTUAL )?TABLE (\w+)")
+
+log = logging.getLogger(__name__)
 
 
 class Schema(NamedTuple):
@@ -131,12 +137,26 @@ class DerivedFile:
         """Leave no byte of what was deleted in the file or beside it."""
         compact(self._connections, self._patience)
 
+    # Implements: REQ-o00010-D
     def tidy(self) -> bool:
         """Write the file anew where it grew by half since that was last done, or where most of it is free: rows that
         come in any order leave a quarter of their pages empty. Whether that was done. It takes as long as reading all
-        of it and no longer than filling it took, and others may read meanwhile."""
-        if not self._is_loose():
+        of it and no longer than filling it took, and others may read meanwhile. A file that others keep busy, or for
+        which the disk has no room, stays as it is and is tidied another time."""
+        try:
+            if not self._is_loose():
+                return False
+            self._write_anew()
+        except StoreError as error:
+            log.info("%s stays as it is: %s", self.path, error)
+            if isinstance(error, StoreFull):
+                # The log keeps its size when what was written to it is taken back, and with it the rest of the disk.
+                with suppress(StoreError), self.unbound() as connection:
+                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             return False
+        return True
+
+    def _write_anew(self) -> None:
         with self.writing() as connection:
             self.before_tidying(connection)
         with self.unbound() as connection:
@@ -144,7 +164,6 @@ class DerivedFile:
             # The header has a place for a number of the owner's. Zero of an untouched file is less than any.
             connection.execute(f"PRAGMA application_id = {_pages(connection):d}")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        return True
 
     def before_tidying(self, connection: Connection) -> None:
         """What the owner takes out on this occasion."""
@@ -154,7 +173,14 @@ class DerivedFile:
             pages = _pages(connection)
             (free,) = connection.execute("PRAGMA freelist_count").fetchone()
             (before,) = connection.execute("PRAGMA application_id").fetchone()
-        return pages >= _WORTH_TIDYING and (pages >= before * _GROWN or free * 2 >= pages)
+            loose = pages >= _WORTH_TIDYING and (pages >= before * _GROWN or free * 2 >= pages)
+            return loose and self._has_room(connection)
+
+    def _has_room(self, connection: Connection) -> bool:
+        """Whether the disk has room for writing the file anew."""
+        (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+        return bool((_pages(connection) - free) * size * _ROOM <= shutil.disk_usage(self.path.parent).free)
 
     @contextmanager
     def unbound(self) -> Iterator[Connection]:
@@ -189,12 +215,25 @@ class DerivedFile:
                     return None
             with connections.writing() as connection, self._translated():
                 # Another process may have been faster.
-                if self._schema.is_whole(connection) or self._schema.upgrade(connection):
-                    connection.execute(f"PRAGMA user_version = {self._schema.version:d}")
-                    return None
-            return "was made by another version of Clew"
+                if not self._schema.is_whole(connection) and not self._schema.upgrade(connection):
+                    return "was made by another version of Clew"
+                connection.execute(f"PRAGMA user_version = {self._schema.version:d}")
+            self._change_pages(connections)
         except StoreCorrupt:
             return _DAMAGED
+        return None
+
+    def _change_pages(self, connections: Connections) -> None:
+        """Write a file that was upgraded anew with pages of its present size. SQLite does that without its log alone,
+        which nobody else may have open; otherwise the pages stay as they are."""
+        with suppress(StoreBusy, StoreFull), connections.reading() as connection:
+            (size,) = connection.execute("PRAGMA page_size").fetchone()
+            if size == self._schema.page_size or not self._has_room(connection):
+                return
+            connection.execute("PRAGMA journal_mode = DELETE")
+            connection.execute(f"PRAGMA page_size = {self._schema.page_size:d}")
+            connection.execute("VACUUM")
+        self._make(connections)
 
     def _ready(self) -> Connections:
         """Connections to the file, with tables in it."""
@@ -204,15 +243,19 @@ class DerivedFile:
         except OSError as error:
             raise protected(self.path, f"it cannot be made ({error.strerror})") from error
         connections = Connections(self.path, read_only=False, busy_timeout=self._patience)
-        deadline = time.monotonic() + self._patience
         try:
-            # Two processes that make one file meet where SQLite reports "busy" without waiting.
-            while not self._is_made(connections, give_up=time.monotonic() >= deadline):
-                time.sleep(_PAUSE)
+            self._make(connections)
         except BaseException:
             connections.close()
             raise
         return connections
+
+    def _make(self, connections: Connections) -> None:
+        """Give the file a log, and tables where it has none."""
+        deadline = time.monotonic() + self._patience
+        # Two processes that make one file meet where SQLite reports "busy" without waiting.
+        while not self._is_made(connections, give_up=time.monotonic() >= deadline):
+            time.sleep(_PAUSE)
 
     def _is_made(self, connections: Connections, *, give_up: bool) -> bool:
         try:

@@ -147,18 +147,20 @@ class EmbeddedReading:
         condition, values = ("", ()) if restrict is None else (f" AND {restrict.sql}", restrict.parameters)
         # Everything in the statement is Clew's own text; every value is a parameter.
         nearest = f"""
-            SELECT units.number FROM units
+            SELECT units.number FROM indexed_units AS units
             WHERE {_SAME[within]} AND units.place {sign} own.place{condition}
             ORDER BY units.place {order} LIMIT 1 OFFSET
         """  # noqa: S608
         columns = ", ".join(f"({nearest} {offset})" for offset in range(count))
-        statement = f"SELECT own.number, {columns} FROM json_each(?) CROSS JOIN units AS own ON own.number = value"  # noqa: S608
+        statement = f"""
+            SELECT own.number, {columns} FROM json_each(?) CROSS JOIN indexed_units AS own ON own.number = value
+        """  # noqa: S608
         rows = self.connection.execute(statement, (*values * count, _json(numbers)))
         return [(number, tuple(beside)) for number, *beside in rows.fetchall()]
 
     def facts(self, numbers: Sequence[int]) -> dict[int, Fact]:
         statement = """
-            SELECT number, speaker, role, time, characters FROM json_each(?) CROSS JOIN units ON number = value
+            SELECT number, speaker, role, time, characters FROM json_each(?) CROSS JOIN indexed_units ON number = value
         """
         rows = self.connection.execute(statement, (_json(numbers),)).fetchall()
         return {number: Fact(*fact) for number, *fact in rows}
@@ -169,8 +171,9 @@ class EmbeddedReading:
     def sample(self, condition: Condition, count: int) -> list[int]:
         # The condition is Clew's own text; every value is a parameter. The first units by hash are read from an index.
         # Where too few of them are meant, all that are meant are sorted: 20 ms for 100,000.
-        early = "(SELECT number FROM units ORDER BY hash, id LIMIT ?) AS early CROSS JOIN units USING (number)"
-        for among, values in ((early, (_LOOKED_AT_FOR_EACH * count,)), ("units", ())):
+        every = "indexed_units AS units"
+        early = f"(SELECT number FROM {every} ORDER BY hash, id LIMIT ?) AS early CROSS JOIN {every} USING (number)"  # noqa: S608
+        for among, values in ((early, (_LOOKED_AT_FOR_EACH * count,)), (every, ())):
             pick = f"SELECT number FROM {among} WHERE {condition.sql} ORDER BY hash, id LIMIT ?"  # noqa: S608
             chosen = self.connection.execute(pick, (*values, *condition.parameters, count)).fetchall()
             if len(chosen) == count:
@@ -183,7 +186,7 @@ class EmbeddedReading:
     def borne(self, keys: Sequence[str], restrict: Condition | None) -> Mapping[str, Sequence[int]]:
         join, condition = "", ""
         if restrict is not None:
-            join, condition = "CROSS JOIN units USING (number)", f"AND ({restrict.sql})"
+            join, condition = "CROSS JOIN indexed_units AS units USING (number)", f"AND ({restrict.sql})"
         # The condition is Clew's own text; every value is a parameter. A title that very many units bear is not read to
         # its end.
         statement = f"""

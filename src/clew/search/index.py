@@ -134,13 +134,13 @@ class UnitIndex(DerivedFile):
     def hashes(self, part: str) -> dict[str, str]:
         """The content hash of every unit of a part, by id."""
         with self.reading() as connection:
-            rows = connection.execute("SELECT id, content_hash FROM units WHERE part = ?", (part,))
+            rows = connection.execute("SELECT id, content_hash FROM indexed_units WHERE part = ?", (part,))
             return dict(rows.fetchall())
 
     def units_of_others(self, part: str) -> list[Unit]:
         """Every unit that is not of a part."""
         with self.reading() as connection:
-            rows = connection.execute("SELECT number FROM units WHERE part <> ? ORDER BY number", (part,))
+            rows = connection.execute("SELECT number FROM indexed_units WHERE part <> ? ORDER BY number", (part,))
             return list(units_of(connection, [number for (number,) in rows]).values())
 
 
@@ -181,7 +181,9 @@ def parts(connection: Connection) -> dict[str, int]:
 def allowed(connection: Connection, condition: Condition, among: Sequence[int]) -> list[int]:
     """Those of the given units that fulfil the condition, sorted."""
     # The condition is Clew's own text; every value is a parameter.
-    statement = f"SELECT number FROM json_each(?) CROSS JOIN units ON number = value WHERE {condition.sql}"  # noqa: S608
+    statement = f"""
+        SELECT number FROM json_each(?) CROSS JOIN indexed_units AS units ON number = value WHERE {condition.sql}
+    """  # noqa: S608
     wanted = msgspec.json.encode(list(among)).decode()
     return sorted(number for (number,) in connection.execute(statement, (wanted, *condition.parameters)))
 
@@ -206,7 +208,9 @@ def documents_of(connection: Connection, numbers: Iterable[int]) -> dict[int, st
 def _about(connection: Connection, column: str, numbers: Iterable[int]) -> list[tuple[int, str]]:
     """One question for all: asking for hundreds of rows one by one takes longer than ranking them."""
     wanted = msgspec.json.encode(list(numbers)).decode()
-    statement = f"SELECT number, units.{column} FROM json_each(?) CROSS JOIN units ON number = value"  # noqa: S608
+    statement = f"""
+        SELECT number, units.{column} FROM json_each(?) CROSS JOIN indexed_units AS units ON number = value
+    """  # noqa: S608
     return connection.execute(statement, (wanted,)).fetchall()
 
 
@@ -232,7 +236,7 @@ _REST = msgspec.msgpack.Decoder(_Rest)
 _TAGS = msgspec.json.Decoder(tuple[str, ...])
 _UNIT = """
     SELECT number, rest, list, id, part, time, quoted, document, path, status, session, agent, place, speaker, role
-    FROM units JOIN tag_lists USING (tags) WHERE number = ?
+    FROM indexed_units JOIN tag_lists USING (tags) WHERE number = ?
     """
 _PLAIN = ("document", "path", "status", "session", "agent", "place", "speaker", "role")
 
@@ -385,12 +389,12 @@ def sweep(connection: Connection) -> None:
 
 def repack(connection: Connection) -> None:
     """Leave nothing that only units said which are gone in what the others are packed by."""
-    rows = connection.execute("SELECT number FROM units WHERE quoted ORDER BY number")
+    rows = connection.execute("SELECT number FROM indexed_units WHERE quoted ORDER BY number")
     lexical_tables.repack(connection, [number for (number,) in rows])
 
 
 def _known(connection: Connection, ids: Iterable[str]) -> dict[str, Known]:
-    find = "SELECT number, content_hash, text_hash FROM units WHERE hash = ? AND id = ?"
+    find = "SELECT number, content_hash, text_hash FROM indexed_units WHERE hash = ? AND id = ?"
     rows = ((id, connection.execute(find, (short_hash(id), id)).fetchone()) for id in ids)
     return {id: Known(*row) for id, row in rows if row}
 

@@ -6,7 +6,7 @@ from clew.derived.file import Schema
 from clew.search.lexical import tables as lexical_tables
 from clew.store.sqlite.connections import Connection
 
-LAYOUT = 9
+LAYOUT = 10
 """Changes when a table does."""
 
 _IN_ORDER = (
@@ -48,9 +48,9 @@ _UNITS = (
     # says of a unit; its title and text are in `unit_texts`.
     #
     # There are many, so that nothing is kept twice. The id of a section begins with its document and that ends with the
-    # path, which all units of a file share, with the time: only what differs is written, and the view `units` puts it
-    # together again. Ids are found by a short hash of theirs, which takes a sixth of an index of texts, and two may
-    # share.
+    # path, which all units of a file share, with the time: only what differs is written, and the view `indexed_units`
+    # puts it together again. Ids are found by a short hash of theirs, which takes a sixth of an index of texts, and two
+    # may share.
     "CREATE TABLE unit_files (file INTEGER PRIMARY KEY, path TEXT NOT NULL, before_path TEXT, common_time TEXT)",
     "CREATE INDEX files_by_path ON unit_files (path)",
     """
@@ -81,9 +81,11 @@ _UNITS = (
     "CREATE INDEX units_by_part ON unit_rows (part)",
     "CREATE INDEX units_by_file ON unit_rows (file, place) WHERE file IS NOT NULL",
     *_IN_ORDER,
-    # SQLite leaves the files out where a question needs none.
+    # SQLite leaves the files out where a question needs none. Until layout 8 a table was called `units`: an older Clew
+    # that has the file open while it is upgraded misses that table, and does what it does with a damaged index. It
+    # would take a view of the same name for it.
     """
-    CREATE VIEW units AS SELECT
+    CREATE VIEW indexed_units AS SELECT
         number, hash, part, whole_document, file, path, status, session, agent, characters, place, speaker, role,
         quoted, tags, rest,
         coalesce(own_time, common_time) AS time,
@@ -159,9 +161,9 @@ def is_refilled(connection: Connection) -> bool:
 
 
 _REFILLED_SECONDS = 24 * 3600.0
-_WITH_WINDOWS = (5, 6, 7, 8, LAYOUT)
+_WITH_WINDOWS = (5, 6, 7, 8, 9, LAYOUT)
 _BEFORE = (
-    *("index_state", "units", "unit_rows", "unit_files", "unit_bodies", "unit_tags"),
+    *("index_state", "units", "indexed_units", "unit_rows", "unit_files", "unit_bodies", "unit_tags"),
     *("unit_titles", "unit_changes", "unit_parts"),
     *("lexical", "lexical_streams", "lexical_terms", "lexical_words", "lexical_totals"),
     *("unit_texts", "tagged", "tag_names", "tag_lists", "listed_tags", "unit_dictionary", "refilled"),

@@ -85,14 +85,15 @@ def held_beyond_files(units: Units, sought: Sought) -> list[str]:
 
 def _text_hashes(connection: Connection, ids: Collection[str]) -> list[str]:
     numbers = numbers_of(connection, ids).values()
-    found = (connection.execute("SELECT text_hash FROM units WHERE number = ?", (number,)) for number in numbers)
+    find = "SELECT text_hash FROM indexed_units WHERE number = ?"
+    found = (connection.execute(find, (number,)) for number in numbers)
     return [hash for rows in found for (hash,) in rows]
 
 
 def _forget_embeddings(connection: Connection, text_hashes: Collection[str]) -> None:
     """Take out what was made of these texts, and what is kept for a text that may come again: it may be an earlier one
     of what is purged. Where units of an earlier layout are still missing, the rest waits for them."""
-    orphaned = "DELETE FROM embeddings WHERE number NOT IN (SELECT number FROM units)"
+    orphaned = "DELETE FROM embeddings WHERE number NOT IN (SELECT number FROM indexed_units)"
     if is_refilled(connection):
         which = "text_hash IN (SELECT value FROM json_each(?))"
         connection.execute(f"{orphaned} AND {which}", (msgspec.json.encode(sorted(text_hashes)).decode(),))
@@ -119,7 +120,7 @@ def _looked_through(connection: Connection, sought: Sought, seen: Seen) -> tuple
     """The ids of the units that hold it and should not, among those that were not looked at yet."""
     series, _ = writes(connection)
     after = seen.last if series == seen.series else 0
-    find = "SELECT number, id, part, path, quoted FROM units WHERE number > ?"
+    find = "SELECT number, id, part, path, quoted FROM indexed_units WHERE number > ?"
     units = {number: unit for number, *unit in connection.execute(find, (after,)).fetchall()}
     gone, own = _held(_standing(connection, units), sought)
     return gone, Seen(series, max(units, default=after), own)

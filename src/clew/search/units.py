@@ -105,7 +105,7 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Condition(msgspec.Struct, frozen=True):
-    """A predicate over the columns of `units`, as SQL."""
+    """A predicate over the columns of the units, which the statement around it calls `units`, as SQL."""
 
     sql: str
     parameters: tuple[str, ...]
@@ -189,7 +189,7 @@ class _Clauses:
         if place == ".":
             self._add("units.path IS NOT NULL")
         else:
-            # A range on the indexed column; the character after the slash ends it.
+            # A range, because LIKE takes some characters of a path for patterns. The one after the slash ends it.
             self._add("(units.path = ? OR (units.path >= ? AND units.path < ?))", place, f"{place}/", f"{place}0")
 
     def tagged(self, tags: tuple[str, ...]) -> None:

@@ -13,14 +13,14 @@ import posixpath
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from clew.edit.locking import locked
-from clew.errors import Conflict, FormatError, NotFound, OutsideProject, StoreError
+from clew.errors import Conflict, FormatError, NotFound, OutsideProject
 from clew.kb.ingest.citations import Citations
 from clew.kb.ingest.library import KnownDocument, Library
 from clew.kb.ingest.prepare import VERSION, dividing_folder, prepare, unreadable
@@ -267,10 +267,8 @@ class _Run:
         finally:
             # What is stored is found, whatever ended the work.
             self._index()
-        # A file that others keep busy is tidied another time.
-        with suppress(StoreError):
-            self._library.tidy()
-            self._engine.units.tidy()
+        self._library.tidy()
+        self._engine.units.tidy()
         counts: dict[str, Any] = dict(self._counts)
         return IndexReport(**counts, problems=tuple(self._problems))
 

@@ -164,7 +164,7 @@ class Library:
         self.notes = (MADE_ANEW,)
 
     def tidy(self) -> bool:
-        """Write the file anew where that makes it much smaller; whether it was done."""
+        """Write the file anew where it grew by half, or where most of it is free; whether it was done."""
         return self._file.tidy()
 
     @contextmanager
@@ -239,7 +239,7 @@ class Library:
         return found
 
     def strays(self) -> dict[str, int]:
-        """How many rows belong to no document, by table."""
+        """How many rows belong to no document, by what they are rows of."""
         with self._file.reading() as connection:
             return strays(connection)
 

@@ -5,16 +5,17 @@ replaced by an empty one.
 """
 
 from typing import Any
+from zlib import crc32
 
 from clew.derived.file import Schema
 from clew.kb.entities.model import EntityKind
 from clew.store.sqlite.connections import Connection
 
-LAYOUT = 9
+LAYOUT = 10
 """Changes when a table does."""
 
 KINDS = tuple(kind.value for kind in EntityKind)
-"""The kinds of entities in the order of the numbers by which they are kept; another order is another layout."""
+"""The kinds of entities in the order of the numbers by which they are kept."""
 _KINDS = " ".join(f"WHEN {number} THEN '{kind}'" for number, kind in enumerate(KINDS))
 _ITS_SECTIONS = "SELECT number FROM section_rows WHERE document = old.number"
 _ONLY_THERE = f"""
@@ -61,11 +62,12 @@ _TABLES = (
     # Ids are found by a short hash (`hash_of_id`), which takes a sixth of an index of texts.
     "CREATE INDEX sections_by_hash ON section_rows (hash)",
     "CREATE INDEX sections_by_parent ON section_rows (document, parent, place)",
-    # SQLite leaves the documents out where a question needs no id.
+    # SQLite leaves the documents out where a question needs no id. It compares ids by an index of its own only where it
+    # knows that they are texts. A section that no document has is called by what is kept of its id.
     """
     CREATE VIEW sections AS SELECT
         section_rows.number AS number, hash, document, place, parent, block,
-        coalesce(whole_id, documents.id || end_of_id) AS id
+        CAST(coalesce(whole_id, documents.id || end_of_id, end_of_id) AS TEXT) AS id
     FROM section_rows LEFT JOIN documents ON documents.number = section_rows.document
     """,
     # What the sections say (`blocks`), apart from `section_rows`, so that a walk reads short rows.
@@ -157,9 +159,16 @@ _TABLES = (
     """,
 )
 
+
+def version(kinds: tuple[str, ...]) -> int:
+    """Another one for another layout, and for other kinds of entities or another order of them: the file has their
+    numbers only, and the names that belonged to these when it was made."""
+    return LAYOUT * 2**16 + (crc32("\n".join(kinds).encode()) & 0xFFFF)
+
+
 SCHEMA = Schema(
     name="The store of documents",
-    version=LAYOUT,
+    version=version(KINDS),
     statements=_TABLES,
     page_size=1024,
     remedy="run `clew kb index` to fill it again",
@@ -213,6 +222,8 @@ _STRAYS = {
     "aliases": "new NOT IN (SELECT id FROM sections UNION ALL SELECT id FROM documents)",
 }
 """Rows that belong to nothing, in an order in which those that are taken away leave no others behind."""
+_MEANT = {"section_rows": "sections"}
+"""How a table is called towards others, where that differs."""
 
 
 def rows_of(connection: Connection, path: str) -> Rows:
@@ -222,12 +233,12 @@ def rows_of(connection: Connection, path: str) -> Rows:
 
 
 def strays(connection: Connection) -> dict[str, int]:
-    """How many rows of each table belong to nothing; tables without any are left out."""
+    """How many rows belong to nothing, by what they are rows of; what has none is left out."""
     counts = {
-        table: connection.execute(f"SELECT count(*) FROM {table} WHERE {stray}").fetchone()[0]  # noqa: S608
+        _MEANT.get(table, table): connection.execute(f"SELECT count(*) FROM {table} WHERE {stray}").fetchone()[0]  # noqa: S608
         for table, stray in _STRAYS.items()
     }
-    return {table: count for table, count in counts.items() if count}
+    return {rows: count for rows, count in counts.items() if count}
 
 
 def remove_strays(connection: Connection) -> None:

@@ -18,7 +18,6 @@ first every unit gets the vector of its first window, with which most of it is f
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -32,7 +31,7 @@ from clew.search.dense.spaces import Space, Spaces
 from clew.search.dense.window_vectors import packed
 from clew.search.embed.embedder import Embedder
 from clew.search.embed.sentence import normalised
-from clew.search.index import UnitIndex, units_of
+from clew.search.index import UnitIndex, parts, units_of
 from clew.search.index_tables import is_refilled
 from clew.search.quote.evidence import Limits, fitting_end
 from clew.search.quote.windows import windows
@@ -140,7 +139,7 @@ class _Work:
     def _pending(self) -> list[_Text]:
         """The units without a vector, short texts first."""
         find = """
-            SELECT number, characters FROM units
+            SELECT number, characters FROM indexed_units AS units
             WHERE NOT EXISTS (SELECT 1 FROM embeddings WHERE embedder = ? AND embeddings.number = units.number)
                 AND part NOT IN (SELECT value FROM json_each(?))
             ORDER BY characters, number
@@ -152,7 +151,7 @@ class _Work:
     def _without_windows(self) -> list[_Text]:
         """The units that are quoted and have the vector of their first window only."""
         find = """
-            SELECT units.number, characters FROM units
+            SELECT units.number, characters FROM indexed_units AS units
             JOIN embeddings ON embeddings.embedder = ? AND embeddings.number = units.number
             WHERE quoted AND windows IS NULL ORDER BY units.number
             """
@@ -165,7 +164,7 @@ class _Work:
             INSERT INTO embeddings (embedder, number, text_hash, vectors, windows)
             SELECT known.embedder, units.number, units.text_hash, known.vectors, known.windows
             FROM json_each(?2) AS wanted
-            CROSS JOIN units ON units.number = wanted.value
+            CROSS JOIN indexed_units AS units ON units.number = wanted.value
             CROSS JOIN embeddings AS known ON known.row = (
                 SELECT row FROM embeddings WHERE embedder = ?1 AND text_hash = units.text_hash LIMIT 1
             )
@@ -206,7 +205,7 @@ class _Work:
         """The units without a vector, by the hash of their text."""
         found: dict[str, list[int]] = {}
         numbers = msgspec.json.encode([text.number for text in self._pending()]).decode()
-        find = "SELECT text_hash, number FROM json_each(?) CROSS JOIN units ON number = value"
+        find = "SELECT text_hash, number FROM json_each(?) CROSS JOIN indexed_units ON number = value"
         with self._index.reading() as connection:
             for hash, number in connection.execute(find, (numbers,)):
                 found.setdefault(hash, []).append(number)
@@ -311,9 +310,7 @@ class _Work:
         if space.vectors.wants_approximate(view):
             self._progress(0, 0, "Building the approximate index")
             space.vectors.build_approximate(view)
-        # An index that is busy is tidied another time.
-        with suppress(StoreError):
-            self._index.tidy()
+        self._index.tidy()
 
     def _forget_old_texts(self) -> bool:
         """Drop the vectors of units that are gone, once they are a good part of all: the same text may come again.
@@ -322,11 +319,12 @@ class _Work:
             if is_refilled(connection):
                 return False
             (kept,) = connection.execute("SELECT count(*) FROM embeddings").fetchone()
-            (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
+            units = sum(parts(connection).values())
         if kept <= units * _SURPLUS_BORNE + TEXTS_AT_ONCE:
             return False
         with self._index.writing() as connection:
-            dropped = connection.execute("DELETE FROM embeddings WHERE number NOT IN (SELECT number FROM units)")
+            gone = "number NOT IN (SELECT number FROM indexed_units)"
+            dropped = connection.execute(f"DELETE FROM embeddings WHERE {gone}")  # noqa: S608
             return dropped.rowcount > 0
 
 

@@ -305,7 +305,7 @@ def _count(connection: "Connection", condition: Condition) -> int:
 def _numbers(condition: Condition) -> str:
     """The units that fulfil a condition. With a limit, SQLite answers this by itself, and leaves the paths of the units
     out where the condition needs none; as part of a sum it would read them."""
-    return f"SELECT number FROM units WHERE {condition.sql} LIMIT -1"  # noqa: S608
+    return f"SELECT number FROM indexed_units AS units WHERE {condition.sql} LIMIT -1"  # noqa: S608
 
 
 def _mask(connection: "Connection", condition: Condition) -> "Mask":

@@ -112,7 +112,7 @@ class VectorSpace:
             connection.executemany(
                 """
                 INSERT OR REPLACE INTO embeddings (embedder, number, text_hash, vectors, windows)
-                SELECT ?1, number, text_hash, ?3, ?4 FROM units WHERE number = ?2
+                SELECT ?1, number, text_hash, ?3, ?4 FROM indexed_units WHERE number = ?2
                 """,
                 [
                     (self.name, number, own.tobytes(), None if windows is None else windows[order[place]])

@@ -68,7 +68,7 @@ def is_visible(connection: Connection, term: str, restrict: Condition) -> bool:
     """Whether a unit that the condition lets through holds a term."""
     # The condition is Clew's own text; every value is a parameter.
     statement = f"""
-        SELECT 1 FROM lexical CROSS JOIN units ON units.number = lexical.rowid
+        SELECT 1 FROM lexical CROSS JOIN indexed_units AS units ON units.number = lexical.rowid
         WHERE lexical MATCH ? AND ({restrict.sql}) LIMIT 1
         """  # noqa: S608
     values = (as_fts(Phrase((term,))), *restrict.parameters)
@@ -80,8 +80,8 @@ def _ranked(
 ) -> list[int]:
     join, condition = "", ""
     if restrict is not None:
-        # CROSS JOIN keeps the full-text index in the outer loop: one look at `units` for each match.
-        join, condition = "CROSS JOIN units ON units.number = lexical.rowid", f"AND ({restrict.sql})"
+        # CROSS JOIN keeps the full-text index in the outer loop: one look at the unit for each match.
+        join, condition = "CROSS JOIN indexed_units AS units ON units.number = lexical.rowid", f"AND ({restrict.sql})"
     # The parts of the statement that vary are Clew's own text; every value is a parameter.
     # All units in one row: each row that is fetched waits for Python's lock, which other searches want as well.
     statement = f"""

@@ -267,7 +267,7 @@ def holds(connection: sqlite3.Connection, name: str, restrict: Condition | None 
     expression = " OR ".join(f'"{each}"' for each in (*phrases, *compounds))
     if not expression:
         return False
-    join = "" if restrict is None else "CROSS JOIN units ON units.number = lexical.rowid"
+    join = "" if restrict is None else "CROSS JOIN indexed_units AS units ON units.number = lexical.rowid"
     condition = "" if restrict is None else f"AND ({restrict.sql})"
     # The parts of the statement that vary are Clew's own text, and words without quotes; every value is a parameter.
     statement = f"SELECT 1 FROM lexical {join} WHERE lexical MATCH ? {condition} LIMIT 1"  # noqa: S608

@@ -243,7 +243,8 @@ def is_integrating(graph: Graph, node: Node) -> bool:
 
 
 def integrated(graph: Graph, node: Node) -> Integrated | None:
-    """Nothing where a requirement integrates none."""
+    """What a requirement inherits from those of other repositories that it integrates: their coverage, as it is there;
+    None where it integrates none. Nothing of it counts among the figures of the requirement itself."""
     cited = {edge.target for edge in graph.memory.iter_outgoing_edges(node.id) if edge.kind is EdgeKind.INTEGRATES}
     figures = [found for id in sorted(cited) if "implemented" in (found := graph.metrics(id))]
     if not figures:

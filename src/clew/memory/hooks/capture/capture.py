@@ -142,7 +142,7 @@ class Capture:
 
 def last_answer(event: HookEvent) -> HookEvent:
     """The event with the last text of the assistant in its transcript, JSON lines as Claude Code writes them; as it was
-    where there is none."""
+    where there is none. Read only where the user switched it on."""
     for line in reversed(_last_lines(event.transcript)):
         said = _said(line)
         if said:
