@@ -143,26 +143,30 @@ class Scorer:
         """What the length of a unit makes of the counts of terms."""
         self._units = np.array([stream.row.unit for stream in streams])
         self._scores = np.zeros(len(streams))
-        self._held: list[list[str]] = [[] for _ in streams]
+        self._labels: tuple[str, ...] = ()
+        self._held = np.zeros((len(streams), 0), np.bool_)
+        """For each unit, which of the items with these labels it holds."""
 
     def score(self, items: Sequence[Item]) -> bool:
         """Score by the items of the query; whether a unit holds one. An index that keeps no places of words lets
         through what holds those of a phrase apart from each other."""
-        import numpy as np
-
-        for item, times in zip(items, self._add(items), strict=True):
-            for place in np.flatnonzero(times).tolist():
-                self._held[place].append(item.label)
-        return any(self._held)
+        self._labels = tuple(item.label for item in items)
+        self._held = self._add(items).T > 0
+        return bool(self._held.any())
 
     def ranked(self) -> list[tuple[Row, float, tuple[str, ...]]]:
         """The units, the best first, with their scores and the labels of the query's items that they hold."""
+        import numpy as np
+
         order = self._order()
-        scores = self._scores[order].tolist()
-        return [
-            (self._streams[place].row, score, tuple(self._held[place]))
-            for place, score in zip(order, scores, strict=True)
-        ]
+        rows = [self._streams[place].row for place in order]
+        # Which items a unit holds is a bit of a number for each, of MAX_ITEMS. Most units hold the same few.
+        kinds = (self._held[order] @ (1 << np.arange(len(self._labels)))).tolist()
+        labels = {kind: self._labels_of(kind) for kind in set(kinds)}
+        return list(zip(rows, self._scores[order].tolist(), map(labels.__getitem__, kinds), strict=True))
+
+    def _labels_of(self, kind: int) -> tuple[str, ...]:
+        return tuple(label for place, label in enumerate(self._labels) if kind >> place & 1)
 
     def learn(self, items: Sequence[Item], units_with: UnitsWith) -> list[Item]:
         """Add what terms that set the best units apart are worth, beside the items of the query; those terms."""
@@ -177,8 +181,9 @@ class Scorer:
         """The places of the units that hold something of the query, the best first."""
         import numpy as np
 
-        order: list[int] = np.lexsort((self._units, -self._scores)).tolist()
-        return [place for place in order if self._held[place]]
+        order = np.lexsort((self._units, -self._scores))
+        best: list[int] = order[self._held[order].sum(axis=1) > 0].tolist()
+        return best
 
     def _add(self, items: Sequence[Item]) -> "Counts":
         """Add what the items are worth to the scores; how often each item, in the order given, is in each unit."""
@@ -226,9 +231,10 @@ class _Terms:
         self._title_weight = title_weight
         hashes = [stream.hashes for stream in streams]
         self._hashes = np.concatenate([np.empty(0, np.int64), *hashes])
+        self._last_bits = self._hashes & _LAST_BITS
         lengths = np.array([*map(len, hashes)], np.int64)
-        self._owners = np.repeat(np.arange(len(streams)), lengths)
-        self._title_ends = np.cumsum(lengths) - lengths + np.array([stream.in_title for stream in streams], np.int64)
+        self._ends = np.cumsum(lengths)
+        self._title_ends = self._ends - lengths + np.array([stream.in_title for stream in streams], np.int64)
 
     def times(self, items: Sequence[Item]) -> "Counts":
         """How often each item is in each stream."""
@@ -236,7 +242,11 @@ class _Terms:
 
         needles = list(dict.fromkeys(needle for item in items for needle in item.needles))
         terms = [needle for needle in needles if _is_term(needle)]
-        counted = dict(zip(terms, self._counted(terms), strict=True))
+        of_terms = self._counted(terms)
+        if len(terms) == len(items) and all(len(item.needles) == 1 for item in items):
+            # Each item is a term of its own, as nearly always.
+            return of_terms
+        counted = dict(zip(terms, of_terms, strict=True))
         for needle in needles:
             if needle not in counted:
                 found = map(str.count, self._texts(), repeat(needle))
@@ -251,12 +261,12 @@ class _Terms:
         # Nearly all terms are none of those that are counted, as their last bits tell already.
         wanted = np.zeros(_LAST_BITS + 1, np.bool_)
         wanted[hashes & _LAST_BITS] = True
-        places = np.flatnonzero(wanted[self._hashes & _LAST_BITS])
+        places = np.flatnonzero(wanted[self._last_bits])
         found = self._hashes[places]
         which = order[np.searchsorted(hashes, found, sorter=order).clip(max=len(order) - 1)]
         same = hashes[which] == found
         places, which = places[same], which[same]
-        owners = self._owners[places]
+        owners = np.searchsorted(self._ends, places, side="right")
         weights = np.where(places < self._title_ends[owners], self._title_weight, 1)
         shape = (len(needles), len(self._rows))
         counts = np.bincount(which * len(self._rows) + owners, weights, shape[0] * shape[1])
