@@ -1,7 +1,7 @@
 """Projects of a team in one database: roles, who wrote what, and nothing of one project in another."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal
@@ -128,6 +128,7 @@ def test_a_reader_reads_and_cannot_write_whatever_is_asked(team: Team) -> None:
         assert [record.data for record in store.scan("notes")] == ["one"]
         asked = (
             lambda: put(store, "2", "two"),
+            lambda: store.put("notes", "2", "two", actor="agent"),
             lambda: store.start_job("index"),
             lambda: store.cancel_job(job.id),
             lambda: store.setting("new", b"value"),
@@ -269,18 +270,29 @@ HARDENED: tuple[Hardened, ...] = ("never", "before", "meanwhile")
 
 # Verifies: REQ-d00483-G, REQ-d00483-H
 @pytest.mark.parametrize("hardened", HARDENED)
-def test_a_write_is_acknowledged_when_it_is_on_the_disk(team: Team, hardened: Hardened) -> None:
+@pytest.mark.parametrize("write", [put, lambda store, id, data: store.put("notes", id, data, actor="agent")])
+def test_a_write_is_acknowledged_when_it_is_on_the_disk(
+    team: Team, hardened: Hardened, write: Callable[[PostgresStore, str, Any], object]
+) -> None:
+    red = team.schema("red")
+    for statement in (
+        f"CREATE TABLE {red}.places (place pg_lsn)",
+        f"CREATE FUNCTION {red}.note_place() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS"
+        f" $$ BEGIN INSERT INTO {red}.places VALUES (pg_current_wal_insert_lsn()); RETURN NULL; END $$",
+        f"CREATE TRIGGER places AFTER INSERT ON {red}.events FOR EACH ROW EXECUTE FUNCTION {red}.note_place()",
+    ):
+        team.server.execute(statement, team.name)
     if hardened == "before":
         harden(team)
     with closing(team.open("red", "writer")) as store, psycopg.connect(team.address.url, autocommit=True) as database:
         for number in range(20):
             if hardened == "meanwhile" and number == 5:
                 harden(team)
-            with store.transaction(actor="tests") as transaction:
-                transaction.put("notes", "one", number)
-                (place,) = database.execute("SELECT pg_current_wal_insert_lsn()").fetchone() or ("",)
+            write(store, "one", number)
+            (place,) = database.execute(f"SELECT max(place) FROM {red}.places").fetchone() or ("",)
             assert _is_on_disk(database, place)
-        assert len(store.events(collection="notes")) == 20
+        assert {event.actor for event in store.events()} == {f"{team.user('writer')}/agent"}
+        assert [event.after for event in store.events()] == list(range(20))
 
 
 # Verifies: REQ-d00483-G, REQ-d00483-H

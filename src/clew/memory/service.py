@@ -289,11 +289,9 @@ class MemoryView:
             "reason": reason,
         }
         # A read-only memory is recalled too.
-        with (
-            suppress(StoreError),
-            self.service.home.store.transaction(actor=self.actor, reason=tool) as transaction,
-        ):
-            transaction.put(EXCHANGES, f"{exchange['at']}-{secrets.token_hex(4)}", exchange)
+        with suppress(StoreError):
+            id = f"{exchange['at']}-{secrets.token_hex(4)}"
+            self.service.home.store.put(EXCHANGES, id, exchange, actor=self.actor, reason=tool)
 
 
 def _checked(name: str, value: str | None) -> str | None:

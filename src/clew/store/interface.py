@@ -114,6 +114,12 @@ class Store(Protocol):
         """One at a time in each thread: inside the block every other write to the store is refused with StoreError."""
         ...
 
+    def put(
+        self, collection: str, id: str, data: Any, *, actor: str, reason: str = "", if_version: int | None = None
+    ) -> Record:
+        """A transaction of one record, as `Transaction.put` writes it. A database elsewhere is asked once for it."""
+        ...
+
     def get(self, collection: str, id: str) -> Record | None: ...
 
     def get_many(self, collection: str, ids: Iterable[str], *, damaged: "Damaged | None" = None) -> dict[str, Record]:

@@ -284,6 +284,13 @@ class ReplicatedStore:
             yield transaction
         self._after_write()
 
+    def put(
+        self, collection: str, id: str, data: Any, *, actor: str, reason: str = "", if_version: int | None = None
+    ) -> Record:
+        record = self._asked().put(collection, id, data, actor=actor, reason=reason, if_version=if_version)
+        self._after_write()
+        return record
+
     def _after_write(self) -> None:
         """Who has written reads it at once. What cannot be copied now is copied later: it is in the database."""
         with suppress(StoreError):

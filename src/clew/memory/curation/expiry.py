@@ -110,8 +110,7 @@ class Expiry:
             touched=(),
             details=dict(counts),
         )
-        with self._home.store.transaction(actor=EXPIRY, reason=said) as transaction:
-            transaction.put(CHANGES, f"{EXPIRY}-{now}", record)
+        self._home.store.put(CHANGES, f"{EXPIRY}-{now}", record, actor=EXPIRY, reason=said)
 
     def _old_episodes(self, limit: int) -> list[Row]:
         oldest = spelled(self._view.service.context.clock() - EPISODES_KEPT)

@@ -64,8 +64,8 @@ class Mirror:
             )
         if inside != self.folder:
             _refuse_documents(root, inside)
-        with self._service.home.store.transaction(actor=actor, reason="mirror on") as transaction:
-            transaction.put(MIRRORS, self._service.home.name, {"folder": inside})
+        home = self._service.home
+        home.store.put(MIRRORS, home.name, {"folder": inside}, actor=actor, reason="mirror on")
         make_folder(root / inside)
         return self.sync()
 

@@ -152,8 +152,7 @@ def _record(view: "MemoryView", chosen: Chosen, reason: str) -> None:
         memories=tuple(sorted(chosen.ids)),
         touched=(),
     )
-    with view.service.home.store.transaction(actor=view.actor, reason="purge") as transaction:
-        transaction.put(CHANGES, f"{PURGE}-{now}", record)
+    view.service.home.store.put(CHANGES, f"{PURGE}-{now}", record, actor=view.actor, reason="purge")
 
 
 class Blanking:

@@ -168,8 +168,7 @@ class Home:
         state = "failed"
         try:
             with renewed(self.store, job.id):
-                with self.store.transaction(actor=actor, reason="purge") as transaction:
-                    transaction.put(PURGES, PENDING, {"at": at, "job": job.id})
+                self.store.put(PURGES, PENDING, {"at": at, "job": job.id}, actor=actor, reason="purge")
                 yield
             state = "done"
         finally:

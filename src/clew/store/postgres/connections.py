@@ -24,7 +24,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from clew.errors import StoreBusy, StoreError
 from clew.store.postgres.faults import damaged, fault, is_lost, read_only, translated, unreachable
-from clew.store.postgres.together import Asked, Done, Prepared, ask, roll_back
+from clew.store.postgres.together import Asked, Done, Prepared, answers, ask, has_ended, roll_back
 from clew.store.sql.connections import Rows, taken_back
 from clew.text.database_address import Address
 
@@ -55,7 +55,9 @@ NOW = """to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.
 """The time by the database's clock, in the one spelling of the store."""
 
 _BEGIN = Prepared(b"clew_begin", "BEGIN")
-_COMMIT = Prepared(b"clew_commit", "COMMIT")
+_COMMIT = Asked(Prepared(b"clew_commit", "COMMIT"))
+_ENDS = {True: (_COMMIT, Asked(_TO_DISK)), False: (_COMMIT,)}
+"""How a transaction ends that takes what it wrote to the disk, and how any other one does."""
 
 Lent = psycopg.Connection[tuple[Any, ...]]
 
@@ -176,6 +178,32 @@ class Connections:
             self._thread.writes = False
             self._roll_back(lent)
 
+    def write(self, asked: Asked) -> Done:
+        """A statement in a transaction of its own: lock, statement, commit and wait for the disk in one question."""
+        self._demand_writable()
+        lent = self._take()
+        try:
+            if has_ended(lent):
+                # What breaks while it is asked is not asked again: it may have been written.
+                lent = self.another(lent)
+            return self._written(lent, asked)
+        finally:
+            self._roll_back(lent)
+
+    def _written(self, lent: Lent, asked: Asked) -> Done:
+        takes_to_disk = self.may_take_to_disk
+        with self._ending():
+            begins = (Asked(_BEGIN), Asked(self._locks[not takes_to_disk]))
+            _, _, done, *ends = answers(lent, *begins, asked, *_ENDS[takes_to_disk])
+        if isinstance(done, psycopg.errors.InvalidSqlStatementName):
+            roll_back(lent)
+            return self._written(lent, asked)
+        if isinstance(done, psycopg.Error):
+            raise fault(done, self.address)
+        with self._ending():
+            self._settle(lent, *ends)
+        return done
+
     def _demand_writable(self) -> None:
         if getattr(self._thread, "writes", False):
             raise StoreError(
@@ -231,8 +259,14 @@ class Connections:
         if lent.info.transaction_status == psycopg.pq.TransactionStatus.INERROR:
             # PostgreSQL takes back, without an error, what holds a statement that failed.
             raise taken_back(self.name)
+        with self._ending():
+            self._settle(lent, *answers(lent, *_ENDS[takes_to_disk]))
+
+    @contextmanager
+    def _ending(self) -> Iterator[None]:
+        """Around the end of a transaction: an error that leaves the block says that it may be committed."""
         try:
-            self._commit_to_disk(lent, takes_to_disk=takes_to_disk)
+            yield
         except (psycopg.Error, StoreBusy) as error:
             lost = fault(error, self.address) if isinstance(error, psycopg.Error) else error
             raise type(lost)(
@@ -240,15 +274,17 @@ class Connections:
                 hint="It is not known whether that write is there. Look before you write it again.",
             ) from None
 
-    def _commit_to_disk(self, lent: Lent, *, takes_to_disk: bool) -> None:
-        try:
-            ask(lent, Asked(_COMMIT), *([Asked(_TO_DISK)] if takes_to_disk else []))
-        except psycopg.errors.InsufficientPrivilege:
-            if not takes_to_disk:
-                raise
-            # It is committed; an administrator forbade the note meanwhile.
-            self.may_take_to_disk = False
-            self.demand_on_disk(lent)
+    def _settle(self, lent: Lent, committed: Done | psycopg.Error, *on_disk: Done | psycopg.Error) -> None:
+        """Take the answers to how it ends: when this returns, what was committed is on the disk."""
+        if isinstance(committed, psycopg.Error):
+            raise committed
+        for each in on_disk:
+            if isinstance(each, psycopg.errors.InsufficientPrivilege):
+                # An administrator forbade the note meanwhile.
+                self.may_take_to_disk = False
+                self.demand_on_disk(lent)
+            elif isinstance(each, psycopg.Error):
+                raise each
 
     def demand_on_disk(self, lent: Lent) -> None:
         """Wait until all that could be read so far is on the database's disk, and cannot be lost any more."""

@@ -5,13 +5,16 @@ from contextlib import contextmanager
 from typing import Any
 
 from clew.errors import StoreError
+from clew.store.arguments import encode
+from clew.store.interface import Record
 from clew.store.postgres import inspection
 from clew.store.postgres.compacting import compact
 from clew.store.postgres.connections import MAY_TAKE_TO_DISK, Connection, Connections
 from clew.store.postgres.faults import translated
 from clew.store.postgres.migrations import check_version, found_version, migrate
-from clew.store.postgres.writing import PostgresTransaction
+from clew.store.postgres.writing import PostgresTransaction, Put
 from clew.store.sql.engine import SqlStore
+from clew.store.sql.records import check_place
 from clew.text.database_address import Address
 
 BUSY_TIMEOUT = 30.0
@@ -71,6 +74,14 @@ class PostgresStore(SqlStore[Connections]):
         FROM jsonb_array_elements_text(?::jsonb) WITH ORDINALITY AS asked (id, place)
         JOIN records ON collection = ? AND records.id = asked.id ORDER BY asked.place
     """
+
+    def put(
+        self, collection: str, id: str, data: Any, *, actor: str, reason: str = "", if_version: int | None = None
+    ) -> Record:
+        signer = self._signed(actor, reason)
+        check_place(collection, id, if_version)
+        put = Put(collection, id, encode(collection, id, data), if_version, signer, reason)
+        return put.record(self._connections.write(put.asked()))
 
     @property
     def schema(self) -> str:

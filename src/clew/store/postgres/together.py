@@ -63,9 +63,18 @@ _sessions: "WeakKeyDictionary[Lent, _Session]" = WeakKeyDictionary()
 
 def ask(lent: Lent, *asked: Asked) -> list[Done]:
     """The answers to all statements. Of those after one that fails none is carried out, and its error is raised."""
-    session = _sessions.get(lent)
-    if session is None:
-        session = _sessions[lent] = _Session(lent)
+    done: list[Done] = []
+    for each in answers(lent, *asked):
+        if isinstance(each, psycopg.Error):
+            raise each
+        done.append(each)
+    return done
+
+
+def answers(lent: Lent, *asked: Asked) -> list[Done | psycopg.Error]:
+    """The answer to each statement; from one that fails on, its error for all of them: none of those after it is
+    carried out."""
+    session = _session(lent)
     # Each right before it is asked first: in a transaction that failed, nothing can be prepared.
     new = [each.statement for each in asked if each.statement.name not in session.prepared]
     try:
@@ -77,14 +86,36 @@ def ask(lent: Lent, *asked: Asked) -> list[Done]:
     if new:
         prepared = {each.name: result for each, result in results if isinstance(each, Prepared)}
         session.prepared.update(name for name, result in prepared.items() if result.status in _GOOD)
-    for _, result in results:
-        if result.status not in _GOOD:
-            error = _error(result)
-            if isinstance(error, errors.InvalidSqlStatementName):
-                # Somebody threw the prepared statements of the session away.
-                session.prepared.clear()
-            raise error
-    return [_done(result) for each, result in results if isinstance(each, Asked)]
+    found: list[Done | psycopg.Error] = []
+    failed: psycopg.Error | None = None
+    for each, result in results:
+        if failed is None and result.status not in _GOOD:
+            failed = _error(result)
+        if isinstance(each, Asked):
+            found.append(failed or _done(result))
+    if isinstance(failed, errors.InvalidSqlStatementName):
+        # Somebody threw the prepared statements of the session away.
+        session.prepared.clear()
+    return found
+
+
+def has_ended(lent: Lent) -> bool:
+    """Whether the database has closed a connection that waits for nothing, as far as is known here."""
+    session = _session(lent)
+    try:
+        # Besides the end, only notices come unasked.
+        while session.wait(0):
+            lent.pgconn.consume_input()
+    except psycopg.OperationalError:
+        lent.close()
+    return lent.closed
+
+
+def _session(lent: Lent) -> _Session:
+    session = _sessions.get(lent)
+    if session is None:
+        session = _sessions[lent] = _Session(lent)
+    return session
 
 
 def roll_back(lent: Lent) -> None:
@@ -135,14 +166,17 @@ def _encoded(value: str | bytes) -> bytes:
     return value.encode()
 
 
-def _waiter(socket: int, *, sends: bool = False) -> Callable[[], object]:
-    """What waits until there is something to read, or until more can be sent as well."""
+def _waiter(socket: int, *, sends: bool = False) -> Callable[..., object]:
+    """What waits until there is something to read, or until more can be sent as well, for at most so many milliseconds
+    as it is given. Its answer counts as false where there is nothing."""
     if hasattr(select, "poll"):
         polled = select.poll()
         polled.register(socket, select.POLLIN | select.POLLOUT if sends else select.POLLIN)
         return polled.poll
     # Windows has no `poll`, and takes a socket of any number here.
-    return lambda: select.select([socket], [socket] if sends else [], [])
+    return lambda milliseconds=None: any(
+        select.select([socket], [socket] if sends else [], [], None if milliseconds is None else milliseconds / 1000)
+    )
 
 
 def _flush(there: "pq.abc.PGconn") -> None:

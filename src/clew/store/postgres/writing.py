@@ -1,48 +1,67 @@
 """Writing a record in one question: while a writer holds the lock, every way to the database and back keeps others
-waiting."""
+waiting. A record in a transaction of its own takes one question in all."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from clew.store.arguments import encode
 from clew.store.interface import Record
-from clew.store.postgres.connections import Connection
-from clew.store.postgres.together import Asked, Prepared, ask
+from clew.store.postgres.connections import NOW, Connection
+from clew.store.postgres.together import Asked, Done, Prepared, ask
 from clew.store.sql.records import SqlTransaction, demand_version
 
 _PUT = Prepared(
     b"clew_put",
-    """
+    # The time is read here where the writer had no answer yet after it got the lock.
+    f"""
     WITH present AS MATERIALIZED (
         SELECT version, data FROM entries WHERE collection = $1 AND id = $2
+    ), moment AS MATERIALIZED (
+        SELECT coalesce($4, {NOW}) AS at
     ), written AS (
         INSERT INTO entries (collection, id, version, data, updated_at)
-        SELECT $1, $2, coalesce((SELECT version FROM present), 0) + 1, $3, $4
+        SELECT $1, $2, coalesce((SELECT version FROM present), 0) + 1, $3, at FROM moment
         WHERE $5::bigint IS NULL OR $5 = coalesce((SELECT version FROM present WHERE data IS NOT NULL), 0)
         ON CONFLICT (collection, id) DO UPDATE SET
             version = excluded.version, data = excluded.data, updated_at = excluded.updated_at
         RETURNING version
     ), noted AS (
         INSERT INTO events (at, actor, operation, reason, collection, id, version, before, after)
-        SELECT $4, $6, 'put', $7, $1, $2, version, (SELECT data FROM present), $3 FROM written
+        SELECT at, $6, 'put', $7, $1, $2, version, (SELECT data FROM present), $3 FROM written, moment
     )
-    SELECT (SELECT version FROM written), (SELECT version FROM present WHERE data IS NOT NULL)
-    """,
+    SELECT at, (SELECT version FROM written), (SELECT version FROM present WHERE data IS NOT NULL) FROM moment
+    """,  # noqa: S608 (Clew's own)
 )
+
+
+class Put(NamedTuple):
+    """A record that is to be written."""
+
+    collection: str
+    id: str
+    text: str
+    if_version: int | None
+    actor: str
+    reason: str
+
+    def asked(self, at: str | None = None) -> Asked:
+        wanted = None if self.if_version is None else str(self.if_version)
+        return Asked(_PUT, (self.collection, self.id, self.text, at, wanted, self.actor, self.reason))
+
+    def record(self, done: Done) -> Record:
+        """What was written; Conflict where another version is there than was wanted, which is all that writes
+        nothing."""
+        ((at, written, present),) = done.rows
+        if written is None:
+            demand_version(self.collection, self.id, int(present or 0), self.if_version)
+        return Record(self.collection, self.id, int(written or 0), msgspec.json.decode(self.text), str(at))
 
 
 class PostgresTransaction(SqlTransaction[Connection]):
     def put(self, collection: str, id: str, data: Any, *, if_version: int | None = None) -> Record:
         self._check(collection, id, if_version)
-        text = encode(collection, id, data)
-        wanted = None if if_version is None else str(if_version)
-        values = (collection, id, text, self._at, wanted, self._actor, self._reason)
+        put = Put(collection, id, encode(collection, id, data), if_version, self._actor, self._reason)
         with self._writing():
-            (done,) = ask(self._connection.lent, Asked(_PUT, values))
-        written, present = (None if version is None else int(version) for version in done.rows[0])
-        if written is None:
-            demand_version(collection, id, present or 0, if_version)
-        # Nothing is written only where another version is there than was wanted.
-        assert written is not None  # noqa: S101
-        return Record(collection, id, written, msgspec.json.decode(text), self._at)
+            (done,) = ask(self._connection.lent, put.asked(self._at))
+        return put.record(done)

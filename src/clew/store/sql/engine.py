@@ -46,16 +46,25 @@ class SqlStore(Generic[C]):
 
     @contextmanager
     def transaction(self, *, actor: str, reason: str = "") -> Iterator[Transaction]:
-        check_name("actor", actor)
-        check_text("reason", reason)
-        actor = signed(actor, self._connections.principal, person())
+        signer = self._signed(actor, reason)
         with self._connections.writing() as connection:
-            transaction = self.transaction_type(connection, self._connections, actor=actor, reason=reason)
+            transaction = self.transaction_type(connection, self._connections, actor=signer, reason=reason)
             try:
                 yield transaction
             finally:
                 transaction.close()
             transaction.demand_whole()
+
+    def put(
+        self, collection: str, id: str, data: Any, *, actor: str, reason: str = "", if_version: int | None = None
+    ) -> Record:
+        with self.transaction(actor=actor, reason=reason) as transaction:
+            return transaction.put(collection, id, data, if_version=if_version)
+
+    def _signed(self, actor: str, reason: str) -> str:
+        check_name("actor", actor)
+        check_text("reason", reason)
+        return signed(actor, self._connections.principal, person())
 
     def get(self, collection: str, id: str) -> Record | None:
         check_name("collection", collection)

@@ -125,10 +125,7 @@ class SqlTransaction(Generic[C]):
             )
         if self._failed:
             raise StoreError("A write in this transaction has failed.", hint="Leave the block and run it again.")
-        check_name("collection", collection)
-        check_name("id", id)
-        if if_version is not None:
-            check_number("if_version", if_version)
+        check_place(collection, id, if_version)
 
     def _entry(self, collection: str, id: str) -> tuple[int, str | None]:
         """The last version used under the id, live or not, and the value of the live record."""
@@ -159,6 +156,13 @@ class SqlTransaction(Generic[C]):
         except BaseException:
             self._failed = True
             raise
+
+
+def check_place(collection: str, id: str, if_version: int | None) -> None:
+    check_name("collection", collection)
+    check_name("id", id)
+    if if_version is not None:
+        check_number("if_version", if_version)
 
 
 def get(connection: Connection, store: Connections, collection: str, id: str) -> Record | None:

@@ -209,8 +209,7 @@ class Dreams:
         return run
 
     def _keep(self, run: Run) -> Run:
-        with self._service.home.store.transaction(actor=KIND, reason="dream") as transaction:
-            transaction.put(COGNITION, _RUN, run)
+        self._service.home.store.put(COGNITION, _RUN, run, actor=KIND, reason="dream")
         return run
 
     def _checked(self, view: "MemoryView", run: Run, give_way: Callable[[], None]) -> Run:

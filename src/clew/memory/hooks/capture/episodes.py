@@ -42,8 +42,7 @@ class Episodes:
             return None
         episode = self._episode(event, id, more)
         try:
-            with self._home.store.transaction(actor=ACTOR, reason=event.kind) as transaction:
-                transaction.put(MEMORIES, id, episode, if_version=0)
+            self._home.store.put(MEMORIES, id, episode, actor=ACTOR, reason=event.kind, if_version=0)
         except Conflict:
             return None
         return episode
@@ -51,8 +50,7 @@ class Episodes:
     def note(self, episode: Memory, **more: object) -> None:
         """Add to what is known of an episode."""
         changed = msgspec.structs.replace(episode, metadata={**episode.metadata, **more})
-        with self._home.store.transaction(actor=ACTOR, reason="what a run showed") as transaction:
-            transaction.put(MEMORIES, episode.id, changed)
+        self._home.store.put(MEMORIES, episode.id, changed, actor=ACTOR, reason="what a run showed")
 
     def earlier(self, session: str) -> list[Memory]:
         """The last episodes of a session, the latest first."""
