@@ -43,9 +43,9 @@ SCOPE = {"doc_tags": ["open"]}
 SECRET = "zq"
 """Stands in every word that only the hidden document has."""
 RANDOM = {
-    "passage_id": re.compile(r"[A-Za-z0-9_-]{22}"),
+    "passage_id": re.compile(r"[A-Za-z0-9_-]{16,22}"),
     "session_id": re.compile(r"[A-Za-z0-9_-]{22}"),
-    **dict.fromkeys(("uri", "scratch_uri"), re.compile(r"clew://scratch/[A-Za-z0-9_-]{22}/[A-Za-z0-9_-]{22}")),
+    **dict.fromkeys(("uri", "scratch_uri"), re.compile(r"clew://scratch/[A-Za-z0-9_-]{22}/[A-Za-z0-9_-]{16,22}")),
     "next_cursor": re.compile(r"[A-Za-z0-9_=-]{40,}"),
 }
 """Fields that are drawn by lot or signed, and how their values look: any two letters may meet in them."""

@@ -34,6 +34,8 @@ SESSION_BYTES = 64 * 1024 * 1024
 
 _ID_BYTES = 16
 """128 bits, 22 characters."""
+_OWNED_ID_BYTES = 12
+"""96 bits, 16 characters: every quote carries an id, and where a session guards the passage, it is not the only key."""
 _UNOWNED_SECONDS = 3_600.0
 """Where no session guards a passage, it lives no longer than this, whatever is configured."""
 _OVERHEAD_BYTES = 1_024
@@ -210,7 +212,7 @@ class ScratchStore:
             known = session.by_key.get(key)
             if known is not None:
                 self._remove(known, None)
-            id = known or secrets.token_urlsafe(_ID_BYTES)
+            id = known or secrets.token_urlsafe(_ID_BYTES if session.owner is None else _OWNED_ID_BYTES)
             document = new.document
             passage = Passage(
                 id=id,

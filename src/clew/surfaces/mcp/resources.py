@@ -29,7 +29,7 @@ TEMPLATE_NAME = "scratch"
 
 _LINKS_SINCE = "2025-06-18"
 """Older clients know no block that points to a resource."""
-_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]*)://scratch/([A-Za-z0-9_-]{22})/([A-Za-z0-9_-]{22})")
+_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]*)://scratch/([A-Za-z0-9_-]{22})/([A-Za-z0-9_-]{16,22})")
 
 Context = ServerRequestContext[Any, Any]
 
