@@ -109,6 +109,17 @@ def test_a_question_is_answered_by_quotes_or_not_at_all(project: Path, capsys: p
     assert "It nowhere mentions 'France'." in out
 
 
+# Verifies: REQ-d00366-D
+def test_a_quoted_memory_without_a_title_is_called_by_what_it_says(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert asked(project, capsys, "remember", "The lantern at the quay burns paraffin only.", "--why", "seen")[0] == 0
+    code, out = asked(project, capsys, "ask", "what does the lantern at the quay burn?", "--json")
+    quoted = json.loads(out)["quotes"]
+    assert (code, quoted[0]["kind"]) == (0, "memory"), out
+    assert quoted[0]["title"].startswith("The lantern at the quay")
+
+
 # Verifies: REQ-d00366-E
 def test_what_says_what_something_is_comes_before_what_has_its_name(
     project: Path, capsys: pytest.CaptureFixture[str]

@@ -115,7 +115,8 @@ def _said(call: "Call", unit: Unit, start: int, end: int, score: float) -> Said:
         quote=unit.body[start:end].strip(),
         kind="document" if unit.part == "section" else unit.part,
         id=unit.links[0] if unit.links and unit.part != "memory" else unit.id,
-        title=one_line(unit.title, 120),
+        # A memory may have no title of its own: what it says is its name, as in the search.
+        title=one_line(unit.title or unit.body, 120),
         place=f"{place}:{line}" if line else place,
         confidence=round(score, 2),
     )
