@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from clew.errors import InvalidArgument, Refused
-from clew.operation.paging import WIDEST
+from clew.operation.paging import COSTLIEST
 from clew.text.tokens import estimate_tokens, is_surely_within
 
 DEFAULT_TOKENS = 4_000
@@ -169,7 +169,7 @@ def longest_page(make: Callable[[int], S], most: int, max_tokens: int | None) ->
     budget = Budget.of(max_tokens)
 
     def has_room(page: S) -> bool:
-        return fits({**msgspec.to_builtins(page), "next_cursor": WIDEST}, budget)
+        return fits({**msgspec.to_builtins(page), "next_cursor": COSTLIEST}, budget)
 
     page = make(most)
     if most == 1 or has_room(page):
