@@ -103,8 +103,11 @@ def test_what_words_find_best_stays_first_while_it_waits_for_its_vector(engines:
     engine.index_vectors()
     engine.units.put([Unit(id="late", part="rule", title="Loan fee", body="loan fee loan fee")])
     assert search(engine, recipe="lexical").results[0].id == "late"
-    found = [hit.id for hit in search(engine, recipe="default", limit=40).results]
+    hits = search(engine, recipe="default", limit=40).results
+    found = [hit.id for hit in hits]
     nearest = [hit.id for hit in search(engine, recipe="dense", limit=3).results]
+    # Nothing was compared, so nothing may be taken for the nearness of its meaning.
+    assert [part.signal for part in hits[found.index("late")].why] == ["lexical", "usual"]
     # Only what is nearest in meaning as well comes before it.
     assert set(found[: found.index("late")]) <= set(nearest)
 

@@ -75,7 +75,7 @@ def test_a_write_that_fails_leaves_nothing_and_the_store_goes_on(store_factory: 
 
 
 def test_threads_that_write_one_record_lose_no_update(store_factory: StoreFactory) -> None:
-    start = threading.Barrier(6)
+    start = threading.Barrier(6, timeout=600)
 
     def count() -> None:
         with_own = store_factory.open()

@@ -72,7 +72,7 @@ def test_a_connection_that_ends_meanwhile_leaves_it_unknown_and_writes_nothing_t
         writer = threading.Thread(target=write)
         writer.start()
         while not other.execute(_OTHERS.format("pid") + "AND wait_event = 'advisory'").fetchall():
-            pass
+            assert writer.is_alive()
         other.execute(_OTHERS.format("pg_terminate_backend(pid, 60000)"))
         other.execute("SELECT pg_advisory_unlock(%s)", (lock_of(SCHEMA),))
         writer.join()

@@ -78,6 +78,7 @@ def verified(folder: Path, names: tuple[str, ...], root: Path) -> Iterator[tuple
 
 def _manifest(folder: Path) -> Manifest:
     file = folder / MANIFEST
+    _demand_file(file)
     try:
         data = file.read_bytes()
     except _ABSENT:
@@ -128,6 +129,7 @@ def _copied(file: Path, target: Path) -> Part:
 
 def _chunks(file: Path) -> Iterator[bytes]:
     """What a file of a backup holds. Its errors are those of the backup, and not of where the copy is written."""
+    _demand_file(file)
     try:
         with file.open("rb") as source:
             while chunk := source.read(_AT_ONCE):
@@ -136,6 +138,12 @@ def _chunks(file: Path) -> Iterator[bytes]:
         raise damaged(file, "it is missing") from None
     except OSError as error:
         raise _unreadable(file, error) from error
+
+
+def _demand_file(file: Path) -> None:
+    """A pipe or a device would be read without end."""
+    if file.exists() and not file.is_file():
+        raise damaged(file, "it is no file")
 
 
 def _unreadable(file: Path, error: OSError) -> StoreError:

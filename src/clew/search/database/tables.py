@@ -199,7 +199,7 @@ def make_tables(connection: Any, schema: str) -> None:
         connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", (f"clew search {schema}",))
         if connection.execute("SELECT to_regclass(%s)", (f"{name}.search_version",)).fetchone()[0] is None:
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name}")
-            connection.execute(f"SET LOCAL search_path TO {name}, public")
+            connection.execute(f"SET LOCAL search_path TO {name}, public, pg_temp")
             for statement in STATEMENTS:
                 connection.execute(statement)
         (made,) = connection.execute(f"SELECT version FROM {name}.search_version").fetchone()  # noqa: S608

@@ -77,6 +77,9 @@ class Rankings(Cache[bytes, Kept]):
         super().__init__(_RANKINGS_KEPT)
 
 
+USUAL = "usual"
+"""What a text counts for by meaning as long as it has no vector."""
+
 key_of: Callable[[Mapping[str, Any]], bytes] = msgspec.json.Encoder(order="deterministic").encode
 """Under what the ranking of a question is kept."""
 
@@ -107,6 +110,7 @@ def rank(
         words = learning.search(query, limit=by_words.depth, restrict=restrict)
     check()
     rankings: dict[str, Scores] = {}
+    waiting: set[int] = set()
     notes = list(words.notes)
     if by_words is not None:
         rankings["lexical"] = tuple([(hit.unit, hit.score) for hit in words.hits])
@@ -122,9 +126,12 @@ def rank(
         indexed = dense.state(reading)
         if by_words is not None and rankings["dense"] and indexed.state == "indexing":
             candidates = [hit.unit for hit in words.hits]
-            rankings["dense"] = _with_usual(rankings["dense"], candidates, dense.vectors_of(reading, candidates))
-            recipe = _weighted(recipe, by_meaning, indexed.embedded / indexed.units)
+            waiting = set(candidates).difference(dense.vectors_of(reading, candidates))
+            rankings["dense"] = _with_usual(rankings["dense"], candidates, waiting)
+            recipe = _weighted(recipe, by_meaning, indexed.embedded / indexed.units, more=len(waiting))
     fused = fuse(rankings, recipe)
+    if waiting:
+        fused = tuple(_without_cosine(each) if each.id in waiting else each for each in fused)
     if recipe.agreement is not None and asks_around(query, recipe.agreement):
         vectors = dense.vectors_of(reading, [result.id for result in fused[: recipe.agreement.among]])
         fused = agree(fused, vectors, recipe.agreement)
@@ -145,19 +152,28 @@ def rank(
     )
 
 
-def _with_usual(ranking: Scores, candidates: Sequence[int], has_vector: Collection[int]) -> Scores:
-    """A ranking by meaning in which what words found and has no vector yet is as near as is usual for what they find:
-    else whatever has a vector would be before it."""
+def _with_usual(ranking: Scores, candidates: Sequence[int], waiting: Collection[int]) -> Scores:
+    """A ranking by meaning in which what words found and waits for its vector is as near as is usual for what they
+    find: else whatever has a vector would be before it."""
     scores = dict(ranking)
-    known = [scores.get(each, ranking[-1][1]) for each in candidates if each in has_vector] or list(scores.values())
+    known = [scores.get(each, ranking[-1][1]) for each in candidates if each not in waiting] or list(scores.values())
     usual = sum(known) / len(known)
-    scores |= {each: usual for each in candidates if each not in has_vector}
+    scores |= dict.fromkeys(waiting, usual)
     return tuple(sorted(scores.items(), key=lambda hit: (-hit[1], hit[0])))
 
 
-def _weighted(recipe: Recipe, signal: Signal, share: float) -> Recipe:
-    """The recipe with a share of one signal's weight."""
-    changed = msgspec.structs.replace(signal, weight=signal.weight * share)
+def _without_cosine(result: Fused[int]) -> Fused[int]:
+    """A result that counts as near as is usual, under a name of its own: nothing was compared, and nobody may take the
+    usual nearness for that of two texts."""
+    parts = [
+        msgspec.structs.replace(each, signal=USUAL) if each.signal == "dense" else each for each in result.contributions
+    ]
+    return msgspec.structs.replace(result, contributions=tuple(parts))
+
+
+def _weighted(recipe: Recipe, signal: Signal, share: float, more: int) -> Recipe:
+    """The recipe with a share of one signal's weight, and room for `more` results of it."""
+    changed = msgspec.structs.replace(signal, weight=signal.weight * share, depth=signal.depth + more)
     return msgspec.structs.replace(
         recipe, signals=tuple(changed if each is signal else each for each in recipe.signals)
     )

@@ -11,7 +11,8 @@ from clew.store.postgres.connections import Connections
 from clew.store.postgres.faults import read_only
 from clew.store.postgres.inspection import TABLES
 
-_PAUSE = 0.05
+_PAUSES = (0.05, 2.0)
+"""The first and the longest: each try writes the table anew, while others wait."""
 
 
 def compact(connections: Connections, patience: float) -> None:
@@ -19,6 +20,7 @@ def compact(connections: Connections, patience: float) -> None:
     until they are replaced. StoreReadOnly for who does not own the tables, StoreBusy where somebody sees what was
     deleted all the time: a row that a transaction may still read is taken along into the new table."""
     deadline = time.monotonic() + patience
+    pause, longest = _PAUSES
     seen: list[int] = []
 
     def hear(diagnostic: Diagnostic) -> None:
@@ -45,9 +47,10 @@ def compact(connections: Connections, patience: float) -> None:
                     if time.monotonic() >= deadline:
                         raise StoreBusy(
                             f"Bytes of what was deleted are left in {connections.address}, table {table}: a transaction"
-                            " that began before still sees them.",
+                            " that is open still sees rows that are gone.",
                             hint="End the sessions that hold a transaction open, and run the command again.",
                         )
-                    time.sleep(_PAUSE)
+                    time.sleep(pause)
+                    pause = min(2 * pause, longest)
         finally:
             connection.lent.remove_notice_handler(hear)

@@ -384,6 +384,10 @@ def options(name: str) -> dict[str, Any]:
         "autocommit": True,
         "connect_timeout": CONNECT_SECONDS,
         "tcp_user_timeout": UNACKNOWLEDGED_MILLISECONDS,
+        # A host that goes away while its answer is waited for owes no acknowledgement: it is asked whether it is there.
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
         "application_name": name,
         "client_encoding": "UTF8",
     }
