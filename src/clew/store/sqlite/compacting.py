@@ -28,7 +28,11 @@ def compact(connections: Connections, patience: float) -> None:
     deadline = time.monotonic() + patience
     while True:
         try:
-            with connections.reading() as connection, translated(connections.path):
+            with (
+                connections.reading() as connection,
+                translated(connections.path),
+                _waiting(connection, deadline - time.monotonic()),
+            ):
                 connection.execute("VACUUM")
                 busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             if not busy and not size_of(log_of(connections.path)):
@@ -42,3 +46,14 @@ def compact(connections: Connections, patience: float) -> None:
                 hint="End the other processes of Clew on this project, and run the command again.",
             )
         time.sleep(_PAUSE)
+
+
+@contextmanager
+def _waiting(connection: sqlite3.Connection, seconds: float) -> Iterator[None]:
+    """SQLite itself waits for others at most this long, instead of the connection's usual time."""
+    (usual,) = connection.execute("PRAGMA busy_timeout").fetchone()
+    connection.execute(f"PRAGMA busy_timeout = {max(0, int(seconds * 1000))}")
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {usual}")
