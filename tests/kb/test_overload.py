@@ -14,9 +14,9 @@ from tests.kb.conftest import CONFIG
 from clew.config import EmbedSettings
 from clew.errors import InvalidCursor, TimedOut
 from clew.kb.answer.answering import EvidenceRequest, QuotedAnswer, answer
-from clew.kb.answer.finding import Finder, Mode, Narrowing
+from clew.kb.answer.finding import Finder, FoundSections, Mode, Narrowing
 from clew.kb.answer.passages import Caller
-from clew.kb.answer.shortlist import PageOptions, SearchRequest
+from clew.kb.answer.shortlist import KeptPages, PageOptions, SearchRequest
 from clew.kb.ingest.units import units_of
 from clew.operation.call import Call, Deadline, carry_out
 from clew.operation.listing import all_tools
@@ -168,11 +168,26 @@ BUOYS = {
 }
 
 
+WATCHES = "# Watches\n\n" + "\n\n".join(
+    f"On watch {number} the bell rings {'loudly ' * (12 - number)}{'and far over the sea ' * 10}{'.' * number}"
+    for number in range(8)
+)
+"""One section of eight windows. The first says most by its words; one of them is nearest to a question, whatever that
+is, as their lengths give vectors."""
+
+
 @pytest.fixture
-def buoys(make: Callable[..., Project], blocked: Blocked, monkeypatch: pytest.MonkeyPatch) -> Project:
+def files() -> dict[str, str]:
+    return BUOYS
+
+
+@pytest.fixture
+def buoys(
+    make: Callable[..., Project], files: dict[str, str], blocked: Blocked, monkeypatch: pytest.MonkeyPatch
+) -> Project:
     """A project with vectors of its documents, whose encoder is too busy for the next question."""
     monkeypatch.setattr(Spaces, "configured", lambda spaces: blocked)
-    project = make(BUOYS, config=CONFIG.replace('kind = "none"', 'kind = "minilm"'))
+    project = make(files, config=CONFIG.replace('kind = "none"', 'kind = "minilm"'))
     project.kb.index()
     engine = project.index.engine
     assert engine is not None
@@ -221,6 +236,23 @@ def test_a_further_page_goes_on_as_the_first_one_was_found(
 
 
 # Verifies: REQ-d00404-E
+@pytest.mark.parametrize("files", [{"docs/watches.md": WATCHES}])
+def test_a_cursor_leads_on_in_its_own_order_of_quotes_of_the_same_sections(
+    buoys: Project, blocked: Blocked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = {"question": "Which bell rings loudly?"}
+    by_words = _call(buoys, "kb.retrieve_evidence", **asked, max_quotes=8)
+    first = _call(buoys, "kb.retrieve_evidence", **asked, max_quotes=3)
+    _recovered(blocked, monkeypatch)
+    by_meaning = _call(buoys, "kb.retrieve_evidence", **asked, max_quotes=8)
+    other = _call(buoys, "kb.retrieve_evidence", **asked, max_quotes=3)
+    assert _lines(by_meaning) != _lines(by_words)
+    for page, everything in ((first, by_words), (other, by_meaning)):
+        rest = _call(buoys, "kb.retrieve_evidence", **asked, max_quotes=8, cursor=page["next_cursor"])
+        assert _lines(page) + _lines(rest) == _lines(everything)
+
+
+# Verifies: REQ-d00404-E
 def test_a_further_page_is_refused_once_a_document_on_it_changed(
     buoys: Project, blocked: Blocked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,5 +264,31 @@ def test_a_further_page_is_refused_once_a_document_on_it_changed(
         _call(buoys, "kb.retrieve_evidence", **asked, cursor=first["next_cursor"])
 
 
+# Verifies: REQ-d00404-F
+def test_what_further_pages_go_on_with_is_bounded_and_forgotten_after_a_while(buoys: Project) -> None:
+    kb = buoys.kb
+    found = kb.finder.find("Which bell rings loudly?", limit=10)
+    now = [0.0]
+    kept: KeptPages[FoundSections] = KeptPages(60.0, monotonic=lambda: now[0])
+
+    def before(cursor: str) -> FoundSections | None:
+        pages = Pages(buoys.context.cursors, "kb.search", {}, cursor)
+        return kept.before(pages, kb.library, kb.boundary())
+
+    # Texts of a few words in ten sections take tens of kilobytes: so many of them do not stay.
+    for number in range(1_000):
+        kept.keep(str(number), kb.boundary(), found)
+    assert before("0") is None
+    assert before("999") == found
+    now[0] = 59.0
+    assert before("999") == found
+    now[0] = 119.0
+    assert before("999") is None
+
+
 def _sections(items: Sequence[dict[str, Any]]) -> list[str]:
     return [each["section_id"] for each in items]
+
+
+def _lines(answer: dict[str, Any]) -> list[int]:
+    return [each["line"] for each in answer["quotes"]]

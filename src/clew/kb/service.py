@@ -94,21 +94,22 @@ def corpus_of(context: Context) -> Corpus:
 class KnowledgeBase:
     def __init__(self, context: Context) -> None:
         settings, corpus = context.config.kb, corpus_of(context)
+        scratch_seconds = settings.scratch_minutes * 60.0
         self._context = context
         self._corpus = corpus
         self._settings = settings
         self._library = Once(lambda: Library(self._path, patience=PATIENCE_SECONDS))
         self.scratch = ScratchStore(
             ScratchLimits(
-                ttl_seconds=settings.scratch_minutes * 60.0,
+                ttl_seconds=scratch_seconds,
                 total_bytes=settings.scratch_mb * MEGABYTE,
                 session_bytes=settings.session_scratch_mb * MEGABYTE,
             )
         )
         """Texts that answers point to."""
         self.passages = Passages(self.scratch, self._fate)
-        self.shortlist = Shortlist(self, graph=settings.graph)
-        self.quoting = Quoting(self, graph=settings.graph)
+        self.shortlist = Shortlist(self, graph=settings.graph, idle_seconds=scratch_seconds)
+        self.quoting = Quoting(self, graph=settings.graph, idle_seconds=scratch_seconds)
         self.keeper = DocumentKeeper(
             corpus, self.index, self._is_empty, stores=self._stores, follows_files=context.config.auto_refresh
         )

@@ -4,6 +4,7 @@ What is quoted is data. It is never mixed with Clew's own words, whatever it say
 """
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -96,7 +97,8 @@ class ReadFor(msgspec.Struct, frozen=True, kw_only=True):
 
 def answer(finder: Finder, request: EvidenceRequest) -> QuotedAnswer:
     """The best spans of the best documents."""
-    return quoted(request, read_for(finder, request))
+    read = read_for(finder, request)
+    return quoted(request, read, ranked_quotes(request, read))
 
 
 def read_for(
@@ -144,12 +146,8 @@ def spells_out(text: str, name: str) -> bool:
     return re.search(rf"\b{words}\b", text, re.IGNORECASE) is not None
 
 
-def quoted(request: EvidenceRequest, read: ReadFor, offset: int = 0, *, is_first: bool = True) -> QuotedAnswer:
-    """The spans that say most about the question, after the first so many. If the first answer was
-    that nothing answers the question, a second call gets what is nearest."""
-    end = offset + request.limits.max_quotes
-    # One more than is shown tells whether there is more.
-    up_to = msgspec.structs.replace(request.limits, max_quotes=end + 1)
+def ranked_quotes(request: EvidenceRequest, read: ReadFor) -> tuple[Quote, ...]:
+    """All that can be quoted of what was read, best first: what the pages of an answer show."""
     best = max((each.score for each in read.sections), default=0.0)
     passages = [
         WeighedText(
@@ -160,7 +158,17 @@ def quoted(request: EvidenceRequest, read: ReadFor, offset: int = 0, *, is_first
         )
         for each in read.sections
     ]
-    found = window_evidence(read.asked, passages, up_to)
+    return window_evidence(read.asked, passages, msgspec.structs.replace(request.limits, max_quotes=sys.maxsize))
+
+
+def quoted(
+    request: EvidenceRequest, read: ReadFor, ranked: Sequence[Quote], offset: int = 0, *, is_first: bool = True
+) -> QuotedAnswer:
+    """The spans that say most about the question, after the first so many. If the first answer was
+    that nothing answers the question, a second call gets what is nearest."""
+    end = offset + request.limits.max_quotes
+    # One more than is shown tells whether there is more.
+    found = ranked[: end + 1]
     if is_first and (reason := _why_not(found, read)) is not None:
         return _absent(read, found, reason)
     quotes = found[offset:end]
@@ -216,10 +224,10 @@ _LONGEST_MISSING = 200
 
 
 class Quoting:
-    def __init__(self, kb: "KnowledgeBase", *, graph: bool) -> None:
+    def __init__(self, kb: "KnowledgeBase", *, graph: bool, idle_seconds: float) -> None:
         self._kb = kb
         self._graph = graph
-        self._kept: KeptPages[ReadFor] = KeptPages()
+        self._kept: KeptPages[ReadFor] = KeptPages(idle_seconds)
 
     def extract(self, request: EvidenceRequest, ids: Iterable[str], caller: Caller) -> results.Evidence:
         """The spans of the passages that say most about a question."""
@@ -254,9 +262,11 @@ class Quoting:
         if read is None:
             read = read_for(self._kb.finder, request, boundary=caller.boundary, check=caller.check)
         # What was found is returned even if it is late: on a busy machine most of the time went into waiting.
-        state = fingerprint(read.sections)
+        ranked = ranked_quotes(request, read)
+        # Of the same sections, words and meaning quote in different orders.
+        state = fingerprint(read.sections, [(quote.passage, quote.start, quote.end) for quote in ranked])
         offset = pages.start(state)
-        answered = quoted(request, read, offset, is_first=pages.is_first)
+        answered = quoted(request, read, ranked, offset, is_first=pages.is_first)
         passages = list(self._read_for(answered.sections, answered.quotes, caller))
         sources, cut = fitting(
             [

@@ -1,6 +1,8 @@
 """The shortlist: what a search shows, never whole texts."""
 
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import msgspec
@@ -20,8 +22,10 @@ from clew.text.hashing import content_hash
 if TYPE_CHECKING:
     from clew.kb.service import KnowledgeBase
 
-_CHARACTERS_KEPT = 4_000_000
-"""Of the sections that further pages are made from."""
+_BYTES_KEPT = 8 * 1024 * 1024
+"""Of the sections that further pages are made from: about two hundred answers."""
+_OVERHEAD_BYTES = 3_000
+"""What a section costs besides its text, roughly: its records, its preview and why it was found."""
 _GRAPH_OFF = "The graph is switched off (kb.graph = false): searched by words and meaning only."
 
 
@@ -47,10 +51,10 @@ class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Shortlist:
-    def __init__(self, kb: "KnowledgeBase", *, graph: bool) -> None:
+    def __init__(self, kb: "KnowledgeBase", *, graph: bool, idle_seconds: float) -> None:
         self._kb = kb
         self._graph = graph
-        self._kept: KeptPages[FoundSections] = KeptPages()
+        self._kept: KeptPages[FoundSections] = KeptPages(idle_seconds)
 
     def keep(self, cursor: str | None, found: FoundSections, caller: Caller) -> None:
         """Remember what the page shows that a cursor leads to."""
@@ -127,10 +131,11 @@ def chosen_mode(asked: Mode, *, graph: bool) -> tuple[Mode, tuple[str, ...]]:
     return Mode.VECTOR_ONLY, (_GRAPH_OFF,) if asked is Mode.AUTO else ()
 
 
-def fingerprint(found: Sequence[FoundSection]) -> str:
-    """Names a ranking: a page is the next one only of the ranking whose pages came before."""
+def fingerprint(found: Sequence[FoundSection], quotes: Sequence[tuple[int, int, int]] = ()) -> str:
+    """Names a ranking of sections, and one of what is quoted of them: a page is the next one only of the ranking whose
+    pages came before."""
     ranked = [(each.section.id, each.section.version) for each in found]
-    return content_hash(msgspec.json.encode(ranked), size=12)
+    return content_hash(msgspec.json.encode((ranked, quotes)), size=12)
 
 
 class Listed(Protocol):
@@ -147,8 +152,10 @@ class KeptPages(Generic[L]):
     """What the pages before a cursor were made from, so that the next one goes on with it, although vectors came in
     meanwhile, or an encoder that was too busy answers again. Safe under threads."""
 
-    def __init__(self) -> None:
-        self._kept: Cache[tuple[str, Boundary], L] = Cache(_CHARACTERS_KEPT, size_of=_characters)
+    def __init__(self, idle_seconds: float, *, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._kept: Cache[tuple[str, Boundary], L] = Cache(
+            _BYTES_KEPT, size_of=_bytes, idle_seconds=idle_seconds, clock=monotonic
+        )
 
     def keep(self, cursor: str | None, boundary: Boundary, listed: L) -> None:
         if cursor is not None:
@@ -168,8 +175,8 @@ class KeptPages(Generic[L]):
         return listed if is_same else None
 
 
-def _characters(listed: Listed) -> int:
-    return 1 + sum(len(each.text) for each in listed.sections)
+def _bytes(listed: Listed) -> int:
+    return _OVERHEAD_BYTES + sum(_OVERHEAD_BYTES + sys.getsizeof(each.text) for each in listed.sections)
 
 
 def source_of(found: FoundSection) -> str:
