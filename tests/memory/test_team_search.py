@@ -283,6 +283,18 @@ def test_a_purge_of_a_writer_who_is_no_owner_leaves_nothing_with_others_and_asks
         postgres.execute(f"DROP USER {name}_wim")
 
 
+# Verifies: REQ-d00492-B
+def test_an_owner_s_purge_takes_out_what_a_writer_s_left_and_no_start_does_it_again(
+    memories: tuple[Memory, Memory],
+) -> None:
+    one, _ = memories
+    secret = one.store(TEXT)
+    store = one.project.memory.home.store
+    store.put(PURGES, BYTES_LEFT, {}, actor="wim")
+    take_out(one.project, ids=(secret,))
+    assert _purges(one.project) == []
+
+
 class Thrown:
     """Which indexes were thrown away."""
 

@@ -34,7 +34,7 @@ def test_what_somebody_still_sees_is_waited_for_and_else_said_to_be_left(
         write(store, "n1", {"text": SECRET})
         with psycopg.connect(database) as reader:
             reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-            reader.execute(f"SELECT count(*) FROM {SCHEMA}.events")
+            reader.execute(f"SELECT count(*) FROM {SCHEMA}.versions")
             store.rewrite(without(SECRET))
 
             clock = SimpleNamespace(monotonic=lambda: next(now), sleep=lambda _: None)
@@ -48,3 +48,25 @@ def test_what_somebody_still_sees_is_waited_for_and_else_said_to_be_left(
             clock.sleep = lambda _: reader.rollback()
             store.compact()
             assert not holding_the_secret(location)
+
+
+# Verifies: REQ-d00320-A
+def test_what_others_changed_since_a_purge_is_not_taken_for_what_was_purged(database: str) -> None:
+    demand_postgres()
+    import psycopg
+
+    from clew.store.postgres.engine import open_postgres
+
+    with closing(open_postgres(Address(database), SCHEMA, create=True, busy_timeout=5.0)) as store:
+        write(store, "n1", {"text": SECRET})
+        write(store, "n2", {"text": "one"})
+        store.rewrite(without(SECRET))
+        with psycopg.connect(database) as reader:
+            # A dump, say, which is at it for hours while others work.
+            reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            reader.execute(f"SELECT count(*) FROM {SCHEMA}.versions")
+            write(store, "n2", {"text": "two"})
+            job = store.start_job("index")
+            store.advance_job(job.id, done=1)
+            store.compact()
+        assert not holding_the_secret(f"{database} {SCHEMA}")

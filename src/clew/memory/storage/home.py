@@ -146,11 +146,8 @@ class Home:
             is_compact = self.compact()
             if pending is not None:
                 self.end_purge("clew", is_compact=is_compact)
-            if left is not None and is_compact:
-                with self.store.transaction(actor="clew", reason="a purge is finished") as transaction:
-                    transaction.delete(PURGES, BYTES_LEFT, if_version=left.version)
-        except (NotFound, Conflict, StoreReadOnly, StoreBusy, StoreUnreachable):
-            # Another process was quicker, or it is left to somebody who may write to the team's store.
+        except (StoreReadOnly, StoreBusy, StoreUnreachable):
+            # It is left to somebody who may write to the team's store.
             if not self.is_team:
                 raise
 
@@ -178,12 +175,18 @@ class Home:
     def compact(self) -> bool:
         """Leave no byte of what was purged in the store's files. False where only an owner of the team's store can, or
         nobody can at the moment, because somebody's transaction still sees it."""
+        left = self.store.get(PURGES, BYTES_LEFT)
         try:
             self.store.compact()
         except (StoreReadOnly, StoreBusy):
             if not self.is_team:
                 raise
             return False
+        if left is not None:
+            # Another process may have been quicker, or may have left more since.
+            reason = "a purge is finished"
+            with suppress(NotFound, Conflict), self.store.transaction(actor="clew", reason=reason) as transaction:
+                transaction.delete(PURGES, BYTES_LEFT, if_version=left.version)
         return True
 
     def end_purge(self, actor: str, *, is_compact: bool) -> None:
