@@ -112,6 +112,27 @@ def test_what_words_find_best_stays_first_while_it_waits_for_its_vector(engines:
     assert set(found[: found.index("late")]) <= set(nearest)
 
 
+# Verifies: REQ-d00035-H
+def test_what_is_found_by_words_alone_waits_for_no_vector(engines: Engines, word_counts: Any) -> None:
+    engine = engines(word_counts.settings())
+    engine.units.put([*rules(40), Unit(id="code", part="code", title="loan_fee", body="loan fee loan fee")])
+    engine.index_vectors()
+    engine.units.put([Unit(id="late", part="rule", title="Loan fee", body="loan fee loan fee")])
+    assert engine.state().state == "indexing"
+    question = Question(text="loan fee", scope=Scope(parts=("rule", "code")), recipe="default", limit=40)
+    signals = {hit.id: [part.signal for part in hit.why] for hit in engine.search(question).results}
+    assert (signals["code"], signals["late"]) == (["lexical"], ["lexical", "usual"])
+    # Nor does it change how near is usual.
+    usual = {
+        part.score
+        for parts in (("rule", "code"), ("rule",))
+        for hit in engine.search(msgspec.structs.replace(question, scope=Scope(parts=parts))).results
+        for part in hit.why
+        if part.signal == "usual"
+    }
+    assert len(usual) == 1
+
+
 # Verifies: REQ-d00035-C
 def test_an_answer_says_how_much_is_indexed(engines: Engines, word_counts: Any) -> None:
     engine = engines(word_counts.settings())

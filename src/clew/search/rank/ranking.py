@@ -30,7 +30,7 @@ from clew.search.rank.neighbourhood import Adjacency, Neighbourhood
 from clew.search.rank.pagerank import personalised_pagerank, seeds_from
 from clew.search.rank.recipes import Agreement, Expansion, Recipe, Signal
 from clew.search.rank.surroundings import surround
-from clew.search.units import Condition, compile_condition
+from clew.search.units import WORDS_ONLY, Condition, Filters, Scope, compile_condition
 
 if TYPE_CHECKING:
     import numpy as np
@@ -125,7 +125,7 @@ def rank(
         check()
         indexed = dense.state(reading)
         if by_words is not None and rankings["dense"] and indexed.state == "indexing":
-            candidates = [hit.unit for hit in words.hits]
+            candidates = _with_vectors(reading, [hit.unit for hit in words.hits], question.scope)
             waiting = set(candidates).difference(dense.vectors_of(reading, candidates))
             rankings["dense"] = _with_usual(rankings["dense"], candidates, waiting)
             recipe = _weighted(recipe, by_meaning, indexed.embedded / indexed.units, more=len(waiting))
@@ -150,6 +150,17 @@ def rank(
         reason=None if fused else NOTHING_FOUND,
         notes=(*notes, *(_read_as(each) for each in words.corrections)),
     )
+
+
+_BY_WORDS_ALONE = compile_condition(Scope(parts=tuple(sorted(WORDS_ONLY))), Filters())
+
+
+def _with_vectors(reading: "Reading", units: Sequence[int], scope: Scope) -> Sequence[int]:
+    """Those of the units that have vectors, or get them."""
+    if WORDS_ONLY.isdisjoint(scope.parts):
+        return units
+    never = set(reading.allowed(_BY_WORDS_ALONE, units))
+    return [each for each in units if each not in never]
 
 
 def _with_usual(ranking: Scores, candidates: Sequence[int], waiting: Collection[int]) -> Scores:
