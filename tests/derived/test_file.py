@@ -217,9 +217,11 @@ assert len(notes(file)) == 100
 
 # Verifies: REQ-o00010-D
 @pytest.mark.skipif(sys.platform == "win32", reason="the size of files cannot be limited here")
-def test_a_disk_that_fills_up_while_a_file_is_written_anew_is_given_back(tmp_path: Path) -> None:
+def test_a_disk_that_fills_up_while_a_file_is_written_anew_is_given_back(
+    tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
     command = [sys.executable, "-c", FILLED_UP, str(tmp_path / "notes.db")]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=pytestconfig.rootpath, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
@@ -249,3 +251,16 @@ def test_a_file_that_is_upgraded_gets_pages_of_its_present_size_unless_another_h
                 assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
             add(file, "more")
         old.close()
+
+
+# Verifies: REQ-o00010-C
+def test_a_file_that_got_pages_of_another_size_was_written_anew_by_that(tmp_path: Path) -> None:
+    path, newer = tmp_path / "notes.db", SCHEMA._replace(version=4, page_size=1024, upgrade=lambda connection: True)
+    with closing(filled(path)) as old:
+        assert old.tidy()
+    with closing(DerivedFile(path, newer)) as file:
+        assert not file.tidy()
+        # It grows from there.
+        for number in range(60):
+            add(file, f"more {number} " + "long " * 1_000)
+        assert file.tidy()

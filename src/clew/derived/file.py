@@ -160,9 +160,7 @@ class DerivedFile:
         with self.writing() as connection:
             self.before_tidying(connection)
         with self.unbound() as connection:
-            connection.execute("VACUUM")
-            # The header has a place for a number of the owner's. Zero of an untouched file is less than any.
-            connection.execute(f"PRAGMA application_id = {_pages(connection):d}")
+            _vacuum(connection)
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def before_tidying(self, connection: Connection) -> None:
@@ -232,7 +230,7 @@ class DerivedFile:
                 return
             connection.execute("PRAGMA journal_mode = DELETE")
             connection.execute(f"PRAGMA page_size = {self._schema.page_size:d}")
-            connection.execute("VACUUM")
+            _vacuum(connection)
         self._make(connections)
 
     def _ready(self) -> Connections:
@@ -296,6 +294,13 @@ def throw_away(place: Path) -> None:
         return
     for suffix in ("", "-wal", "-shm", "-journal"):
         place.with_name(place.name + suffix).unlink(missing_ok=True)
+
+
+def _vacuum(connection: Connection) -> None:
+    """Write a file anew, and note its size: from there it grows."""
+    connection.execute("VACUUM")
+    # The header has a place for a number of the owner's. Zero of an untouched file is less than any.
+    connection.execute(f"PRAGMA application_id = {_pages(connection):d}")
 
 
 def _pages(connection: Connection) -> int:
