@@ -222,6 +222,21 @@ def test_the_copy_of_a_restore_that_is_under_way_stays(kept: Path, tmp_path: Pat
     assert elsewhere.exists()
 
 
+# Verifies: REQ-d00482-E
+def test_what_a_killed_restore_left_goes_also_where_its_lock_is_gone(tmp_path: Path) -> None:
+    state = tmp_path / ".clew"
+    (state / "restoring").mkdir(parents=True)
+    (state / "restoring" / "memory.db").write_bytes(b"kestrel")
+    assert delete_leftover(state)
+    assert not (state / "restoring").exists()
+    # A lock that came with a project and leads elsewhere makes no file there.
+    (state / "restoring.lock").unlink()
+    (state / "restoring.lock").symlink_to(tmp_path / "elsewhere")
+    (state / "restoring").mkdir()
+    assert not delete_leftover(state)
+    assert not (tmp_path / "elsewhere").exists()
+
+
 _UNREADABLE = Path("/proc/self/mem")
 """To read it from its beginning is an input/output error, for everybody."""
 

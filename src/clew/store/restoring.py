@@ -8,6 +8,7 @@ tells them whether a restore is still under way.
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from clew.edit.locking import locked
 from clew.edit.replacing import translated
@@ -49,10 +50,18 @@ def delete_leftover(state: Path) -> bool:
     folder = state / FOLDER
     if not folder.exists():
         return False
-    with suppress(OSError), (state / _LOCK).open("rb") as lock, locked(lock, 0) as is_alone:
+    with suppress(OSError), _opened(state / _LOCK) as lock, locked(lock, 0) as is_alone:
         if is_alone:
             _delete(folder)
     return not folder.exists()
+
+
+def _opened(lock: Path) -> IO[bytes]:
+    """The lock that a restore left, or a new one where it is gone; never a file elsewhere that a link names."""
+    try:
+        return lock.open("rb")
+    except FileNotFoundError:
+        return lock.open("xb")
 
 
 def _delete(folder: Path) -> None:
