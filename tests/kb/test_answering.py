@@ -107,3 +107,48 @@ def test_the_name_of_a_heading_leads_to_it_and_is_not_quoted(make: Callable[...,
     (quote,) = answer(kb.finder, EvidenceRequest(question="When does the fog bell ring?")).quotes
     assert quote.quote == "The fog bell\n\nIt rings at {#night}."
     assert (quote.section_id, quote.line) == ("doc:docs/bells.md#fog", 3)
+
+
+SPEC = """# REQ-d00001: The fog bell
+
+**Level**: DEV | **Status**: Active | **Implements**: REQ-o00001
+
+The fog bell SHALL ring every ten seconds.
+
+*End* *The fog bell* | **Hash**: 1a2b3c4d
+
+---
+
+# REQ-d00002: The lamp
+
+**Level**: DEV
+**Status**: Draft
+
+The level of the lamp SHALL be high.
+*End* *The lamp* | **Hash**: 5e6f7a8b
+"""
+
+
+# Verifies: REQ-d00402-J
+def test_lines_of_requirements_that_are_for_programs_are_neither_quoted_nor_previewed(
+    make: Callable[..., Project],
+) -> None:
+    kb = opened(make, {"docs/bells.md": SPEC}).kb
+    for question, said, line in (
+        ("What is the level and the status of the fog bell?", "The fog bell SHALL ring every ten seconds.", 5),
+        ("Where does The lamp end, with which hash and status?", "The level of the lamp SHALL be high.", 16),
+    ):
+        found = answer(kb.finder, EvidenceRequest(question=question))
+        assert (said, line) in [(each.quote, each.line) for each in found.quotes]
+        shown = [each.quote for each in found.quotes] + [each.preview for each in kb.finder.find(question).sections]
+        assert shown
+        assert not [each for each in shown if "*End*" in each or "**" in each]
+
+
+# Verifies: REQ-d00402-J
+def test_what_only_looks_like_lines_of_requirements_is_quoted(make: Callable[..., Project]) -> None:
+    page = "# Bells\n\n**Status**: accepted\n\nA bell is written so:\n\n```\n**Level**: DEV | **Status**: Active\n```\n"
+    kb = opened(make, {"docs/bells.md": page}).kb
+    (quote,) = answer(kb.finder, EvidenceRequest(question="What is the status of bells?")).quotes
+    assert "**Status**: accepted" in quote.quote
+    assert "**Level**: DEV | **Status**: Active" in quote.quote

@@ -228,3 +228,10 @@ def test_a_cut_keeps_whole_words_unless_that_costs_half_the_text() -> None:
     assert fitting_end("one " + "x" * 100, 0, 104, max_chars=50) == 50
     assert fitting_end("one two", 0, 7) == 7
     assert fitting_end("one two", 4, 7, max_tokens=0) == 4
+
+
+# Verifies: REQ-d00402-J
+def test_lines_of_requirements_that_are_for_programs_are_no_evidence() -> None:
+    text = "**Level**: DEV | **Status**: Active\r\n\r\nThe status lamp is lit.\r\n\r\n*End* *The status lamp*\r\n"
+    (quote,) = evidence("the status", [text])
+    assert text[quote.start : quote.end] == "The status lamp is lit."

@@ -5,6 +5,7 @@
 1. The question's tokens are its runs of letters and digits, in lower case, of at least three characters; only when
    there is none, of at least two.
 2. A text is cut into fenced code blocks and, between them, at blank lines, bullets and `.`, `?` or `!` before space.
+   Lines of requirement files that are for programs (`structure`) are left out.
 3. A span scores the share of the question's tokens that are tokens of the span. Ties go to the shorter span, then to
    the earlier one in its passage, then to the earlier passage.
 4. The best spans that share a token with the question are quoted, each cut to a number of tokens and characters. A
@@ -20,6 +21,8 @@ from heapq import nsmallest
 import msgspec
 
 from clew.errors import InvalidArgument
+from clew.search.quote.samples import without
+from clew.search.quote.structure import structure
 from clew.text.sentences import is_heading, plain_spans
 from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
 
@@ -179,7 +182,10 @@ def _furthest(low: int, high: int, fits: Callable[[int], bool]) -> int:
 
 
 def _overlapping(tokens: frozenset[str], passage: int, text: str) -> Iterator[_Candidate]:
+    lines = structure(text)
     for start, end in plain_spans(text):
+        if not without(lines, text, start, end):
+            continue
         matched = tokens.intersection(_TOKEN.findall(text[start:end].lower()))
         yield _Candidate(passage, start, end, len(matched) / max(1, len(tokens)))
 

@@ -5,7 +5,9 @@ a bakery would write its requirements.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
+from operator import itemgetter
 
 _FENCE = re.compile(
     r"^[ \t]*(?P<mark>`{3,}|~{3,})[ \t]*\{?\.?"
@@ -22,12 +24,15 @@ def samples(text: str) -> list[tuple[int, int]]:
 
 def without(spans: list[tuple[int, int]], text: str, start: int, end: int) -> str:
     """text[start:end] without what stands in the spans, which are in order."""
-    return "".join(_outside(spans, text, start, end))
+    return "".join(text[first:last] for first, last in outside(spans, start, end))
 
 
-def _outside(spans: list[tuple[int, int]], text: str, start: int, end: int) -> Iterator[str]:
-    for first, last in spans:
-        if first < end and start < last:
-            yield text[start : max(start, first)]
-            start = min(end, last)
-    yield text[start:end]
+def outside(spans: list[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
+    """What is left between `start` and `end` without the spans, which are in order."""
+    for place in range(bisect_right(spans, start, key=itemgetter(1)), len(spans)):
+        first, last = spans[place]
+        if first >= end:
+            break
+        yield start, max(start, first)
+        start = min(end, last)
+    yield start, end

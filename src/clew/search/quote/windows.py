@@ -35,7 +35,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from clew.search.quote.evidence import Limits, Quote, checked, fitting_end, window
-from clew.search.quote.samples import samples, without
+from clew.search.quote.samples import outside, samples, without
+from clew.search.quote.structure import structure
 from clew.text.sentences import Kind, is_term, sentences
 from clew.text.stem import stem
 from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
@@ -224,8 +225,8 @@ def window_evidence(
         _Cut(number, start, end, said, _own_words(passage.text, start, end, shown))
         for number, passage in enumerate(passages)
         for shown in (samples(passage.text),)
-        for start, end, says_what_follows in _windows(passage.text, limits)
-        if not says_what_follows and (said := _words(passage.text[start:end]))
+        for start, end in _saying(passage.text, limits)
+        if (said := _words(passage.text[start:end]))
     ]
     words = (word for each in (*above, *(cut.words for cut in cuts)) for word in each)
     overlaps = WordOverlap(asked.text, asked.rarities, words, asked.vectors)
@@ -278,11 +279,23 @@ class _Portion(NamedTuple):
 def windows(text: str, limits: Limits) -> Iterator[tuple[int, int]]:
     """A text in the parts that can be quoted: whole pieces as long as they fit, a piece that alone is too long in
     portions. What introduces something goes with it."""
-    return ((start, end) for start, end, _ in _windows(text, limits))
+    return ((group[0].start, group[-1].end) for group in _windows(text, limits))
 
 
-def _windows(text: str, limits: Limits) -> Iterator[tuple[int, int, bool]]:
-    """With whether a window is nothing but headings: those say what follows them, and nothing by themselves."""
+def _saying(text: str, limits: Limits) -> Iterator[tuple[int, int]]:
+    """The windows, or what is left of each without lines of structure. What is nothing but headings says what follows
+    them, and nothing by itself."""
+    lines = structure(text)
+    for group in _windows(text, limits):
+        for first, last in outside(lines, group[0].start, group[-1].end):
+            start = _end_of_space(text, first, last)
+            end = start + len(text[start:last].rstrip())
+            if not all(each.is_heading for each in group if each.start < end and start < each.end):
+                yield start, end
+
+
+def _windows(text: str, limits: Limits) -> Iterator[list[_Portion]]:
+    """The portions of each window."""
     portions = list(_portions(text, limits))
     first = 0
     for place, portion in enumerate(portions):
@@ -293,10 +306,10 @@ def _windows(text: str, limits: Limits) -> Iterator[tuple[int, int, bool]]:
             end -= 1
         if not _fits(text, portions[end].start, portion.end, limits):
             end = place
-        yield portions[first].start, portions[end - 1].end, all(each.is_heading for each in portions[first:end])
+        yield portions[first:end]
         first = end
     if portions:
-        yield portions[first].start, portions[-1].end, all(each.is_heading for each in portions[first:])
+        yield portions[first:]
 
 
 def _portions(text: str, limits: Limits) -> Iterator[_Portion]:
