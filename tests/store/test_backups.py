@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -13,12 +14,13 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from clew.errors import ClewError, NewerFormat, NotFound, StoreBusy, StoreError, Tampered
 from clew.memory.storage.moving import Opener, Place, keep, restore
 from clew.project import Project
-from clew.store.backups import MANIFEST
+from clew.store.backups import MANIFEST, Manifest, seal
 from clew.store.restoring import delete_leftover, private_folder
 from clew.store.sqlite.engine import open_sqlite
 from clew.store.transfer import content
@@ -69,6 +71,69 @@ def flips(data: bytes, *, every: int) -> Iterator[bytes]:
     """The bytes with one bit of them changed, each time another one."""
     for place in range(0, len(data), every):
         yield data[:place] + bytes((data[place] ^ 1 << place // every % 8,)) + data[place + 1 :]
+
+
+# Verifies: REQ-d00482-F
+@pytest.mark.parametrize("name", FILES[1:])
+def test_a_backup_that_somebody_reads_meanwhile_is_refused_and_completed_later(tmp_path: Path, name: str) -> None:
+    here, folder = tmp_path / "here", tmp_path / "kept"
+    with ExitStack() as stack:
+        place = files(here)(stack)
+        fill(place.project, "link_decisions", 60)
+        fill(place.memory, "notes", 60)
+    readers: list[sqlite3.Connection] = []
+
+    def look(_: str, __: int) -> None:
+        if not readers:
+            readers.append(sqlite3.connect(folder / name, isolation_level=None))
+            readers[0].execute("BEGIN")
+            readers[0].execute("SELECT count(*) FROM sqlite_master").fetchone()
+
+    with pytest.raises(StoreBusy, match=name.replace(".", r"\.")) as refusal:
+        keep(files(here), folder, look, patience=0)
+    assert "run the command again" in refusal.value.hint
+    assert not (folder / MANIFEST).exists()
+    with pytest.raises(NotFound):
+        restore(folder, unopened, quiet, tmp_path)
+    readers[0].close()
+    keep(files(here), folder, quiet, patience=0)
+    assert sorted(file.name for file in folder.iterdir()) == sorted(FILES)
+    restore(folder, files(tmp_path / "there"), quiet, tmp_path)
+    with ExitStack() as stack:
+        first, second = files(here)(stack), files(tmp_path / "there")(stack)
+        assert content(first.project) == content(second.project)
+        assert content(first.memory) == content(second.memory)
+
+
+# Verifies: REQ-d00482-F
+@pytest.mark.parametrize("name", FILES[1:])
+def test_a_reader_of_a_backup_makes_no_log_beside_it(kept: Path, name: str) -> None:
+    with closing(sqlite3.connect(kept / name)) as reader:
+        assert reader.execute("SELECT count(*) FROM events").fetchone() == (14,)
+        assert sorted(file.name for file in kept.iterdir()) == sorted(FILES)
+
+
+# Verifies: REQ-d00482-F
+def test_a_file_with_a_log_beside_it_is_not_sealed(kept: Path) -> None:
+    made = msgspec.json.decode((kept / MANIFEST).read_bytes(), type=Manifest)
+    (kept / MANIFEST).unlink()
+    (kept / "memory.db-wal").write_bytes(b"a write")
+    with pytest.raises(StoreBusy, match=r"memory\.db"):
+        seal(kept, FILES[1:], made.project, made.memory)
+    assert not (kept / MANIFEST).exists()
+
+
+# Verifies: REQ-d00482-C
+@pytest.mark.parametrize("name", FILES[1:])
+def test_a_backup_whose_files_hold_something_else_than_was_copied_is_refused(kept: Path, name: str) -> None:
+    """As one is that was sealed while what was copied still lay in a log."""
+    made = msgspec.json.decode((kept / MANIFEST).read_bytes(), type=Manifest)
+    (kept / name).unlink()
+    open_sqlite(kept / name).close()
+    seal(kept, FILES[1:], made.project, made.memory)
+    with pytest.raises(Tampered, match=r"content is not what manifest\.json says") as refusal:
+        restore(kept, unopened, quiet, kept.parent)
+    assert name in refusal.value.message
 
 
 # Verifies: REQ-d00482-C

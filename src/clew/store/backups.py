@@ -12,8 +12,9 @@ from pathlib import Path
 import msgspec
 
 from clew.edit.replacing import replace_file, translated
-from clew.errors import NewerFormat, NotFound, StoreError, Tampered
+from clew.errors import NewerFormat, NotFound, StoreBusy, StoreError, Tampered
 from clew.store.restoring import private_folder
+from clew.store.sqlite.glance import log_of, size_of
 from clew.store.transfer import Copied
 
 MANIFEST = "manifest.json"
@@ -57,8 +58,15 @@ class _Format(msgspec.Struct):
 
 
 def seal(folder: Path, names: tuple[str, ...], project: Copied, memory: Copied) -> None:
-    """Write the manifest of a backup whose files are complete. A folder without one holds no backup."""
+    """Write the manifest of a backup whose files are complete. A folder without one holds no backup. StoreBusy where a
+    part of a file is still in the log beside it, which nobody would copy or restore."""
     files = {name: _part(folder / name) for name in names}
+    for name in names:
+        if size_of(log_of(folder / name)):
+            raise StoreBusy(
+                f"'{folder / name}' of the backup is not complete: somebody writes it, or has it open.",
+                hint="Close what has it open, and run the command again. There is no backup yet.",
+            )
     replace_file(folder / MANIFEST, _rendered(Manifest(project, memory, VERSION, files)))
 
 

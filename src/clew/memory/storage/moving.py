@@ -18,6 +18,7 @@ from clew.edit.replacing import translated
 from clew.errors import Conflict, StoreError
 from clew.memory.storage.home import STORE_FILE, places
 from clew.store.backups import MANIFEST, UNVERIFIED, Manifest, damaged, seal, verified
+from clew.store.sqlite.compacting import put_into_one_file
 from clew.store.sqlite.engine import open_sqlite
 from clew.store.team import SHARED_COLLECTIONS, schema_of
 from clew.store.transfer import Copied, content, copy, everything, plan
@@ -113,44 +114,48 @@ def move(source: Opener, target: Opener, report: Callable[[str, int], None]) -> 
         return Moved(first.name, second.name, project, memory)
 
 
-def keep(source: Opener, folder: Path, report: Callable[[str, int], None]) -> Moved:
-    """Make a backup in a folder. Its manifest is written last: a folder without one is none."""
+def keep(
+    source: Opener, folder: Path, report: Callable[[str, int], None], *, patience: float = STORE_PATIENCE_SECONDS
+) -> Moved:
+    """Make a backup in a folder. Its manifest is written last: a folder without one is none. StoreBusy where others
+    have a file of the backup open for longer than the patience."""
     if (folder / MANIFEST).exists():
         raise Conflict(f"'{folder}' holds a backup already.", hint="Name another folder. Nothing was written.")
     with translated(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     moved = move(source, backup(str(folder), folder), report)
+    for name in _FILES:
+        put_into_one_file(folder / name, patience)
     with translated(folder):
-        # Both are closed: nothing is left in a log beside them.
         seal(folder, _FILES, moved.project, moved.memory)
     return moved
 
 
 def restore(folder: Path, target: Opener, report: Callable[[str, int], None], root: Path) -> Moved:
     """Copy a backup into a place that holds nothing else, on behalf of the project at `root`. Tampered, before the
-    place is opened, where any byte of the backup is another one than was written."""
+    place is opened, where any byte of the backup is another one than was written, or where its files do not hold what
+    was copied into them."""
     with verified(folder, _FILES, root) as (copied, manifest):
         source = backup(str(folder), copied)
-        if manifest.has_checksums:
-            return move(source, target, report)
-        if cause := _difference(source, manifest):
-            raise damaged(folder, cause.replace(str(copied), str(folder)))
-        return msgspec.structs.replace(move(source, target, report), notes=(UNVERIFIED,))
+        _compare(source, manifest, folder, copied)
+        moved = move(source, target, report)
+    return moved if manifest.has_checksums else msgspec.structs.replace(moved, notes=(UNVERIFIED,))
 
 
-def _difference(source: Opener, manifest: Manifest) -> str | None:
-    """What is wrong in a backup without checksums, as far as its content tells."""
+def _compare(source: Opener, manifest: Manifest, folder: Path, copied: Path) -> None:
+    """Tampered where the content of a backup is not the one that its manifest names."""
     try:
         with ExitStack() as stack:
             kept = source(stack)
-            for store, made in ((kept.project, manifest.project), (kept.memory, manifest.memory)):
-                if problems := store.check():
-                    return str(problems[0])
+            stores = (PROJECT_FILE, kept.project, manifest.project), (STORE_FILE, kept.memory, manifest.memory)
+            for name, store, made in stores:
+                # Every byte of the others was compared, so that what is wrong in them was so in the source.
+                if not manifest.has_checksums and (problems := store.check()):
+                    raise damaged(folder / name, str(problems[0]))
                 if content(store) != made.content:
-                    return f"the content is not what {MANIFEST} says"
+                    raise damaged(folder / name, f"the content is not what {MANIFEST} says")
     except StoreError as error:
-        return error.message
-    return None
+        raise damaged(folder, error.message.replace(str(copied), str(folder))) from error
 
 
 @contextmanager

@@ -1,14 +1,17 @@
-"""Leaving no byte of what was deleted in a file, and letting events be changed while something is taken out."""
+"""Leaving no byte of what was deleted in a file, leaving nothing beside it, and letting events be changed while
+something is taken out."""
 
 import sqlite3
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
 
 from clew.errors import StoreBusy
 from clew.store.sqlite.connections import Connections
 from clew.store.sqlite.faults import translated
 from clew.store.sqlite.glance import log_of, size_of
+from clew.store.sqlite.log import forget_start
 from clew.store.sqlite.migrations import EVENTS_ARE_NEVER_CHANGED
 
 _PAUSE = 0.05
@@ -25,26 +28,66 @@ def changing_events(connection: sqlite3.Connection) -> Iterator[None]:
 def compact(connections: Connections, patience: float) -> None:
     """Write the file anew without what was deleted, and empty the log beside it. StoreBusy where others read or write
     all the time."""
+
+    def is_done(left: float) -> bool:
+        with (
+            connections.reading() as connection,
+            translated(connections.path),
+            _waiting(connection, left),
+        ):
+            connection.execute("VACUUM")
+            busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return not busy and not size_of(log_of(connections.path))
+
+    _insist(
+        is_done,
+        patience,
+        StoreBusy(
+            f"The log of {connections.path} cannot be emptied: another process reads the store all the time.",
+            hint="End the other processes of Clew on this project, and run the command again.",
+        ),
+    )
+
+
+def put_into_one_file(path: Path, patience: float) -> None:
+    """Move what lies in the log of a store that was closed into the store itself, and let it have no log from now on:
+    the file can be copied alone, also while others read it. StoreBusy where somebody has it open all the time."""
+
+    def is_done(_: float) -> bool:
+        # SQLite itself does not wait here for others that have the file open.
+        try:
+            with (
+                closing(Connections(path, read_only=False, busy_timeout=0)) as connections,
+                connections.reading() as connection,
+            ):
+                (journal,) = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+        except StoreBusy:
+            return False
+        forget_start(path)
+        return str(journal) == "delete"
+
+    _insist(
+        is_done,
+        patience,
+        StoreBusy(
+            f"'{path}' is not complete: somebody else has it open, and a part of it lies in the log beside it.",
+            hint="Close what has it open, and run the command again.",
+        ),
+    )
+
+
+def _insist(is_done: Callable[[float], bool], patience: float, refusal: StoreBusy) -> None:
+    """Try until it is done, with the seconds that are left each time; the refusal where none are."""
     deadline = time.monotonic() + patience
     while True:
         try:
-            with (
-                connections.reading() as connection,
-                translated(connections.path),
-                _waiting(connection, deadline - time.monotonic()),
-            ):
-                connection.execute("VACUUM")
-                busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            if not busy and not size_of(log_of(connections.path)):
+            if is_done(deadline - time.monotonic()):
                 return
         except StoreBusy:
             if time.monotonic() >= deadline:
                 raise
         if time.monotonic() >= deadline:
-            raise StoreBusy(
-                f"The log of {connections.path} cannot be emptied: another process reads the store all the time.",
-                hint="End the other processes of Clew on this project, and run the command again.",
-            )
+            raise refusal
         time.sleep(_PAUSE)
 
 
