@@ -110,7 +110,8 @@ class UnitIndex(DerivedFile):
         while batch := list(islice(rest, _AT_ONCE)):
             with self.writing() as connection:
                 numbers = [each.number for each in _known(connection, batch).values()]
-                _remove(connection, numbers)
+                with _without_empty_files(connection, numbers):
+                    _remove(connection, numbers)
                 total += _count(connection, Written(removed=len(numbers)), numbers)
         return total
 
@@ -275,11 +276,13 @@ def _put(connection: Connection, units: Iterable[Unit]) -> Written:
         elif before.content_hash != new.content_hash:
             moved.append(new)
     replaced = [known[new.unit.id].number for new in fresh if new.unit.id in known]
-    _remove(connection, replaced)
-    numbers = [(_insert(connection, new), new.unit) for new in fresh]
-    for new in moved:
-        _update(connection, known[new.unit.id].number, new)
-    touched = [*replaced, *(number for number, _ in numbers), *(known[new.unit.id].number for new in moved)]
+    updated = [known[new.unit.id].number for new in moved]
+    with _without_empty_files(connection, [*replaced, *updated]):
+        _remove(connection, replaced)
+        numbers = [(_insert(connection, new), new.unit) for new in fresh]
+        for number, new in zip(updated, moved, strict=True):
+            _update(connection, number, new)
+    touched = [*replaced, *(number for number, _ in numbers), *updated]
     # What is quoted stands in a file of the project; what somebody asked to remember may have to go without a trace.
     lasting = frozenset(number for number, unit in numbers if unit.quoted)
     lexical_tables.put(connection, ((number, unit.title, unit.body) for number, unit in numbers), lasting)
@@ -356,6 +359,18 @@ def _file(connection: Connection, path: str | None, before_path: str | None, tim
         return int(known[0])
     put = "INSERT INTO unit_files (path, before_path, common_time) VALUES (?, ?, ?)"
     return connection.execute(put, (path, before_path, time)).lastrowid
+
+
+@contextmanager
+def _without_empty_files(connection: Connection, numbers: Iterable[int]) -> Iterator[None]:
+    """Take out what these units shared with others, where the block leaves no unit that has it. A file that is edited
+    gets another time, and what it had before would be looked at with every unit that comes."""
+    wanted = msgspec.json.encode(list(numbers)).decode()
+    find = "SELECT DISTINCT file FROM json_each(?) CROSS JOIN unit_rows ON number = value WHERE file IS NOT NULL"
+    files = connection.execute(find, (wanted,)).fetchall()
+    yield
+    unused = "NOT EXISTS (SELECT 1 FROM unit_rows WHERE unit_rows.file = unit_files.file)"
+    connection.executemany(f"DELETE FROM unit_files WHERE file = ? AND {unused}", files)  # noqa: S608
 
 
 def _tags(connection: Connection, tags: tuple[str, ...]) -> int:

@@ -114,7 +114,9 @@ class Condition(msgspec.Struct, frozen=True):
 def compile_condition(scope: Scope, filters: Filters) -> Condition:
     """The one place where a search learns which units it may see."""
     clauses = _Clauses()
-    clauses.one_of("units.part", scope.parts)
+    # Most units of a project are of one part: where a folder is named, SQLite begins there, hence the plus.
+    is_below = any(place is not None and normpath(place) != "." for place in (scope.path, filters.path))
+    clauses.one_of("+units.part" if is_below else "units.part", scope.parts)
     clauses.one_of("units.session", scope.sessions)
     clauses.owned(scope.agents, unowned=scope.unowned)
     clauses.below(scope.path)
@@ -189,8 +191,11 @@ class _Clauses:
         if place == ".":
             self._add("units.path IS NOT NULL")
         else:
-            # A range, because LIKE takes some characters of a path for patterns. The one after the slash ends it.
-            self._add("(units.path = ? OR (units.path >= ? AND units.path < ?))", place, f"{place}/", f"{place}0")
+            # A range, because LIKE takes some characters of a path for patterns. The one after the slash ends it. Each
+            # of its ends stands alone: an alternative would keep SQLite from beginning with the files.
+            self._add("units.path >= ?", place)
+            self._add("units.path < ?", f"{place}0")
+            self._add("(units.path = ? OR units.path >= ?)", place, f"{place}/")
 
     def tagged(self, tags: tuple[str, ...]) -> None:
         own = "SELECT 1 FROM unit_tags WHERE unit_tags.number = units.number"

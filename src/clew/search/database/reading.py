@@ -404,7 +404,7 @@ def decoded(data: bytes, body: str) -> Unit:
 @lru_cache(maxsize=256)
 def translated(sql: str) -> str:
     """A condition of `units.compile_condition` in the dialect of PostgreSQL. It is Clew's own text, without values."""
-    return sql.replace("+unit_tags.tag", "unit_tags.tag").replace("?", "%s")
+    return sql.replace("+unit", "unit").replace("?", "%s")
 
 
 def _leaves(expression: Expression) -> Iterable[Expression]:
