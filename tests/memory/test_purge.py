@@ -14,8 +14,8 @@ from tests.contract.memory_client import CONFIG, WHY, Memory, remembering, write
 
 from clew.errors import InvalidArgument, NotFound
 from clew.memory.model import EXCHANGES, MEMORIES, Kind, new_id
-from clew.memory.purge.choose import Wanted
-from clew.memory.purge.service import Purged, plan, purge
+from clew.memory.purge.choose import Wanted, choose
+from clew.memory.purge.service import Purged, purge
 from clew.memory.scope import Asker
 from clew.memory.service import MemoryView
 from clew.project import Project
@@ -64,7 +64,7 @@ def owner(project: Project) -> MemoryView:
 
 def take_out(project: Project, **wanted: object) -> Purged:
     view = owner(project)
-    return purge(view, plan(view, Wanted(**wanted)), "a test")  # type: ignore[arg-type]
+    return purge(view, choose(view, Wanted(**wanted)), "a test")  # type: ignore[arg-type]
 
 
 def holding(root: Path, secret: str = SECRET) -> list[str]:

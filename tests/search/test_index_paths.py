@@ -105,5 +105,5 @@ def test_a_folder_is_no_beginning_of_a_name(index: UnitIndex) -> None:
         with index.reading() as connection:
             numbers = _mask(connection, condition).nonzero()[0].tolist()
             marks = ", ".join(map(str, numbers))
-            find = f"SELECT path FROM indexed_units WHERE number IN ({marks})"  # noqa: S608
+            find = f"SELECT path FROM indexed_units WHERE number IN ({marks})"
             assert {path for (path,) in connection.execute(find)} == expected

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.search.embedded import LexicalIndex
+from clew.search.lexical.packing import unpacked_dictionary
 from clew.search.lexical.query import parse_query
-from clew.search.lexical.tables import SCHEMA, is_outdated, packed_by, put, remove, repack, texts
+from clew.search.lexical.tables import SCHEMA, is_outdated, put, remove, repack, texts
 
 WORDS = st.sampled_from(
     ["store", "stores", "journal", "getUserById", "REQ-d1-A", "the", "caf\u00e9", "\u691c\u7d22", "x"]
@@ -29,6 +30,12 @@ def opened(path: Path | str = ":memory:") -> sqlite3.Connection:
     for statement in SCHEMA:
         connection.execute(statement)
     return connection
+
+
+def packed_by(connection: sqlite3.Connection) -> str:
+    """What the dictionary says, by which units are packed. Its pieces are cut off anywhere."""
+    found = connection.execute("SELECT packed FROM unit_dictionary").fetchone()
+    return unpacked_dictionary(found[0]).decode("utf-8", "replace") if found is not None else ""
 
 
 def units_per_term(connection: sqlite3.Connection) -> dict[str, int]:

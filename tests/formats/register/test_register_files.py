@@ -10,9 +10,8 @@ import pytest
 from clew.errors import FormatError, NewerFormat, Tampered
 from clew.formats.register.canonical import canonical, pretty
 from clew.formats.register.directory import read_directory, write_directory
-from clew.formats.register.migration import migrate
 from clew.formats.register.model import Kind, Layout
-from clew.formats.register.single import read_single, write_single
+from clew.formats.register.single import migrate, read_single, write_single
 
 Seal = Callable[[dict[str, Any]], bytes]
 

@@ -7,7 +7,7 @@ import msgspec
 
 from clew.errors import FormatError
 from clew.formats.register import envelope
-from clew.formats.register.canonical import canonical, digest, encoded_parts, joined, parse
+from clew.formats.register.canonical import canonical, digest, encoded_parts, joined, parse, pretty
 from clew.formats.register.model import Layout, Register, Requirement
 from clew.formats.register.records import decode_history, decode_requirement, encode_history, encode_requirement
 
@@ -42,6 +42,13 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     next_sr_id: int = 1
 
 
+class Migration(msgspec.Struct, frozen=True):
+    before: str
+    after: str
+    data: bytes | None
+    """The new content of the file; None where the file is up to date."""
+
+
 def read_single(data: bytes, name: str = "project.req", *, trusted: bool = False) -> Register:
     """The register in a file of any format so far: none of them gave an old key another meaning.
 
@@ -55,6 +62,26 @@ def read_single(data: bytes, name: str = "project.req", *, trusted: bool = False
         stored = envelope.stored_integrity(document, name)
         envelope.check_integrity(stored, digest(joined(payload_of(parsed.parts))), name)
     return decode_register(document, document.get("requirements"), name, Layout.SINGLE)
+
+
+def migrate(data: bytes, name: str = "project.req") -> Migration:
+    """From req-v1 or v2 to the format of today. Each of the steps so far leaves the requirements as they are and only
+    renews the tag and the checksum. A file that does not match its old checksum is refused."""
+    parsed = parse(data, name)
+    document = parsed.document
+    version = envelope.check_format(document, name, Layout.SINGLE)
+    tag: str = document[envelope.FORMAT]
+    if version == envelope.CURRENT:
+        return Migration(tag, tag, None)
+    seal = digest(joined(payload_of(parsed.parts)))
+    envelope.check_integrity(envelope.stored_integrity(document, name), seal, name)
+    migrated: dict[str, Any] = {
+        **payload_of(document),
+        **envelope.notice_in(document),
+        envelope.FORMAT: envelope.FORMAT_TAG,
+        envelope.INTEGRITY: seal,
+    }
+    return Migration(tag, envelope.FORMAT_TAG, pretty(migrated))
 
 
 def payload_of(document: Mapping[str, Value]) -> dict[str, Value]:

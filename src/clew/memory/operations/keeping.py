@@ -12,8 +12,8 @@ from clew.memory.mirror.service import USUAL_FOLDER, MirrorStatus
 from clew.memory.mirror.sync import Synced
 from clew.memory.operations import render_keeping as render
 from clew.memory.operations.arguments import KindName, MemoryOperation, Why, reason_of
-from clew.memory.purge.choose import Chosen, Wanted
-from clew.memory.purge.service import Purged, plan, purge
+from clew.memory.purge.choose import Chosen, Wanted, choose
+from clew.memory.purge.service import Purged, purge
 from clew.memory.scope import BY_A_PERSON, Filters
 from clew.memory.storage.jsonl import Exported, Imported, exported, imported
 from clew.operation.call import Call
@@ -175,7 +175,7 @@ class PurgeMemories(
             forgotten=self.forgotten,
             everything=self.all_,
         )
-        chosen = plan(view, wanted)
+        chosen = choose(view, wanted)
         if not self.yes:
             _ask(chosen)
         return purge(view, chosen, reason_of(self.why))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from clew.memory.model import CHANGES, EXCHANGES, LINKS, MEMORIES, MIRRORS, PURGES
-from clew.memory.purge.choose import Chosen, Wanted, choose
+from clew.memory.purge.choose import Chosen
 from clew.memory.purge.derived import DerivedFiles
 from clew.memory.purge.files import (
     empty_spools,
@@ -65,11 +65,6 @@ class Purged(msgspec.Struct, frozen=True, kw_only=True):
     """Files of Clew in which some of the text is still found."""
     beyond_reach: tuple[str, ...]
     truncated: bool = False
-
-
-def plan(view: "MemoryView", wanted: Wanted) -> Chosen:
-    """What a purge would take out."""
-    return choose(view, wanted)
 
 
 def purge(view: "MemoryView", chosen: Chosen, reason: str) -> Purged:

@@ -35,8 +35,8 @@ from clew.errors import (
 from clew.formats.register.canonical import canonical, digest
 from clew.formats.register.envelope import DIRECTORY_TAG, FORMAT_TAG, NOTICE
 from clew.formats.register.ids import PREFIX, number_of
-from clew.formats.register.migration import migrate
 from clew.formats.register.model import Layout, Register, Requirement
+from clew.formats.register.single import migrate
 from clew.register.change.draft import Author, Draft
 from clew.register.change.storage import REPLACED, SINGLE, Files, Storage, storage_at
 

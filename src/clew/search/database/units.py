@@ -336,9 +336,3 @@ def _copy(connection: "Connection[Any]", target: str, rows: Iterable[Sequence[An
     with connection.cursor().copy(f"COPY {target} FROM STDIN") as copy:
         for row in rows:
             copy.write_row(row)
-
-
-def mark_of(connection: "Connection[Any]") -> int:
-    """Up to which event of the memory the shared space was filled."""
-    (followed,) = connection.execute("SELECT followed FROM spaces WHERE number = %s", (SHARED,)).fetchone() or (0,)
-    return int(followed)

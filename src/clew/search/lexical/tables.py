@@ -216,11 +216,6 @@ def is_outdated(connection: sqlite3.Connection) -> bool:
     return connection.execute(find).fetchone() is not None
 
 
-def packed_by(connection: sqlite3.Connection) -> str:
-    """What the dictionary says, by which units are packed. Its pieces are cut off anywhere."""
-    return _dictionary(connection).data.decode("utf-8", "replace")
-
-
 def _sampled(items: Sequence[Item]) -> Sequence[Item]:
     return items[:: max(1, len(items) // _SAMPLED)]
 
