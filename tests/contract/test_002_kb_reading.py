@@ -325,6 +325,29 @@ def test_a_cursor_to_quotes_holds_for_its_question_and_what_was_read_for_it(kb: 
     assert "changed" in call.error("kb.retrieve_evidence", question=question, cursor=cursor)["message"]
 
 
+# Verifies: REQ-d00174-E
+def test_as_text_what_stands_above_several_passages_of_a_file_is_said_once(kb: Make) -> None:
+    berths = "\n".join(
+        f"### {side} berth\n\nThe keel margin of the {side} berth is 2 metres.\n" for side in ("East", "West")
+    )
+    far = "# Deep water\n\n## Berths\n\n### Far berth\n\nThe keel margin of the far berth is 3 metres.\n"
+    call = kb({"docs/keel.md": f"# Keel\n\n## Berths\n\n{berths}", "docs/deep.md": far})
+    question = "What is the keel margin of the berth?"
+    answer = call.answer("kb.retrieve_evidence", question=question, filters={"path_prefix": "docs/"})
+    quoted = [each for each in answer.data["quotes"] if each["title"].endswith(" berth")]
+    assert {each["title"] for each in quoted} == {
+        *("Keel > Berths > East berth", "Keel > Berths > West berth", "Deep water > Berths > Far berth")
+    }
+    heads = [line for line in answer.text.splitlines() if re.match(r"\d+\. ", line)]
+    # The title of a page that only says the name of its file is not said again.
+    assert not any("> Keel" in head for head in heads)
+    assert sum("passage_id" in head and "> Berths" in head and "keel.md" in head for head in heads) == 1
+    assert sum("> Deep water > Berths" in head for head in heads) == 1
+    for each in quoted:
+        (head,) = (head for head in heads if each["passage_id"] in head)
+        assert f"{each['section_id'].removeprefix('doc:').partition('#')[0]}:{each['line']} passage_id=" in head
+
+
 # Verifies: REQ-d00174-D
 def test_the_same_question_gives_the_same_answer_and_ids(kb: Make) -> None:
     call = kb()

@@ -96,6 +96,23 @@ def test_what_stands_far_down_in_a_long_text_is_found_by_its_meaning(engines: En
     assert [found.id for found in search(again, "lost card fee").results] == ["short"]
 
 
+# Verifies: REQ-d00402-K
+def test_the_nearest_window_of_a_text_counts_as_much_as_the_whole_of_it(engines: Engines, word_counts: Any) -> None:
+    engine = engines(word_counts.settings())
+    body = "\n\n".join(" ".join([word] * 40) for word in ("apples", "boats", "clouds"))
+    bodies = {"long": body, "near": "boats nets", "far": "boats nets ropes sails"}
+    engine.units.put([Unit(id=id, part="rule", title="", body=each, quoted=True) for id, each in bodies.items()])
+    engine.index_vectors()
+    whole = search(engine, "boats").results
+    assert [found.id for found in whole] == ["near", "long", "far"]
+    found = search(engine, "boats", by_windows=True).results
+    assert [each.id for each in found] == ["long", "near", "far"]
+    scores = {each.id: each.why[0].score for each in whole}
+    assert found[0].why[0].score == pytest.approx((scores["long"] + 1) / 2, abs=0.01)
+    # Of a text that is one window, the whole is its nearest window.
+    assert found[1].why[0].score == pytest.approx(scores["near"], abs=0.01)
+
+
 # Verifies: REQ-d00035-H
 def test_what_words_find_best_stays_first_while_it_waits_for_its_vector(engines: Engines, word_counts: Any) -> None:
     engine = engines(word_counts.settings())

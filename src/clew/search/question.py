@@ -26,6 +26,9 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     the few of its words that tell most."""
     like: str | None = None
     """The unit that the text is of, if it is one: then its own vector is compared, and nothing is encoded."""
+    by_windows: bool = False
+    """Whether the nearest window of a unit counts beside its whole, by meaning: for questions that only units with
+    windows answer, because others would fall behind these."""
     limit: int = 10
     """Results on one page, at most."""
     max_per_document: int | None = None

@@ -143,6 +143,7 @@ class Finder:
             scope=Scope(parts=(PART,)),
             filters=self._filters(narrowing, boundary),
             recipe=way.recipe,
+            by_windows=True,
             limit=limit,
             max_per_document=max_per_document,
             cursor=cursor,

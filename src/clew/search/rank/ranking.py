@@ -120,7 +120,8 @@ def rank(
         own = dense.vectors_of(reading, numbers) if numbers else {}
         found = dense.rank(reading, said, condition, by_meaning.depth, next(iter(own.values()), None))
         kept = obeying(reading, query, [number for number, _ in found.hits], restrict)
-        rankings["dense"] = tuple(hit for hit in found.hits if hit[0] in kept)
+        hits = tuple(hit for hit in found.hits if hit[0] in kept)
+        rankings["dense"] = _by_windows(reading, dense, said, hits) if hits and question.by_windows else hits
         notes += [found.note] if found.note else []
         check()
         indexed = dense.state(reading)
@@ -161,6 +162,15 @@ def _with_vectors(reading: "Reading", units: Sequence[int], scope: Scope) -> Seq
         return units
     never = set(reading.allowed(_BY_WORDS_ALONE, units))
     return [each for each in units if each not in never]
+
+
+def _by_windows(reading: "Reading", dense: "Meanings", said: str, hits: Scores) -> Scores:
+    """A ranking by meaning in which the nearest window of a unit counts as much as the whole of it: the mean of many
+    windows hardly tells of the one that answers."""
+    windows = dense.window_likeness(reading, said, [number for number, _ in hits])
+    nearest = {number: float(own.max()) for number, own in windows.items()}
+    near = [(number, (score + nearest.get(number, score)) / 2) for number, score in hits]
+    return tuple(sorted(near, key=lambda hit: (-hit[1], hit[0])))
 
 
 def _with_usual(ranking: Scores, candidates: Sequence[int], waiting: Collection[int]) -> Scores:
