@@ -6,13 +6,16 @@ import sys
 import msgspec
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from clew.config import EmbedSettings
 from clew.errors import ConfigError, InvalidArgument
 from clew.search.embed.embedder import Embedder
+from clew.search.embed.fewer_steps import with_fewer_steps
 from clew.search.embed.integer_arithmetic import LEVELS, LEVELS_IF_SUMS_ARE_CUT, with_integer_arithmetic
-from clew.search.embed.minilm import VOCABULARY, WEIGHTS, MiniLm, PinnedFile
+from clew.search.embed.minilm import VOCABULARY, WEIGHTS, MiniLm, PinnedFile, vocabulary
 from clew.search.embed.onnx_encoder import OnnxEncoder, sums_are_exact
+from clew.search.embed.onnx_graph import read_model
 from clew.search.embed.opening import open_embedder
 from clew.search.embed.sentence import SentenceEncoder
 from clew.search.embed.wordpiece import WordPiece
@@ -36,6 +39,11 @@ def embedder() -> Embedder:
     opened = open_embedder(EmbedSettings())
     assert opened is not None
     return opened
+
+
+def vectors_of(model: bytes, texts: tuple[str, ...]) -> NDArray[np.float32]:
+    encoder = SentenceEncoder(WordPiece(vocabulary()), OnnxEncoder(model, "the model"), max_tokens=256)
+    return encoder.embed(texts)
 
 
 def test_it_gives_a_vector_of_length_one_for_each_text(embedder: Embedder) -> None:
@@ -93,13 +101,36 @@ def test_anything_but_a_list_of_texts_is_refused(embedder: Embedder, texts: list
 def test_arithmetic_in_bytes_gives_nearly_the_vectors_of_the_models_own(levels: int) -> None:
     if levels == LEVELS and not sums_are_exact():
         pytest.skip("this processor cuts off sums of 8-bit products, so they are not used on it")
-    words = VOCABULARY.read().decode().split("\n")
-    wordpiece = WordPiece({word: number for number, word in enumerate(words) if word})
+    texts = TEXTS[:3] + TEXTS[5:7]
     own, in_bytes = (
-        SentenceEncoder(wordpiece, OnnxEncoder(model, "the model"), max_tokens=256).embed(TEXTS[:3] + TEXTS[5:7])
-        for model in (WEIGHTS.read(), with_integer_arithmetic(WEIGHTS.read(), levels))
+        vectors_of(WEIGHTS.read(), texts),
+        vectors_of(with_integer_arithmetic(WEIGHTS.read(), levels), texts),
     )
     assert (own * in_bytes).sum(axis=1).min() >= 0.985
+
+
+# Verifies: REQ-d00031-H
+def test_fewer_steps_give_the_same_vectors() -> None:
+    every_step = with_integer_arithmetic(WEIGHTS.read(), LEVELS_IF_SUMS_ARE_CUT)
+    fewer = with_integer_arithmetic(with_fewer_steps(WEIGHTS.read(), heads=12), LEVELS_IF_SUMS_ARE_CUT)
+    operations = [item.operation for item in read_model(fewer).nodes]
+    assert operations.count("MultiHeadAttention") == 6
+    assert "Softmax" not in operations
+    assert np.abs(vectors_of(every_step, TEXTS) - vectors_of(fewer, TEXTS)).max() <= 1e-5
+
+
+# Verifies: REQ-d00031-H
+def test_rows_of_a_table_are_widened_after_they_were_looked_up() -> None:
+    model = read_model(with_integer_arithmetic(WEIGHTS.read()))
+    tables = {name for name, table in model.constants.items() if "embeddings" in name and name.endswith("_q")}
+    readers = {item.operation for item in model.nodes if tables.intersection(item.inputs)}
+    assert len(tables) == 2
+    assert readers == {"Gather"}
+
+
+def test_a_model_without_attention_is_not_rewritten() -> None:
+    with pytest.raises(ValueError, match="no attention"):
+        with_fewer_steps(b"", heads=12)
 
 
 def test_a_model_without_widened_weights_is_not_rewritten() -> None:

@@ -8,6 +8,11 @@ multiplies floats. Processors multiply bytes two to four times as fast. So each 
 Each row of x, that is each token, has its own step. So a token's result does not depend on what else is in the batch,
 and sums of bytes are exact in any order: a text has the same vector alone and among others.
 
+Rows that are looked up are widened after that, not the whole table before: tables of words are the largest part of a
+model, and widening one takes longer than all else that loading does, and four times its room.
+
+    Gather(Mul(Cast(w), scale), ids)   ->   Mul(Cast(Gather(w, ids)), Gather(scale, ids))
+
 Some processors add two products of bytes in 16 bits and cut off what does not fit. `trial()` tells; there x is given
 7 bits, which always fit.
 """
@@ -18,13 +23,11 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from clew.search.embed import onnx_graph
-from clew.search.embed.onnx_graph import Constant, Element, Node, attribute, constant, node
+from clew.search.embed.onnx_graph import CONTRIBUTED, Constant, Element, Node, attribute, constant, node
 
 LEVELS, LEVELS_IF_SUMS_ARE_CUT = 127, 63
 """How many steps x has on each side of zero: 8 bits, or 7."""
 TRIAL_SIZE = 64
-
-_CONTRIBUTED = "com.microsoft"
 
 # Constants that are added to the graph.
 _ONE, _ZERO, _TINY, _SHARE = "clew.one", "clew.zero", "clew.tiny", "clew.share"
@@ -38,20 +41,23 @@ class _Widened(msgspec.Struct, frozen=True):
     scale: str
     halfway: str
     """Its name between the two steps."""
+    by_row: bool
+    """Whether each row has a scale of its own; otherwise each column has."""
 
 
 def with_integer_arithmetic(data: bytes, levels: int = LEVELS) -> bytes:
     """The model with its products done in bytes. ValueError where it has none of the kind described above."""
     model = onnx_graph.read_model(data)
     widened = _widened(model.nodes, model.constants)
-    replaced = [widened[item.inputs[1]] for item in model.nodes if _is_replaced(item, widened)]
-    if not replaced:
+    products = [widened[item.inputs[1]] for item in model.nodes if _is_product(item, widened)]
+    if not products:
         raise ValueError("the graph has no product with widened 8-bit weights")
+    tables = [widened[item.inputs[0]] for item in model.nodes if _is_lookup(item, widened)]
     return onnx_graph.rewritten(
         model,
-        nodes=_with_byte_products(model.nodes, widened, {matrix.halfway for matrix in replaced}),
-        constants=_constants(levels, {matrix.weights.shape[0] for matrix in replaced}),
-        opset=onnx_graph.opset(_CONTRIBUTED, 1),
+        nodes=_in_bytes(model.nodes, widened, {matrix.halfway for matrix in products + tables}),
+        constants=_constants(levels, {matrix.weights.shape[0] for matrix in products}),
+        opset=onnx_graph.opset(CONTRIBUTED, 1),
     )
 
 
@@ -75,28 +81,36 @@ def _widened(nodes: tuple[Node, ...], constants: Mapping[str, Constant]) -> dict
             casts[item.outputs[0]] = constants[first]
         elif item.operation == "Mul" and first in casts:
             weights, scale = casts[first], constants.get(item.inputs[1])
-            if scale is not None and scale.shape == (1, *weights.shape[1:]):
-                found[item.outputs[0]] = _Widened(weights, scale.name, first)
+            if scale is not None and scale.shape in ((1, *weights.shape[1:]), (*weights.shape[:1], 1)):
+                found[item.outputs[0]] = _Widened(weights, scale.name, first, by_row=scale.shape[0] != 1)
     return found
 
 
-def _is_replaced(item: Node, widened: Mapping[str, _Widened]) -> bool:
-    return item.operation == "MatMul" and item.inputs[1] in widened
+def _is_product(item: Node, widened: Mapping[str, _Widened]) -> bool:
+    return item.operation == "MatMul" and item.inputs[1] in widened and not widened[item.inputs[1]].by_row
 
 
-def _with_byte_products(
-    nodes: tuple[Node, ...], widened: Mapping[str, _Widened], needless: set[str]
-) -> Iterator[bytes]:
+def _is_lookup(item: Node, widened: Mapping[str, _Widened]) -> bool:
+    return item.operation == "Gather" and item.inputs[0] in widened and widened[item.inputs[0]].by_row
+
+
+def _in_bytes(nodes: tuple[Node, ...], widened: Mapping[str, _Widened], needless: set[str]) -> Iterator[bytes]:
     in_bytes: set[str] = set()
     for item in nodes:
-        if _is_replaced(item, widened):
+        if _is_lookup(item, widened):
+            rows, y, matrix = item.inputs[1], item.outputs[0], widened[item.inputs[0]]
+            yield node("Gather", [matrix.weights.name, rows], [f"{y}.bytes"])
+            yield node("Cast", [f"{y}.bytes"], [f"{y}.steps"], attribute("to", Element.FLOAT))
+            yield node("Gather", [matrix.scale, rows], [f"{y}.scale"])
+            yield node("Mul", [f"{y}.steps", f"{y}.scale"], [y])
+        elif _is_product(item, widened):
             x, y, matrix = item.inputs[0], item.outputs[0], widened[item.inputs[1]]
             if x not in in_bytes:
                 in_bytes.add(x)
                 yield from _bytes_of(x, matrix.weights.shape[0])
             yield node("Reshape", [matrix.scale, _FLAT], [f"{y}.scale"])
             inputs = [f"{x}.bytes", matrix.weights.name, _ONE, f"{y}.scale", _MIDDLE_BYTE]
-            yield node("MatMulIntegerToFloat", inputs, [f"{y}.steps"], domain=_CONTRIBUTED)
+            yield node("MatMulIntegerToFloat", inputs, [f"{y}.steps"], domain=CONTRIBUTED)
             yield node("Mul", [f"{y}.steps", f"{x}.step"], [y])
         elif needless.isdisjoint((*item.inputs, *item.outputs)):
             yield item.encoded

@@ -1,5 +1,6 @@
 """ONNX model files: the nodes and constants of their graph, read and written without the ONNX library."""
 
+import struct
 from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 
@@ -9,8 +10,13 @@ _MODEL_IR_VERSION, _MODEL_GRAPH, _MODEL_OPSET = 1, 7, 8
 _GRAPH_NODE, _GRAPH_NAME, _GRAPH_CONSTANT, _GRAPH_INPUT, _GRAPH_OUTPUT = 1, 2, 5, 11, 12
 _NODE_INPUT, _NODE_OUTPUT, _NODE_OPERATION, _NODE_ATTRIBUTE, _NODE_DOMAIN = 1, 2, 4, 5, 7
 _CONSTANT_DIMENSION, _CONSTANT_TYPE, _CONSTANT_NAME, _CONSTANT_BYTES = 1, 2, 8, 9
-_ATTRIBUTE_NAME, _ATTRIBUTE_NUMBER, _ATTRIBUTE_NUMBERS, _ATTRIBUTE_TYPE = 1, 3, 8, 20
-_IS_NUMBER, _IS_NUMBERS = 2, 7
+_ATTRIBUTE_NAME, _ATTRIBUTE_FLOAT, _ATTRIBUTE_NUMBER, _ATTRIBUTE_NUMBERS, _ATTRIBUTE_TYPE = 1, 2, 3, 8, 20
+_IS_FLOAT, _IS_NUMBER, _IS_NUMBERS = 1, 2, 7
+
+CONTRIBUTED = "com.microsoft"
+"""The operators that onnxruntime adds to those of ONNX."""
+NONE = ""
+"""In the place of an input that is left out."""
 
 
 class Element(IntEnum):
@@ -98,7 +104,8 @@ def rewritten(model: Model, nodes: Iterable[bytes], constants: Iterable[bytes], 
     """The model with other nodes, and with more constants and operators."""
     graph: list[bytes | memoryview] = [*nodes, *model.rest_of_graph, *constants]
     start = head(_MODEL_GRAPH, sum(map(len, graph)))
-    return b"".join((*model.rest, opset, start, *graph))
+    opsets = () if opset in model.rest else (opset,)
+    return b"".join((*model.rest, *opsets, start, *graph))
 
 
 def new_model(nodes: Iterable[bytes], constants: Iterable[bytes], *, inputs: bytes, outputs: bytes) -> bytes:
@@ -122,6 +129,13 @@ def _port(name: str, element: Element) -> bytes:
     return field(1, name) + field(2, field(1, field(1, element)))
 
 
+def new_node(
+    operation: str, inputs: Sequence[str], outputs: Sequence[str], *attributes: bytes, domain: str = ""
+) -> Node:
+    encoded = node(operation, inputs, outputs, *attributes, domain=domain)
+    return Node(operation, tuple(inputs), tuple(outputs), encoded)
+
+
 def node(operation: str, inputs: Sequence[str], outputs: Sequence[str], *attributes: bytes, domain: str = "") -> bytes:
     body = [field(_NODE_INPUT, name) for name in inputs]
     body += [field(_NODE_OUTPUT, name) for name in outputs]
@@ -131,7 +145,10 @@ def node(operation: str, inputs: Sequence[str], outputs: Sequence[str], *attribu
     return field(_GRAPH_NODE, b"".join(body))
 
 
-def attribute(name: str, value: int | Sequence[int]) -> bytes:
+def attribute(name: str, value: float | Sequence[int]) -> bytes:
+    if isinstance(value, float):
+        number = _encoded(_ATTRIBUTE_FLOAT << 3 | FIXED32) + struct.pack("<f", value)
+        return field(_ATTRIBUTE_NAME, name) + number + field(_ATTRIBUTE_TYPE, _IS_FLOAT)
     if isinstance(value, int):
         return field(_ATTRIBUTE_NAME, name) + field(_ATTRIBUTE_NUMBER, value) + field(_ATTRIBUTE_TYPE, _IS_NUMBER)
     numbers = b"".join(field(_ATTRIBUTE_NUMBERS, number) for number in value)
