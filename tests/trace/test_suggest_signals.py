@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.trace.links.match.index import TermIndex
+from clew.trace.links.match.index import NameIndex, TermIndex
 from clew.trace.links.match.matching import Candidates, Contrast
 from clew.trace.links.match.meaning import Vectors
-from clew.trace.links.match.texts import MOST_SENTENCES, Artefact, statements
+from clew.trace.links.match.texts import MOST_SENTENCES, Artefact, names, statements
 
 SUBJECTS = ("bell", "lamp", "tide")
 
@@ -111,3 +111,65 @@ def test_a_candidate_shares_in_what_others_score_only_as_far_as_they_are_like_it
     assert scores[0, 1] > scores[0, 2:].max(), "the other text about the bell comes next"
     others = np.delete(scores[1], 2)
     assert np.ptp(others) < 0.05 * (scores[1, 2] - others.mean()), "nobody is like the lamp, and nobody has a share"
+
+
+def _module(name: str, defined: str, about: str) -> Artefact:
+    return Artefact(name, name, f'def {defined}():\n    """{about}"""\n', path=f"{name}.py", is_file=True)
+
+
+MODULES = (
+    _module("bells", "ring_at_noon", "Bells hang in towers."),
+    _module("lamps", "lit_at_dusk", "Lamps stand on piers."),
+    _module("tides", "wait", "Tides come and go."),
+)
+
+
+# Verifies: REQ-d00055-N
+def test_the_module_that_defines_what_a_text_mentions_comes_before_one_that_shares_as_many_words() -> None:
+    asking = [
+        Artefact("1", "", "Lamps and bells: ring_at_noon is called once."),
+        Artefact("2", "", "Lamps and bells: lit_at_dusk is called once."),
+    ]
+    scores = Candidates(MODULES, asking).compare(asking).scores
+    words = [Artefact(each.id, "", each.text.replace("_", " ")) for each in asking]
+    by_words = Candidates(MODULES, words).compare(words).scores
+
+    assert scores.argmax(axis=1).tolist() == [0, 1]
+    for row, column in ((0, 0), (1, 1)):
+        assert scores[row, column] - scores[row, 1 - column] > by_words[row, column] - by_words[row, 1 - column]
+
+
+# Verifies: REQ-d00055-N
+def test_names_count_whichever_side_asks() -> None:
+    texts = ("Call ring_at_noon.", "Call ringAtNoon, or ring at noon.")
+    pages = [names(Artefact(text, "", text)) for text in texts]
+    modules = [names(each) for each in MODULES]
+    there = NameIndex(modules, pages).cosines(pages)
+    back = NameIndex(pages, modules).cosines(modules)
+
+    assert there[0, 0] > 0.5
+    assert np.count_nonzero(there) == 1, "only the name as it is written"
+    assert np.allclose(there, back.T, atol=1e-6)
+
+
+# Verifies: REQ-d00055-N
+def test_a_name_of_one_word_does_not_count() -> None:
+    assert names(MODULES[2]).defined == ()
+    assert names(MODULES[0]).defined == ("ring_at_noon",)
+    assert names(Artefact("1", "", "def ring_at_noon():")).defined == (), "prose defines nothing"
+
+    page = [names(Artefact("1", "", "Boats wait for the tide."))]
+    assert not NameIndex([names(each) for each in MODULES], page).cosines(page).any()
+
+
+# Verifies: REQ-d00055-O
+def test_one_text_that_mentions_a_name_leaves_what_the_others_score() -> None:
+    things = ("anchor", "buoy", "canal", "dinghy", "estuary", "ferry", "gangway", "harbour", "island", "jetty", "keel")
+    modules = [_module(f"about {thing}", f"draw_{thing}", f"One {thing} alone.") for thing in things]
+    asking = [Artefact(thing, "", f"Everybody likes the {thing}.") for thing in things]
+    before = Candidates(modules, asking).compare(asking).scores.diagonal()
+    mentioning = [Artefact("anchor", "", "Everybody likes draw_anchor."), *asking[1:]]
+    after = Candidates(modules, mentioning).compare(mentioning).scores.diagonal()
+
+    assert after[0] > before[0] + 0.1
+    assert np.abs(after[1:] - before[1:]).max() < 0.1

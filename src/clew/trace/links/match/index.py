@@ -6,12 +6,14 @@ pass over the postings of the terms of a text, so texts that share nothing cost 
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, repeat
 from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from clew.trace.links.match.texts import Names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -172,6 +174,34 @@ class TermIndex:
         weights = {term: sqrt(count) * self.rarity(term) for term, count in counts.items()}
         length = max(sqrt(sum(weight * weight for weight in weights.values())), 1e-12)
         return {term: weight / length for term, weight in weights.items()}
+
+
+class NameIndex:
+    """Names that one side defines and the other mentions, whichever of them asks.
+
+    They count whole and as they are written: the words of `read_only` stand in many texts, the name in few. A name
+    that many define, or many mention, says little, as with words.
+    """
+
+    def __init__(self, candidates: Sequence[Names], others: Sequence[Names]) -> None:
+        self._defined, theirs = (
+            frozenset(chain.from_iterable(each.defined for each in side)) for side in (candidates, others)
+        )
+        self._defining = TermIndex(
+            [_named(each.defined) for each in candidates], [_named(each.mentioned, self._defined) for each in others]
+        )
+        self._mentioning = TermIndex(
+            [_named(each.mentioned, theirs) for each in candidates], [_named(each.defined) for each in others]
+        )
+
+    def cosines(self, texts: Sequence[Names]) -> "Matrix":
+        """One row for each text, one column for each candidate: both directions added."""
+        mentioned = self._defining.cosines([_named(each.mentioned, self._defined) for each in texts])
+        return mentioned + self._mentioning.cosines([_named(each.defined) for each in texts])
+
+
+def _named(names: Sequence[str], known: Collection[str] | None = None) -> Counts:
+    return dict.fromkeys((name for name in names if known is None or name in known), 1.0)
 
 
 def _rarities(held: "Matrix", texts: "Matrix") -> "Matrix":

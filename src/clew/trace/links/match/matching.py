@@ -1,10 +1,11 @@
 """Matching two sides: how strongly each text of one side belongs to each of the other, by words and by meaning.
 
-Rows are the texts that ask, columns are the candidates. Nine signals look at a pair in different ways, and the score is
+Rows are the texts that ask, columns are the candidates. Ten signals look at a pair in different ways, and the score is
 the mean of all, each on the same scale:
 
 - shared words, where names and comments count more; shared words, all alike, where long texts are held back less;
   shared words and pairs of neighbours; BM25 in both directions;
+- names of functions and classes that one side defines and the other mentions;
 - how near the beginnings and passages of both are in meaning; how well the sentences of a requirement are met by what
   names and comments of a piece of code say, and the other way round; how well they are met by its methods.
 
@@ -22,12 +23,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clew.trace.links.match.index import Counts, TermIndex
+from clew.trace.links.match.index import Counts, NameIndex, TermIndex
 from clew.trace.links.match.meaning import MeaningIndex, Progress, StatementIndex, Vectors
 from clew.trace.links.match.texts import (
     Artefact,
     fielded_counts,
     method_texts,
+    names,
     pair_counts,
     passages,
     spoken_parts,
@@ -90,7 +92,9 @@ class Candidates:
             (TermIndex(*([counted(each) for each in side] for side in (artefacts, others))), counted)
             for counted in (fielded_counts, pair_counts)
         ]
-        self._signals: list[Signal] = [] if vectors is None else list(self._by_meaning(vectors, others, progress))
+        self._signals = list(self._by_names(others))
+        if vectors is not None:
+            self._signals += self._by_meaning(vectors, others, progress)
         self.with_meaning = vectors is not None
         self._alike: Matrix | None = None
         self._neighbour_share = 0.0
@@ -119,6 +123,13 @@ class Candidates:
             *(signal(asking, progress) for signal in self._signals),
         ]
         return _fused(signals)
+
+    def _by_names(self, others: Sequence[Artefact]) -> "Iterator[Signal]":
+        sides = [[names(each) for each in side] for side in (self.artefacts, others)]
+        # Two sides of prose define nothing.
+        if any(each.defined for side in sides for each in side):
+            index = NameIndex(*sides)
+            yield lambda asking, _: index.cosines([names(each) for each in asking])
 
     def _by_meaning(
         self, vectors: Vectors, others: Sequence[Artefact], progress: Progress | None
@@ -187,8 +198,16 @@ def _scaled(values: "Matrix") -> "Matrix":
     if not values.size:
         return values
     mean = values.mean()
-    reach = (values.max(axis=1).mean() + values.max(axis=0).mean()) / 2 - mean
+    reach = (_mean_of_best(values, axis=1) + _mean_of_best(values, axis=0)) / 2 - mean
     return np.asarray((values - mean) / max(float(reach), 1e-6), np.float32)
+
+
+def _mean_of_best(values: "Matrix", axis: int) -> float:
+    """Over the texts to which a signal says anything: where few texts mention names, the best of those few would
+    otherwise stand far above what any other signal can say."""
+    best = values.max(axis=axis)
+    told = best[best > values.min(axis=axis)]
+    return float((told if told.size else best).mean())
 
 
 def _nearest(own: "Matrix") -> "Matrix":

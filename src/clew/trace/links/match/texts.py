@@ -43,6 +43,7 @@ _IMPORT = re.compile(
 )
 _LICENCE = re.compile(r"licen[sc]ed?\b|copyright|all rights reserved", re.IGNORECASE)
 
+_NAME = re.compile(r"[^\W\d]\w*")
 _SIMPLE = re.compile(r"(?=.{1,100}\Z)[a-z]+(?:[_.][a-z]+)*")
 _HEADING = re.compile(r"^#+ *(?:Assertions|Rationale)\W*$", re.MULTILINE)
 """Every requirement has these."""
@@ -78,6 +79,16 @@ class CodeParts(NamedTuple):
     comments: str
     code: str
     methods: tuple[Method, ...]
+
+
+class Names(NamedTuple):
+    """Names as they are written, each once, in the order of the text."""
+
+    defined: tuple[str, ...]
+    """Those of functions and classes that are made of several words, such as `read_only`: names of one word stand in
+    prose that means something else. Prose defines none."""
+    mentioned: tuple[str, ...]
+    """Everything that could be a name."""
 
 
 def code_parts(artefact: Artefact) -> CodeParts | None:
@@ -144,6 +155,14 @@ def pair_counts(artefact: Artefact) -> Mapping[str, float]:
     pairs = Counter(map(" ".join, pairwise(_terms_of(artefact))))
     counts.update((pair, PAIR_WEIGHT * times) for pair, times in pairs.items())
     return counts
+
+
+@lru_cache(maxsize=_COUNTS_KEPT)
+def names(artefact: Artefact) -> Names:
+    family = family_for(artefact.path) if artefact.path else None
+    found = [] if family is None else definitions(artefact.text, tokens(artefact.text, family), family)
+    defined = dict.fromkeys(each.names[-1] for each in found[:MOST_METHODS] if len(split(each.names[-1]).words) > 1)
+    return Names(tuple(defined), tuple(dict.fromkeys(_NAME.findall(artefact.words))))
 
 
 def statements(artefact: Artefact) -> tuple[str, ...]:
