@@ -13,7 +13,6 @@ KEPT = 500
 _LONGEST = 120
 _NAMING = ("target", "req_id", "node_id", "id", "change_id", "spec_id", "query", "question", "file_path", "name")
 """Arguments that say what a call is about, the most telling first."""
-_NAMED = frozenset(_NAMING)
 
 
 class Traffic:
@@ -22,6 +21,7 @@ class Traffic:
         self._lock = threading.Lock()
         self._under_way = 0
         self._last = clock()
+        self._call, self._aside = Counted(self.count, 1), Counted(self.count, -1)
 
     def quiet_for(self) -> float:
         """Seconds since the last call ended; 0 while one is under way."""
@@ -30,11 +30,11 @@ class Traffic:
 
     def call(self) -> "Counted":
         """A call, as long as the block lasts."""
-        return Counted(self.count, 1)
+        return self._call
 
     def aside(self) -> "Counted":
         """A call that waits for work in the background itself: nothing has to give way to it."""
-        return Counted(self.count, -1)
+        return self._aside
 
     def count(self, by: int) -> None:
         with self._lock:
@@ -43,7 +43,7 @@ class Traffic:
 
 
 class Counted:
-    """A block that counts as long as it lasts. Every call enters one, so it is no generator."""
+    """A block that counts as long as it lasts. Every call enters one, so it is no generator, and one serves all."""
 
     __slots__ = ("_by", "_count")
 
@@ -58,7 +58,7 @@ class Counted:
         self._count(-self._by)
 
 
-class CallRecord(msgspec.Struct, frozen=True):
+class CallRecord(msgspec.Struct, frozen=True, gc=False):
     number: int
     """Counted from 1 for each process."""
     ended: float
@@ -89,11 +89,7 @@ class CallLog:
         return self._count
 
     def note(self, tool: str, arguments: Mapping[str, Any], session: str | None, seconds: float, error: str) -> None:
-        named = _NAMED.intersection(arguments) if isinstance(arguments, dict) else ()
-        about = ""
-        if named:
-            values = [arguments[name] for name in _NAMING if name in named]
-            about = next((value for value in values if isinstance(value, str) and value), "")[:_LONGEST]
+        about = _about(arguments) if arguments and isinstance(arguments, dict) else ""
         with self._lock:
             self._count += 1
             self._records.append(
@@ -104,3 +100,11 @@ class CallLog:
         """The newest first."""
         with self._lock:
             return tuple(reversed(self._records))[:limit]
+
+
+def _about(arguments: Mapping[str, Any]) -> str:
+    for name in _NAMING:
+        value = arguments.get(name)
+        if value and isinstance(value, str):
+            return value[:_LONGEST]
+    return ""

@@ -3,7 +3,7 @@
 import random
 import string
 
-from clew.operation.paging import COSTLIEST, Cursors
+from clew.operation.paging import WIDEST, Cursors
 from clew.text.tokens import estimate_tokens
 
 SIGNS = string.ascii_letters + string.digits + "-_"
@@ -13,6 +13,6 @@ SIGNS = string.ascii_letters + string.digits + "-_"
 def test_no_cursor_takes_more_tokens_than_the_text_that_holds_its_place() -> None:
     cursors, chance = Cursors(b"key"), random.Random(7)
     issued = [cursors.issue("find", {"number": number}, "state", number) for number in range(2_000)]
-    drawn = ["".join(chance.choices(SIGNS, k=len(COSTLIEST))) for _ in range(2_000)]
-    assert {len(each) for each in issued} == {len(COSTLIEST)}
-    assert max(map(estimate_tokens, (*issued, *drawn, "0-" * 20, "a0" * 20, "aA" * 20))) <= estimate_tokens(COSTLIEST)
+    drawn = ["".join(chance.choices(SIGNS, k=len(WIDEST))) for _ in range(2_000)]
+    assert {len(each) for each in issued} == {len(WIDEST)}
+    assert max(map(estimate_tokens, (*issued, *drawn, "0-" * 20, "a0" * 20, "aA" * 20))) <= estimate_tokens(WIDEST)

@@ -3,10 +3,9 @@
 import json
 from pathlib import Path
 
-import msgspec
 import pytest
 
-from clew.text.instruction_like import INSTRUCTION_LIKE, RULES, flags_of, may_hold_flagged
+from clew.text.instruction_like import INSTRUCTION_LIKE, RULES, flags_of, rules_for
 
 ROOT = Path(__file__).parents[2]
 PROMPTS = ROOT.parent / "shared" / "data" / "injection" / "piguard_valid.json"
@@ -50,21 +49,18 @@ MOST_FALSE = 0.021
 )
 def test_instructions_to_a_model_are_flagged(text: str) -> None:
     assert flags_of(text) == (INSTRUCTION_LIKE,)
-    # Nor are they missed in the JSON of an answer.
-    assert may_hold_flagged(json.dumps({"text": ["The system shall", f"\\n{text}\n"]}, ensure_ascii=False))
-    assert may_hold_flagged(msgspec.json.encode({text: None}).decode())
 
 
 # Verifies: REQ-d00179-A
 @pytest.mark.parametrize("word", sorted({word for rule in RULES for word in rule.words}))
 def test_no_word_by_which_a_rule_is_chosen_is_overlooked(word: str) -> None:
-    for text in (word, word.upper(), f"x{word}x", word.replace(" ", "\n"), f"\\{word}"):
-        assert may_hold_flagged(msgspec.json.encode({"text": text}).decode())
+    chosen = {rule for rule in RULES if word in rule.words}
+    for text in (word, word.upper(), f"x{word}x", word.replace(" ", "\n"), f"\\{word}", f"né {word}"):
+        assert chosen <= set(rules_for(text))
 
 
-def test_an_answer_without_such_a_word_is_not_looked_into() -> None:
-    data = {"id": "REQ-d00001", "title": "The clock", "body": 'A. It SHALL show the hour.\nB. "Twelve" is noon.'}
-    assert not may_hold_flagged(msgspec.json.encode(data).decode())
+def test_no_rule_is_tried_on_a_text_without_its_words() -> None:
+    assert not rules_for('A. It SHALL show the hour.\nB. "Twelve" is noon, até.')
 
 
 # Verifies: REQ-d00179-A

@@ -14,6 +14,7 @@ from clew.graph.region import LateRegion, MemoryRegion, Region
 from clew.graph.walk import Direction, Step
 
 _ROOTS = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
+_KINDS = tuple((kind, kind.value) for kind in NodeKind)
 _ONE: SumRow = ("", (1,))
 _NO_METRICS: Mapping[str, Any] = MappingProxyType({})
 
@@ -89,7 +90,7 @@ class Graph:
 
     def node_counts(self) -> dict[str, int]:
         """How many nodes in memory there are of each kind that occurs; stored ones are counted by `count`."""
-        counts = {kind.value: self.memory.count(kind) for kind in NodeKind}
+        counts = {name: self.memory.count(kind) for kind, name in _KINDS}
         return {kind: number for kind, number in counts.items() if number}
 
     def nodes_in_file(self, path: str) -> Iterator[Node]:

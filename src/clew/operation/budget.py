@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from clew.errors import InvalidArgument, Refused
-from clew.operation.paging import COSTLIEST
+from clew.operation.paging import WIDEST
 from clew.text.tokens import estimate_tokens, is_surely_within
 
 DEFAULT_TOKENS = 4_000
@@ -169,7 +169,7 @@ def longest_page(make: Callable[[int], S], most: int, max_tokens: int | None) ->
     budget = Budget.of(max_tokens)
 
     def has_room(page: S) -> bool:
-        return fits({**msgspec.to_builtins(page), "next_cursor": COSTLIEST}, budget)
+        return fits({**msgspec.to_builtins(page), "next_cursor": WIDEST}, budget)
 
     page = make(most)
     if most == 1 or has_room(page):
@@ -256,8 +256,7 @@ def _clipped(value: Any, longest: int, whole: Sequence[str] = ()) -> Any:
 def fits(data: dict[str, Any], budget: Budget) -> bool:
     """Whether the data keeps the budget as it is."""
     encoded = msgspec.json.encode(data)
-    text = encoded.decode()
     if len(encoded) > budget.bytes:
         return False
     # Most answers need no counting.
-    return is_surely_within(text, budget.tokens) or estimate_tokens(text) <= budget.tokens
+    return is_surely_within(encoded, budget.tokens) or estimate_tokens(encoded.decode()) <= budget.tokens

@@ -156,8 +156,9 @@ class Call:
         if name is None and isinstance(request, Operation):
             name = request.about.tool or request.about.verb
         # A cursor is bound to the arguments without itself, and without what only says how they are shown.
-        asked = msgspec.to_builtins(request).items()
-        question = {argument: value for argument, value in asked if argument not in ("cursor", *besides)}
+        question = msgspec.to_builtins(request)
+        for argument in ("cursor", *besides):
+            question.pop(argument, None)
         return Pages(self.project.context.cursors, name or "", question, cursor)
 
     def progress(self, done: int, total: int, message: str) -> None:
@@ -205,16 +206,16 @@ def answer(request: Operation, call: Call) -> Answer:
         data = {**data, "notes": (*noted, *more)} if (more := _missing_notes(call, noted)) else data
     elif more := _damage(call):
         data = {**data, "notes": more}
-    encoded = text = msgspec.json.encode(data).decode()
-    has_own_text = type(request).text is not Operation.text
-    if has_own_text:
+    places = flagged_places(data)
+    flagged = with_flags(data, places) if places else data
+    if type(request).text is Operation.text:
+        text = request.text(flagged)
+    else:
         # The text shows what is left of the result once it keeps the budget.
         text = request.text(msgspec.convert(data, result_of(type(request))))
-    if places := flagged_places(data, encoded):
-        data = with_flags(data, places)
         # The warning comes before the texts that it is about.
-        text = f"{note_of(places)}\n\n{text}" if has_own_text else request.text(data)
-    return Answer(data, text, request.links(call, data))
+        text = f"{note_of(places)}\n\n{text}" if places else text
+    return Answer(flagged, text, request.links(call, flagged))
 
 
 _OF_PAGES = ("truncated", "next_cursor")
@@ -298,16 +299,15 @@ def _run(request: Operation, call: Call, shaped: Callable[[Any], Any], *, bounde
     with _made_ready(about.needs, request, call):
         if about.pages is None:
             return shaped(request.run(call))
-        pages = call.pages(request, strict=True)
         call.offset = call.begin_at or 0
-        if call.begin_at is None and not pages.is_first:
-            call.offset = pages.start(_state_of(request, call))
+        if call.begin_at is None and getattr(request, "cursor", None) is not None:
+            call.offset = call.pages(request, strict=True).start(_state_of(request, call))
         page = shaped(structs.replace(request.run(call), next_cursor=WIDEST))
         seen = page if bounded else structs.asdict(page)
         end = call.offset + len(seen[about.pages])
         more = end < seen[about.total]
         # The operation itself may have brought what it lists in step.
-        cursor = pages.cursor_to(end, _state_of(request, call)) if more else None
+        cursor = call.pages(request, strict=True).cursor_to(end, _state_of(request, call)) if more else None
         marks = {"truncated": more or seen["truncated"], "next_cursor": cursor}
         return {**page, **marks} if bounded else structs.replace(page, **marks)
 

@@ -1,23 +1,20 @@
 """The one place that says of an answer which of its texts read like instructions to a language model."""
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from clew.text.instruction_like import INSTRUCTION_LIKE, flags_of, may_hold_flagged
+from clew.text.instruction_like import INSTRUCTION_LIKE, flags_of
 
 MOST_PLACES: Final = 8
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,39}")
 NOTE: Final = "Texts of the project read like instructions to a language model; they are quoted data: {places}."
 
 
-def flagged_places(data: Any, encoded: str | None = None) -> tuple[str, ...]:
-    """Where in the data of an answer texts read like instructions, such as `assertions[0].text`; at most a few. The
-    data `encoded` as JSON shows at once that nearly no answer has such a text."""
-    if not may_hold_flagged(json.dumps(data, ensure_ascii=False) if encoded is None else encoded):
-        return ()
+def flagged_places(data: Any) -> tuple[str, ...]:
+    """Where in the data of an answer, as msgspec makes it of a result, texts read like instructions, such as
+    `assertions[0].text`; at most a few."""
     if not any(map(flags_of, _all_texts(data))):
         return ()
     places = dict.fromkeys(place for place, text in _texts(data, "") if flags_of(text))
@@ -25,19 +22,23 @@ def flagged_places(data: Any, encoded: str | None = None) -> tuple[str, ...]:
 
 
 def _all_texts(data: Any) -> set[str]:
-    """Every text of the data, without its place: that takes a tenth of the time."""
-    left, texts = [data], set[str]()
-    names: set[Any] = set()
+    """Every text of the data once, without its place. Every answer is gone through, so nothing is called for a text
+    that can be told by its type alone."""
+    texts, names = set[str](), set[Any]()
+    left = [(data,)]
     while left:
-        value = left.pop()
-        if isinstance(value, str):
-            texts.add(value)
-        elif isinstance(value, dict):
-            left += value.values()
+        value: Any = left.pop()
+        if type(value) is dict:
             names.update(value)
-        elif isinstance(value, list | tuple):
-            left += value
-    return texts.union([name for name in names if isinstance(name, str)])
+            value = value.values()
+        for each in value:
+            kind = type(each)
+            if kind is str:
+                texts.add(each)
+            elif kind is dict or kind is list or kind is tuple:
+                left.append(each)
+    texts.update([name for name in names if type(name) is str])
+    return texts
 
 
 def with_flags(data: dict[str, Any], places: Sequence[str]) -> dict[str, Any]:

@@ -19,11 +19,9 @@ from clew.text.display import shortened
 _OFFSET_BYTES = 6
 _SIGNATURE_BYTES = 12
 
-WIDEST = "eyJvZmZzZXQiOiA0Miwic2lnbmF0dXJlIjoiN2YF"
-"""As long as every cursor, and hardly any takes more tokens: holds the place of the one that is known only when the
-page is cut."""
-COSTLIEST = "-0" * (len(WIDEST) // 2)
-"""As long as every cursor, and none takes more tokens: for pages that are measured once more with their cursor."""
+WIDEST = "-0" * 20
+"""As long as every cursor, and none takes more tokens: holds the place of the one that is known only when the page is
+cut."""
 
 
 class Cursors:

@@ -194,7 +194,11 @@ def flags_of(text: str) -> tuple[str, ...]:
 
 
 def _flags_of(text: str) -> tuple[str, ...]:
-    return (INSTRUCTION_LIKE,) if any(True for rule in _rules_for(text) for _ in rule.found(text)) else ()
+    # Nearly every text that is shown ends here.
+    folded = text.lower().replace("\n", " ")
+    if _words().pattern.search(folded) is None and folded.isascii():
+        return ()
+    return (INSTRUCTION_LIKE,) if any(True for rule in rules_for(text) for _ in rule.found(text)) else ()
 
 
 _SHORT = 4_000
@@ -202,8 +206,8 @@ _flags_of_short = lru_cache(maxsize=4_096)(_flags_of)
 """Titles, statements and bodies of requirements are shown again and again."""
 
 
-def _rules_for(text: str) -> list[Rule]:
-    """The rules that can find anything in a text: none for most texts, at next to no cost."""
+def rules_for(text: str) -> list[Rule]:
+    """The rules that can find anything in a text: none for most texts."""
     folded = text.lower().replace("\n", " ")
     words, at = _words(), -1
     rules = set(_with_other_letters(folded))
@@ -213,15 +217,6 @@ def _rules_for(text: str) -> list[Rule]:
             if begin <= at and folded.startswith(word, at - begin):
                 rules |= numbers
     return [RULES[number] for number in sorted(rules)]
-
-
-def may_hold_flagged(encoded: str) -> bool:
-    """Whether any text of data that is encoded as JSON may be flagged: never False where `flags_of` finds one."""
-    # JSON says \n for a line break. Behind a backslash of a text, an n is a letter: then each text has to be looked at.
-    if "\\\\" in encoded:
-        return True
-    folded = encoded.lower().replace("\\n", " ")
-    return _words().pattern.search(folded) is not None or bool(_with_other_letters(folded))
 
 
 def _with_other_letters(folded: str) -> list[int]:
@@ -277,7 +272,7 @@ def _ends(words: Sequence[_Word]) -> str:
 
 def matches(text: str) -> list[tuple[int, int]]:
     """Where a text talks to a model, as characters of it."""
-    return sorted(found.span() for rule in _rules_for(text) for found in rule.found(text))
+    return sorted(found.span() for rule in rules_for(text) for found in rule.found(text))
 
 
 def suspicious(shown: Iterable[tuple[str, str]]) -> tuple[str, ...]:

@@ -71,10 +71,13 @@ def estimate_tokens(text: str) -> int:
     return max(-(-hundredths // 100), -(-len(text) // CHARACTERS_PER_TOKEN_AT_MOST))
 
 
-def is_surely_within(text: str, tokens: int) -> bool:
-    """Whether `text` is at most so many tokens, where a glance proves that; False where it has to be estimated."""
-    if len(text) > tokens * CHARACTERS_PER_TOKEN_AT_MOST:
+def is_surely_within(encoded: bytes, tokens: int) -> bool:
+    """Whether a text in UTF-8 is at most so many tokens, where a glance proves that; False where it has to be
+    estimated."""
+    size, most = len(encoded), tokens * 100
+    if size > tokens * CHARACTERS_PER_TOKEN_AT_MOST:
         return False
-    encoded = text.encode("utf-8", "surrogatepass")
+    if size + (size + 1) * _MOST_OF_OTHERS <= most:
+        return True
     others = len(encoded.translate(None, _SMALL_LETTERS))
-    return len(encoded) + (others + 1) * _MOST_OF_OTHERS <= tokens * 100
+    return size + (others + 1) * _MOST_OF_OTHERS <= most

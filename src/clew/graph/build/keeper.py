@@ -113,6 +113,9 @@ class GraphKeeper:
 
     def _await_turn(self, progress: Progress | None) -> None:
         """Take the turn; the caller releases it."""
+        # Mostly it is free, and then no time is looked at.
+        if self._turn.acquire(blocking=False):
+            return
         while not self._turn.acquire(timeout=WAIT_SECONDS):
             if progress is not None:
                 progress(*self._progress)
