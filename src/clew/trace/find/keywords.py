@@ -16,7 +16,7 @@ import msgspec
 from clew.errors import InvalidArgument
 from clew.formats.elspais.hashes import without_changelog
 from clew.graph.graph import Graph
-from clew.graph.inverted import Inverted
+from clew.graph.inverted import InvertedSets
 from clew.graph.model import Node, NodeKind
 from clew.text.stem import stem
 from clew.trace.find.query import Listed, listed
@@ -33,7 +33,7 @@ class Words(msgspec.Struct, frozen=True):
     """The words of all nodes of a kind, in folded case."""
 
     nodes: Mapping[str, Node]
-    index: Inverted[str, str, None]
+    index: InvertedSets[str, str]
     """The ids of the nodes that have a word. It follows the graph."""
     vocabulary: Sequence[str]
     """All words, sorted."""
@@ -49,7 +49,7 @@ class Words(msgspec.Struct, frozen=True):
         None where there are too many of them to be worth the effort."""
         places = [self.index.holders(word) for part in parts for word in self._with(part)]
         if len(places) == 1:
-            return places[0].keys()
+            return places[0]
         if sum(map(len, places)) > _FREQUENT * len(self.nodes):
             return None
         return frozenset().union(*places)
@@ -80,7 +80,7 @@ class WordIndex:
     def _follow(self, graph: Graph, kind: NodeKind, name: str, text_of: Callable[[Node], str]) -> Words:
         # A reader locks the graph against changes, so no reader uses the words of the state before any more.
         # They are taken away first: what fails half-way begins anew.
-        before = self._known.pop(name, None) or Words({}, Inverted(), (), "", text_of)
+        before = self._known.pop(name, None) or Words({}, InvertedSets(), (), "", text_of)
         nodes = {node.id: node for node in graph.nodes_by_kind(kind)}
         index, gone, new = before.index, set[str](), set[str]()
         for id, node in before.nodes.items():

@@ -184,14 +184,16 @@ class RequirementSearch:
             for id in places.keys() | (scores.keys() & held.ids)
         }
         # What is equally relevant, and what the index did not rank, is ordered by the places the words were found in.
-        points = {**dict.fromkeys(rated, 0), **held.points(rated.keys() & held.ids)}
+        held_and_rated = rated.keys() & held.ids
+        points = {**dict.fromkeys(rated, 0), **held.points(held_and_rated)}
         first = sorted(self._best_first(points), key=rated.__getitem__, reverse=True)
-        missed = held.ids - rated.keys()
 
         def others() -> list[Match]:
+            missed = held.ids - held_and_rated
             return [Match(texts[id].node, 1.0) for id in self._best_first(held.points(missed))]
 
-        found = LazyMatches([Match(texts[id].node, rated[id]) for id in first], others, len(missed))
+        missed_count = len(held.ids) - len(held_and_rated)
+        found = LazyMatches([Match(texts[id].node, rated[id]) for id in first], others, missed_count)
         related = relevance.related if parsed.is_plain else ()
         unseen = [id for id in related if id not in rated and id not in held.ids]
         seen = [id for id in unseen if id in texts and (within is None or id in within)]
@@ -243,9 +245,9 @@ class RequirementSearch:
             parts = assertions.get(id)
             if parts is None:
                 parts = assertions[id] = tuple(part.title.casefold() for part in assertions_of(self._graph, id))
-            for part in parts:
-                # The longest is the rarest, mostly; all of them are in few texts.
-                if longest not in part or [word for word in shorter if word not in part]:
+            # The longest is the rarest, mostly; all of them are in few texts.
+            for part in [part for part in parts if longest in part]:
+                if [word for word in shorter if word not in part]:
                     continue
                 if _is_word_in(longest, part) and all(_is_word_in(word, part) for word in shorter):
                     found[id] = Place.ASSERTION
