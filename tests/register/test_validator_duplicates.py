@@ -1,7 +1,6 @@
 """Requirements that say much the same."""
 
 import random
-from collections import Counter
 from itertools import combinations
 from typing import Any
 
@@ -16,7 +15,7 @@ from clew.register.reports.mentions import MentionScanner
 from clew.register.rules.duplicates import THRESHOLD, DuplicateIndex, said, text_of
 from clew.register.rules.validator import validate_register
 from clew.register.service import RegisterService
-from clew.search.lexical.similar import alike_among, similarity
+from clew.search.lexical.similar import alike, similarity
 
 
 def requirements(draft: Draft, statements: list[str]) -> list[Requirement]:
@@ -130,7 +129,7 @@ def test_twice_the_requirements_take_about_twice_the_comparisons() -> None:
                 return super().__getitem__(key)
 
         terms = Counting({number: frozenset(chance.sample(words, 12)) for number in range(count)})
-        list(alike_among(terms, Counter(term for own in terms.values() for term in own), THRESHOLD))
+        list(alike(terms, THRESHOLD))
         return counted
 
     assert looked_up(2000) == 2 * looked_up(1000)

@@ -1,4 +1,4 @@
-"""Requirements that say much the same, found by the search engine's lexical index of them."""
+"""Requirements that say much the same, told by the terms that the search engine sees in them."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from clew.formats.register.ids import sort_key
 from clew.formats.register.model import Requirement, Status
 from clew.register.rules.codes import Finding, finding
-from clew.search.lexical.similar import MOST_ALIKE, Alike, alike, alike_among, like, similarity, terms_in, terms_of
+from clew.search.lexical.similar import MOST_ALIKE, Alike, alike, like, similarity, terms_in
 from clew.text.stem import stem
 from clew.text.words import split
 
@@ -35,57 +35,48 @@ class Duplicate(NamedTuple):
 
 
 class DuplicateIndex:
-    """Requirements in a lexical index of their own, kept in step from one look to the next: only what changed since is
-    read again."""
+    """The terms of requirements, and which are alike, kept in step from one look to the next: only what changed since
+    is read again."""
 
     def __init__(self) -> None:
         import threading
-        import weakref
-
-        from clew.derived.file import in_memory
-        from clew.search.embedded import LexicalIndex
-        from clew.search.lexical.tables import SCHEMA
 
         self._lock = threading.Lock()
-        self._connection = in_memory(SCHEMA)
-        weakref.finalize(self, self._connection.close)
-        # One transaction for good: nothing is ever taken back.
-        self._connection.execute("BEGIN")
-        self._index = LexicalIndex(self._connection)
         self._numbers: dict[str, int] = {}
-        self._texts: dict[str, tuple[str, str]] = {}
+        self._texts: dict[str, str] = {}
+        self._terms: dict[int, frozenset[str]] = {}
+        """By number."""
         self._pairs: tuple[Alike, ...] = ()
 
     def duplicates(self, live: Iterable[Requirement]) -> list[Duplicate]:
         """Every pair of these requirements that says much the same."""
         requirements = {requirement.id: requirement for requirement in sorted(live, key=lambda each: sort_key(each.id))}
         with self._lock:
-            self._update({id: (each.title, each.statement) for id, each in requirements.items()})
+            self._update({id: text_of(each) for id, each in requirements.items()})
             by_number = {self._numbers[id]: each for id, each in requirements.items()}
             pairs = self._pairs
         return [_ordered(by_number[pair.one], by_number[pair.other], pair.similarity) for pair in pairs]
 
-    def _update(self, texts: dict[str, tuple[str, str]]) -> None:
+    def _update(self, texts: dict[str, str]) -> None:
         gone = {self._numbers[id] for id in self._texts if id not in texts}
         changed = [id for id, text in texts.items() if self._texts.get(id) != text]
         for id in changed:
-            self._numbers.setdefault(id, len(self._numbers))
-        self._index.remove(gone)
-        self._index.put((self._numbers[id], *texts[id]) for id in changed)
+            self._terms[self._numbers.setdefault(id, len(self._numbers))] = said(texts[id])
+        for number in gone:
+            self._terms.pop(number, None)
         self._texts = texts
         self._compare({self._numbers[id] for id in changed}, gone)
 
     def _compare(self, changed: set[int], gone: set[int]) -> None:
         if not changed and not gone:
             return
-        terms = terms_of(self._connection, IGNORED)
         crowded = Counter(pair.one for pair in self._pairs)
         if len(changed) > _FEW or any(count >= MOST_ALIKE for count in crowded.values()):
             # Of a crowd only some pairs are known, so that what is left of them says nothing about the rest.
-            self._pairs = tuple(alike(self._connection, terms, THRESHOLD))
+            self._pairs = tuple(alike(self._terms, THRESHOLD))
             return
         kept = [pair for pair in self._pairs if not {pair.one, pair.other} & (changed | gone)]
-        new = {pair for unit in changed for pair in like(unit, terms, THRESHOLD)}
+        new = {pair for unit in changed for pair in like(unit, self._terms, THRESHOLD)}
         self._pairs = (*kept, *new)
 
 
@@ -93,8 +84,7 @@ def duplicates_among(live: Iterable[Requirement]) -> list[Duplicate]:
     """The same for who asks once: nothing is kept."""
     requirements = sorted(live, key=lambda each: sort_key(each.id))
     terms = dict(enumerate(said(text_of(each)) for each in requirements))
-    units_with = Counter(term for of_one in terms.values() for term in of_one)
-    pairs = alike_among(terms, units_with, THRESHOLD)
+    pairs = alike(terms, THRESHOLD)
     return [_ordered(requirements[pair.one], requirements[pair.other], pair.similarity) for pair in pairs]
 
 

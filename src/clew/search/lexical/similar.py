@@ -1,22 +1,20 @@
-"""Units that say much the same, found in the lexical index without comparing each with each.
+"""Texts that say much the same, each a unit with a number, found without comparing each with each.
 
 Two units are alike when their sets of terms overlap far enough (Jaccard). How far they have to overlap follows from
-their sizes, and so does how many terms they may miss: sets that alike share one of their rarest terms, by the counts
-that the index keeps. So each unit is looked up only under a few of its rarest terms, and only against units of about
-its own size for which the term is among the rarest too. Nothing that is alike is missed, except in an index where
-hundreds of units share their rarest terms; there the likeliest are compared.
+their sizes, and so does how many terms they may miss: sets that alike share one of their rarest terms, by the number
+of units that have each. So each unit is looked up only under a few of its rarest terms, and only against units of about
+its own size for which the term is among the rarest too. Nothing that is alike is missed, except where hundreds of units
+share their rarest terms; there the likeliest are compared.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from clew.text.stem import stem
 from clew.text.words import split
-
-if TYPE_CHECKING:
-    import sqlite3
 
 MOST_ALIKE = 16
 """Found for one unit at most: where dozens are alike, nobody reads who with whom, and all pairs would be too many."""
@@ -37,17 +35,8 @@ class Alike(NamedTuple):
     similarity: float
 
 
-def terms_of(connection: "sqlite3.Connection", ignored: frozenset[str] = frozenset()) -> dict[int, frozenset[str]]:
-    """What every unit of the index says, without the terms that are to be ignored."""
-    # Quick answers of the register compare texts and load no database.
-    from clew.search.lexical.tables import all_streams
-
-    rows = all_streams(connection)
-    return {row.unit: _said(f"{row.title} {row.body}".split(), row.compounds.split(), ignored) for row in rows}
-
-
 def terms_in(text: str, ignored: frozenset[str] = frozenset()) -> frozenset[str]:
-    """What a text says, as if it were a unit of an index."""
+    """What a text says, in the words of a search."""
     words, compounds = split(text)
     return _said((stem(word) for word in words), compounds, ignored)
 
@@ -64,14 +53,9 @@ def similarity(one: frozenset[str], other: frozenset[str]) -> float:
     return shared / (len(one) + len(other) - shared) if shared else 0.0
 
 
-def alike(connection: "sqlite3.Connection", terms: Terms, threshold: float) -> Iterator[Alike]:
-    """The pairs of units that are alike, among the units whose terms are given."""
-    units_with = dict(connection.execute("SELECT term, units FROM lexical_terms").fetchall())
-    yield from alike_among(terms, units_with, threshold)
-
-
-def alike_among(terms: Terms, units_with: Mapping[str, int], threshold: float) -> Iterator[Alike]:
-    """The same by counts of terms that somebody else keeps."""
+def alike(terms: Terms, threshold: float) -> Iterator[Alike]:
+    """The pairs of units that are alike."""
+    units_with = Counter(term for own in terms.values() for term in own)
     rarest_first = sorted(units_with, key=lambda term: (units_with[term], term))
     ranks = {term: rank for rank, term in enumerate(rarest_first)}
     noted = _Noted(threshold, sum(count < 2 for count in units_with.values()))
@@ -146,7 +130,7 @@ def _sizes(size: int, threshold: float) -> tuple[tuple[int, int], ...]:
 
 
 def like(unit: int, terms: Terms, threshold: float) -> Iterator[Alike]:
-    """The pairs of one unit with all others: for a unit that changed, this is faster than to look through the index."""
+    """The pairs of one unit with all others: for a unit that changed, this is faster than `alike`."""
     own = terms[unit]
     least, most = threshold * len(own) - _ROUNDING, len(own) / threshold + _ROUNDING
     for other, others_terms in terms.items():

@@ -145,13 +145,6 @@ def streams(connection: sqlite3.Connection, units: Iterable[int]) -> list[Row]:
     return [unpacked_terms(unit, terms, data, dictionary.of(unit)) for unit, terms, data in rows]
 
 
-def all_streams(connection: sqlite3.Connection) -> Iterator[Row]:
-    """The terms of every unit."""
-    dictionary = _dictionary(connection)
-    for unit, terms, data in connection.execute("SELECT unit, terms, packed FROM unit_texts"):
-        yield unpacked_terms(unit, terms, data, dictionary.of(unit))
-
-
 def texts(connection: sqlite3.Connection, units: Iterable[int]) -> dict[int, Text]:
     """What these units say, for those that are there."""
     find = "SELECT unit, terms, title, packed FROM json_each(?) AS asked CROSS JOIN unit_texts ON unit = asked.value"
