@@ -8,7 +8,6 @@ half.
 import logging
 import os
 import re
-import shutil
 import sqlite3
 import threading
 import time
@@ -178,7 +177,9 @@ class DerivedFile:
         """Whether the disk has room for writing the file anew."""
         (free,) = connection.execute("PRAGMA freelist_count").fetchone()
         (size,) = connection.execute("PRAGMA page_size").fetchone()
-        return bool((_pages(connection) - free) * size * _ROOM <= shutil.disk_usage(self.path.parent).free)
+        from shutil import disk_usage  # it loads every way to compress files
+
+        return bool((_pages(connection) - free) * size * _ROOM <= disk_usage(self.path.parent).free)
 
     @contextmanager
     def unbound(self) -> Iterator[Connection]:
@@ -290,7 +291,9 @@ def throw_away(place: Path) -> None:
     """Delete a derived file with what SQLite keeps beside it, or a whole folder of derived files. A process that has it
     open notices, and opens the new file."""
     if place.is_dir():
-        shutil.rmtree(place, ignore_errors=True)
+        from shutil import rmtree
+
+        rmtree(place, ignore_errors=True)
         return
     for suffix in ("", "-wal", "-shm", "-journal"):
         place.with_name(place.name + suffix).unlink(missing_ok=True)

@@ -3,14 +3,12 @@
 Results of user acceptance are read here, as elspais keeps them: a table with the columns `journey_id` and `status`.
 """
 
-import csv
 import io
 import re
 from collections.abc import Iterator
 
 from clew.formats.diagnostics import Findings
 from clew.formats.results.coverage import read_coverage, read_lcov
-from clew.formats.results.junit import JUnitReader
 from clew.formats.results.pytest_json import read_document, read_log
 from clew.formats.results.records import FAILED, PASSED, SKIPPED, UNKNOWN, ExecutedLines, Outcome, ResultRecords
 from clew.text.display import shortened
@@ -54,7 +52,7 @@ def read_results(data: bytes) -> ResultRecords:
 def _read(body: bytes, lines_before: int, findings: Findings) -> ResultRecords:
     head = body[:_HEAD]
     if head.startswith((b"<", b"\xff\xfe", b"\xfe\xff")):
-        return _xml(body, JUnitReader(findings, lines_before), findings)
+        return _xml(body, lines_before, findings)
     if head.startswith((b"{", b"[")):
         return _json(head, body, findings)
     if head.lstrip(b'"').startswith(HEAD):
@@ -64,12 +62,15 @@ def _read(body: bytes, lines_before: int, findings: Findings) -> ResultRecords:
     return _unknown(findings, "It begins like none of them.")
 
 
-def _xml(body: bytes, reader: JUnitReader, findings: Findings) -> ResultRecords:
+def _xml(body: bytes, lines_before: int, findings: Findings) -> ResultRecords:
+    from clew.formats.results.junit import JUnitReader  # a project may have no reports, and most are read once
+
     root = _ROOT.search(body[:_HEAD])
     name = root[1].decode() if root else ""
     if name and name not in ("testsuites", "testsuite"):
         advice = "; let the run write JSON or LCOV instead" if name == "coverage" else ""
         return _unknown(findings, f"Its root element is <{shortened(name)}>{advice}.")
+    reader = JUnitReader(findings, lines_before)
     reader.read(body)
     return ResultRecords("junit", tuple(reader.outcomes))
 
@@ -95,6 +96,8 @@ def _unknown(findings: Findings, why: str) -> ResultRecords:
 
 def read_acceptance(data: bytes, findings: Findings) -> Iterator[Outcome]:
     """What became of each journey. Further columns are not looked at."""
+    import csv
+
     reader = csv.DictReader(io.StringIO(data.decode("utf-8", "replace"), newline=""), restkey="", restval="")
     for row in reader:
         cells = {(name or "").strip().casefold(): value for name, value in row.items() if isinstance(value, str)}

@@ -24,9 +24,9 @@ Findings are also written as SARIF 2.1.0, which code hosts show beside the lines
 import hashlib
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
-from xml.etree import ElementTree as ET
 
 from clew import __version__
 from clew.context import Context
@@ -41,6 +41,9 @@ from clew.trace.reports.coverage_rules import coverage_rules
 from clew.trace.reports.finding import Finding, finding_at
 from clew.trace.reports.format_rules import forbidden_references, format_rules, term_findings
 from clew.trace.reports.suspect import suspects
+
+if TYPE_CHECKING:
+    from xml.etree import ElementTree as ET
 
 
 def findings(graph: Graph, context: Context) -> tuple[Finding, ...]:
@@ -360,11 +363,17 @@ def _fingerprint(finding: Finding) -> str:
     return hashlib.sha256("\0".join(identity).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-_NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+@cache
+def _not_in_xml() -> re.Pattern[str]:
+    # Compiled when a report is written: that takes longer than most other imports.
+    return re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit(findings: Sequence[Finding], failing: Collection[str]) -> str:
     """`failing` are the severities that fail; findings of the others are cases that were skipped."""
+    # What only asks the graph writes no XML.
+    from xml.etree import ElementTree as ET
+
     by_code: dict[str, list[Finding]] = {}
     for finding in findings:
         by_code.setdefault(finding.code, []).append(finding)
@@ -392,7 +401,9 @@ def _about(name: str, findings: Sequence[Finding], failing: Collection[str]) -> 
     }
 
 
-def _add_case(suite: ET.Element, finding: Finding, *, fails: bool) -> None:
+def _add_case(suite: "ET.Element", finding: Finding, *, fails: bool) -> None:
+    from xml.etree import ElementTree as ET
+
     place = f"{finding.path}:{finding.line}" if finding.line else finding.path
     case = ET.SubElement(
         suite,
@@ -408,4 +419,4 @@ def _add_case(suite: ET.Element, finding: Finding, *, fails: bool) -> None:
 
 def _clean(text: str) -> str:
     """The text without characters that no XML document may hold, or that a terminal would obey."""
-    return _NOT_IN_XML.sub("\ufffd", printable(text))
+    return _not_in_xml().sub("\ufffd", printable(text))

@@ -1,6 +1,5 @@
 """The traceability matrix: every requirement and assertion with what implements it and what proves it."""
 
-import csv
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -297,6 +296,8 @@ COLUMNS = (
 
 
 def as_csv(matrix: Matrix) -> str:
+    import csv
+
     file = io.StringIO(newline="")
     writer = csv.writer(file)
     writer.writerow(COLUMNS)

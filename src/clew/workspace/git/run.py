@@ -6,7 +6,6 @@ answer depends on where a hook runs, on the user's language, or on a pager, and 
 
 import os
 import re
-import shutil
 import subprocess
 import threading
 from collections.abc import Mapping
@@ -156,7 +155,9 @@ def _finished(
 @cache
 def _program(path: str) -> str:
     """The git that the user installed."""
-    found = shutil.which("git", path=protect.absolute_folders(path))
+    from shutil import which  # a project without git never needs it
+
+    found = which("git", path=protect.absolute_folders(path))
     if found is None or not Path(found).is_absolute():
         raise Unavailable("git cannot be run: it is not in the PATH.", hint="Install git.")
     printed = _finished(Path(found).parent, (found, "--version"), protect.inherited(), QUESTION_SECONDS)
