@@ -84,8 +84,12 @@ class Glob(msgspec.Struct, frozen=True):
         return len(self.segments) in states
 
     def matches(self, path: str) -> bool:
+        names, last = _names(path), self.segments[-1] if self.segments else ANY_DEPTH
+        # It is asked of every file, and the last name tells most of them.
+        if last != ANY_DEPTH and not (names and fnmatchcase(names[-1], last)):
+            return False
         states = self.start()
-        for name in _names(path):
+        for name in names:
             states = self.step(states, name)
         return self.accepts(states)
 
