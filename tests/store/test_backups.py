@@ -114,6 +114,13 @@ def test_a_reader_of_a_backup_makes_no_log_beside_it(kept: Path, name: str) -> N
 
 
 # Verifies: REQ-d00482-F
+def test_a_backup_may_be_named_from_where_one_is(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(kept.parent)
+    keep(files(Path("here")), Path("again"), quiet)
+    assert sorted(file.name for file in Path("again").iterdir()) == sorted(FILES)
+
+
+# Verifies: REQ-d00482-F
 def test_a_file_with_a_log_beside_it_is_not_sealed(kept: Path) -> None:
     made = msgspec.json.decode((kept / MANIFEST).read_bytes(), type=Manifest)
     (kept / MANIFEST).unlink()

@@ -57,7 +57,7 @@ def put_into_one_file(path: Path, patience: float) -> None:
         # SQLite itself does not wait here for others that have the file open.
         try:
             with (
-                closing(Connections(path, read_only=False, busy_timeout=0)) as connections,
+                closing(Connections(path.absolute(), read_only=False, busy_timeout=0)) as connections,
                 connections.reading() as connection,
             ):
                 (journal,) = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
