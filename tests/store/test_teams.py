@@ -223,7 +223,7 @@ def test_a_server_works_on_the_schema_of_the_next_version_and_the_next_on_this_o
     with psycopg.connect(database, autocommit=True) as connection:
         migrate(connection, "clew_near")
         # The next version on a schema that nobody has brought up to date yet.
-        check_version(*found_version(connection, "clew_near"), Address(database), known=present + 1, works_from=present)
+        check_version(*found_version(connection, "clew_near"), "The store", known=present + 1, works_from=present)
         assert migrate(connection, "clew_near", (*MIGRATIONS, addition)) == [present + 1]
         assert migrate(connection, "clew_near", (*MIGRATIONS, addition)) == []
     with closing(open_postgres(Address(database), "clew_near")) as store:
@@ -231,7 +231,7 @@ def test_a_server_works_on_the_schema_of_the_next_version_and_the_next_on_this_o
         job = store.start_job("index")
         assert store.finish_job(job.id).state == "done"
     with pytest.raises(StoreError, match="store init"):
-        check_version(present, present, Address(database), known=present + 5, works_from=present + 4)
+        check_version(present, present, "The store", known=present + 5, works_from=present + 4)
 
 
 # Verifies: REQ-d00480-C

@@ -9,13 +9,10 @@ makes of the number of times and the length of the text, but for the rarity of t
 change later. Candidates are summed up from the impacts; then the ranking of `lexical/ranking.py` begins.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
-from clew.errors import StoreError
+from clew.store.postgres.migrations import Limits, Migration, check_version, found_version, migrate, taken_steps
 
-VERSION = 1
-"""What a server has to know to work on the tables. A step that only adds leaves it as it is: servers of neighbouring
-versions work on one index."""
 SHARED = 1
 """The space of what was remembered."""
 SHARED_NAME = "shared"
@@ -23,9 +20,10 @@ SHARED_NAME = "shared"
 _TEXT = 'text COLLATE "C"'
 """By code point, as everywhere in Clew."""
 
-STATEMENTS = (
+_TABLES = (
+    # The first versions look here for what they need to know; a step that needs more raises it.
     "CREATE TABLE search_version (version int NOT NULL)",
-    f"INSERT INTO search_version VALUES ({VERSION})",  # noqa: S608
+    "INSERT INTO search_version VALUES (1)",
     f"""
     CREATE TABLE spaces (
         number int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -95,7 +93,7 @@ STATEMENTS = (
         embedder int NOT NULL,
         text_hash {_TEXT} NOT NULL,
         place smallint NOT NULL,
-        vector halfvec NOT NULL,
+        vector public.halfvec NOT NULL,
         windows bytea,
         PRIMARY KEY (embedder, text_hash, place)
     )
@@ -105,63 +103,70 @@ STATEMENTS = (
     """
     CREATE TABLE vectors (
         space int NOT NULL, embedder int NOT NULL, number bigint NOT NULL, place smallint NOT NULL,
-        vector halfvec NOT NULL, windows bytea
+        vector public.halfvec NOT NULL, windows bytea
     ) PARTITION BY LIST (space)
     """,
     "CREATE INDEX vectors_by_number ON vectors (number, embedder)",
+    f"INSERT INTO spaces (name) VALUES ('{SHARED_NAME}')",  # noqa: S608
+    f"CREATE TABLE vectors_{SHARED} PARTITION OF vectors FOR VALUES IN ({SHARED})",
+)
+
+_FUNCTIONS = (
     # A table and an index can be made only by who owns them. A writer asks for them by these functions. They run with
-    # the owner's rights, so `format` is named in full: another one in `public` may fit its arguments better.
+    # the owner's rights, on the path of the step: they see the index's own schema, and last what their caller made for
+    # the session.
     """
-    CREATE FUNCTION make_space(named text) RETURNS int
+    CREATE OR REPLACE FUNCTION make_space(named text) RETURNS int
     LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
     DECLARE made int;
     BEGIN
         INSERT INTO spaces (name) VALUES (named) ON CONFLICT (name) DO UPDATE SET seen_at = now()
             RETURNING number INTO made;
-        EXECUTE pg_catalog.format(
-            'CREATE TABLE IF NOT EXISTS vectors_%s PARTITION OF vectors FOR VALUES IN (%s)', made, made
-        );
+        EXECUTE format('CREATE TABLE IF NOT EXISTS vectors_%s PARTITION OF vectors FOR VALUES IN (%s)', made, made);
         RETURN made;
     END $$
     """,
     """
-    CREATE FUNCTION index_space(space int, embedder int, dimensions int) RETURNS void
+    CREATE OR REPLACE FUNCTION index_space(space int, embedder int, dimensions int) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
     BEGIN
-        EXECUTE pg_catalog.format(
+        EXECUTE format(
             'CREATE INDEX IF NOT EXISTS vectors_%s_%s ON vectors_%s'
-            ' USING hnsw ((vector::halfvec(%s)) halfvec_ip_ops) WHERE embedder = %s',
+            ' USING hnsw ((vector::public.halfvec(%s)) public.halfvec_ip_ops) WHERE embedder = %s',
             space, embedder, space, dimensions, embedder
         );
-        EXECUTE pg_catalog.format('ANALYZE vectors_%s', space);
+        EXECUTE format('ANALYZE vectors_%s', space);
     END $$
     """,
-    f"SELECT make_space('{SHARED_NAME}')",
 )
 
+_KEEP_STEPS_FROM_WRITERS = """
+    DO $$
+    DECLARE given record;
+    BEGIN
+        FOR given IN
+            SELECT DISTINCT pg_class.oid::regclass AS noted_in, grantee::regrole AS role
+            FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace, aclexplode(relacl)
+            WHERE nspname = current_schema() AND relname IN ('versions', 'search_version', 'search_steps')
+                AND grantee NOT IN (0, relowner) AND privilege_type IN ('INSERT', 'UPDATE', 'DELETE')
+        LOOP
+            EXECUTE format('REVOKE INSERT, UPDATE, DELETE ON %s FROM %s', given.noted_in, given.role);
+        END LOOP;
+    END $$
+"""
+"""Writers may write to every table of the schema, and to those that are made later, but for these."""
+_SHOW_STEPS = "GRANT SELECT ON versions TO PUBLIC"
+"""To all who may use the schema: every server looks there, also for a user who got rights before the table was made."""
 
-class Step(NamedTuple):
-    number: int
-    name: str
-    statements: tuple[str, ...]
-    """Of tables of the schema, and of nothing in `public`."""
-
-
+TABLES = Migration(1, "tables", 1, _TABLES)
 STEPS = (
+    # It waits for nobody, so it comes before those that may fail.
+    Migration(3, "what runs as the owner", 1, (*_FUNCTIONS, _KEEP_STEPS_FROM_WRITERS, _SHOW_STEPS)),
     # A sample is the first units by the hash of their ids: without the index, all units are sorted for it.
-    Step(2, "samples", ("CREATE INDEX IF NOT EXISTS units_by_sample ON units (space, md5(id), id)",)),
+    Migration(2, "samples", 1, ("CREATE INDEX IF NOT EXISTS units_by_sample ON units (space, md5(id), id)",)),
 )
-"""What came later. A step that has been released is never changed. Until the owner of the tables takes one, servers
-work without it."""
-
-
-class Limits(NamedTuple):
-    """How many seconds a step may wait for those who write to its table, and how many each of its statements may take
-    in all; 0 for no limit. Writers wait for a step that waits."""
-
-    lock: int
-    statement: int
-
+"""What came later, in the order in which it is taken. Until the owner of the tables takes a step, servers work without
+it. What a step makes may be there: the first versions did not note their steps in `versions`."""
 
 ON_START = Limits(lock=2, statement=10)
 ON_DEMAND = Limits(lock=20, statement=0)
@@ -170,16 +175,20 @@ ON_DEMAND = Limits(lock=20, statement=0)
 def grant(connection: Any, schema: str, *, reader: str, writer: str) -> None:
     """Let a project's roles use its search index: one reads, the other one writes as well."""
     name, own = f'"{schema}"', f'"{writer}"'
-    for role in (f'"{reader}"', own):
-        connection.execute(f"GRANT USAGE ON SCHEMA {name} TO {role}")
-        connection.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA {name} TO {role}")
-        # Of a space that is made later as well.
-        connection.execute(f"ALTER DEFAULT PRIVILEGES IN SCHEMA {name} GRANT SELECT ON TABLES TO {role}")
-    connection.execute(f"GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {name} TO {own}")
-    connection.execute(f"ALTER DEFAULT PRIVILEGES IN SCHEMA {name} GRANT INSERT, UPDATE, DELETE ON TABLES TO {own}")
-    connection.execute(f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA {name} TO {own}")
-    connection.execute(f"REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA {name} FROM PUBLIC")
-    connection.execute(f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {name} TO {own}")
+    written = "INSERT, UPDATE, DELETE"
+    with connection.transaction():
+        connection.execute(f"SET LOCAL search_path TO {name}, pg_temp")
+        for role in (f'"{reader}"', own):
+            connection.execute(f"GRANT USAGE ON SCHEMA {name} TO {role}")
+            connection.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA {name} TO {role}")
+            # Of a space that is made later as well.
+            connection.execute(f"ALTER DEFAULT PRIVILEGES IN SCHEMA {name} GRANT SELECT ON TABLES TO {role}")
+        connection.execute(f"GRANT {written} ON ALL TABLES IN SCHEMA {name} TO {own}")
+        connection.execute(f"ALTER DEFAULT PRIVILEGES IN SCHEMA {name} GRANT {written} ON TABLES TO {own}")
+        connection.execute(_KEEP_STEPS_FROM_WRITERS)
+        connection.execute(f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA {name} TO {own}")
+        connection.execute(f"REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA {name} FROM PUBLIC")
+        connection.execute(f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {name} TO {own}")
 
 
 def has_vectors(connection: Any) -> bool:
@@ -192,66 +201,25 @@ def has_vectors(connection: Any) -> bool:
 
 
 def make_tables(connection: Any, schema: str) -> None:
-    """Make the schema and its tables where they are missing. StoreError where they are of a newer version."""
-    name = f'"{schema}"'
-    with connection.transaction():
-        # Two servers may start at once.
-        connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", (f"clew search {schema}",))
-        if connection.execute("SELECT to_regclass(%s)", (f"{name}.search_version",)).fetchone()[0] is None:
-            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name}")
-            connection.execute(f"SET LOCAL search_path TO {name}, public, pg_temp")
-            for statement in STATEMENTS:
-                connection.execute(statement)
-        (made,) = connection.execute(f"SELECT version FROM {name}.search_version").fetchone()  # noqa: S608
-    if made > VERSION:
-        raise StoreError(
-            f"The search index in the schema {schema} has version {made}; this Clew knows {VERSION}.",
-            hint="Update this Clew.",
-        )
+    """Make the schema and its tables where they are missing. StoreTooNew where they need a newer Clew."""
+    if connection.execute("SELECT to_regclass(%s)", (f'"{schema}".units',)).fetchone()[0] is None:
+        migrate(connection, schema, (TABLES, *STEPS))
+    name, known = f"The search index in the schema {schema}", max(step.number for step in (TABLES, *STEPS))
+    check_version(*found_version(connection, schema), name, known=known, works_from=0)
 
 
 def take_steps(connection: Any, schema: str, limits: Limits) -> None:
     """Take the steps that the tables lack, each in a transaction of its own and as the owner of the tables. Who may not
     act as the owner leaves them. An error of the database where a step cannot be taken: it is left as a whole."""
-    name = f'"{schema}"'
     find = """
-        SELECT quote_ident(rolname) FROM pg_class JOIN pg_roles ON pg_roles.oid = relowner
+        SELECT rolname FROM pg_class JOIN pg_roles ON pg_roles.oid = relowner
         WHERE pg_class.oid = %s::regclass AND pg_has_role(relowner, 'USAGE')
     """
-    owner = connection.execute(find, (f"{name}.units",)).fetchone()
-    if owner is None:
-        return
-    for step in STEPS:
-        if step.number not in _taken(connection, name):
-            with connection.transaction():
-                connection.execute(f"SET LOCAL lock_timeout = '{limits.lock:d}s'")
-                connection.execute(f"SET LOCAL statement_timeout = '{limits.statement:d}s'")
-                # What is made belongs to the owner of the tables, whichever member of that role makes it.
-                connection.execute(f"SET LOCAL ROLE {owner[0]}")
-                _take(connection, schema, step)
-
-
-def _take(connection: Any, schema: str, step: Step) -> None:
-    name = f'"{schema}"'
-    # Only the schema: a table that is missing there may be somebody else's in `public`.
-    connection.execute(f"SET LOCAL search_path TO {name}")
-    connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", (f"clew search {schema} steps",))
-    connection.execute(
-        f"CREATE TABLE IF NOT EXISTS {name}.search_steps"
-        " (number int PRIMARY KEY, name text NOT NULL, at timestamptz NOT NULL DEFAULT now())"
-    )
-    # Another server may have been quicker.
-    if step.number not in _taken(connection, name):
-        for statement in step.statements:
-            connection.execute(statement)
-        values = (step.number, step.name)
-        connection.execute(f"INSERT INTO {name}.search_steps (number, name) VALUES (%s, %s)", values)  # noqa: S608
-
-
-def _taken(connection: Any, name: str) -> set[int]:
-    if connection.execute("SELECT to_regclass(%s)", (f"{name}.search_steps",)).fetchone()[0] is None:
-        return set()
-    return {number for (number,) in connection.execute(f"SELECT number FROM {name}.search_steps")}  # noqa: S608
+    owner = connection.execute(find, (f'"{schema}".units',)).fetchone()
+    taken = taken_steps(connection, schema)
+    for step in STEPS if owner is not None else ():
+        if step.number not in taken:
+            migrate(connection, schema, (step,), owner=owner[0], limits=limits)
 
 
 def space_of(connection: Any, name: str) -> int:

@@ -53,7 +53,7 @@ def _prepare(connections: Connections, connection: Connection, *, create: bool) 
         with translated(address):
             migrate(connection.lent, schema)
     else:
-        check_version(found, needs, address)
+        check_version(found, needs, f"The store {address}")
     row = connection.lent.execute(
         """
         SELECT session_user, has_table_privilege(%(events)s, 'INSERT'), EXISTS (

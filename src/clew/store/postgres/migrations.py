@@ -1,5 +1,5 @@
-"""The schema, as the steps that lead to it. A step that has been released is never changed: what comes later is a new
-step at the end.
+"""A schema, as the steps that lead to it: the store's own here, and the way to take them, which search has in common. A
+step that has been released is never changed: what comes later is a new step.
 
 Servers of several versions work on one database while a team updates. So a step first adds what a later version needs,
 and only a step of a later release takes away what nobody uses any more. `needs` is the lowest number that a server has
@@ -15,7 +15,6 @@ from psycopg import sql
 
 from clew.errors import StoreError, StoreTooNew
 from clew.store.postgres.connections import NOW, lock_of
-from clew.text.database_address import Address
 
 Database = psycopg.Connection[tuple[Any, ...]]
 
@@ -29,7 +28,7 @@ class Migration(msgspec.Struct, frozen=True):
 
 _VERSIONS = (
     """
-    CREATE TABLE versions (
+    CREATE TABLE IF NOT EXISTS versions (
         number integer PRIMARY KEY,
         name text NOT NULL,
         needs integer NOT NULL,
@@ -171,49 +170,79 @@ WORKS_FROM = MIGRATIONS[-2].number if len(MIGRATIONS) > 1 else SCHEMA_VERSION
 """The oldest schema that this version works on: the one before the last step, which the version before made."""
 
 
-def found_version(connection: Database, schema: str) -> tuple[int, int]:
-    """The number of the last step, and the lowest number that a server has to know; zeros where there is no schema."""
+def taken_steps(connection: Database, schema: str) -> dict[int, int]:
+    """The numbers of the steps that were taken, each with the lowest number that a server has to know after it; empty
+    where there is no schema."""
     # Asked of the catalogue itself: what a session looked up before, it may remember across a wait for the lock.
     look = "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'versions'"
     if connection.execute(look, (schema,)).fetchone() is None:
-        return 0, 0
-    query = sql.SQL("SELECT coalesce(max(number), 0), coalesce(max(needs), 0) FROM {}.versions")
-    row = connection.execute(query.format(sql.Identifier(schema))).fetchone()
-    return (int(row[0]), int(row[1])) if row else (0, 0)
+        return {}
+    query = sql.SQL("SELECT number, needs FROM {}.versions").format(sql.Identifier(schema))
+    return {int(number): int(needs) for number, needs in connection.execute(query)}
+
+
+def found_version(connection: Database, schema: str) -> tuple[int, int]:
+    """The number of the last step, and the lowest number that a server has to know; zeros where there is no schema."""
+    taken = taken_steps(connection, schema)
+    return max(taken, default=0), max(taken.values(), default=0)
 
 
 def check_version(
-    found: int, needs: int, address: Address, *, known: int = SCHEMA_VERSION, works_from: int = WORKS_FROM
+    found: int, needs: int, name: str, *, known: int = SCHEMA_VERSION, works_from: int = WORKS_FROM
 ) -> None:
-    """An error, before anything is read, where this version cannot work on the schema."""
+    """An error, before anything is read, where this version cannot work on the schema. `name` says what is in it."""
     if needs > known:
         raise StoreTooNew(
-            f"The store {address} has schema version {found}, which needs a Clew that knows version {needs}; this one "
+            f"{name} has schema version {found}, which needs a Clew that knows version {needs}; this one "
             f"knows versions up to {known}.",
-            hint="Update Clew here. The store was left as it is.",
+            hint="Update Clew here. Nothing was changed.",
             data={"found": found, "needed": needs, "supported": known},
         )
     if found < works_from:
         raise StoreError(
-            f"The store {address} has schema version {found}; this Clew works with versions from {works_from}.",
+            f"{name} has schema version {found}; this Clew works with versions from {works_from}.",
             hint="An owner of the project brings it up to date with `clew store init`.",
             data={"found": found, "supported": works_from},
         )
 
 
-def migrate(connection: Database, schema: str, migrations: Sequence[Migration] = MIGRATIONS) -> list[int]:
-    """Make the schema, or take the steps that it lacks, all in one transaction; the numbers of those taken."""
+class Limits(msgspec.Struct, frozen=True):
+    """How many seconds steps may wait for those who use a table, and how many each of their statements may take in all;
+    0 for no limit. Who uses a table waits for a step that waits for it."""
+
+    lock: int
+    statement: int
+
+
+def migrate(
+    connection: Database,
+    schema: str,
+    migrations: Sequence[Migration] = MIGRATIONS,
+    *,
+    owner: str | None = None,
+    limits: Limits | None = None,
+) -> list[int]:
+    """Make the schema, or take the steps that it lacks, all in one transaction; the numbers of those taken. What they
+    make belongs to the role `owner`, whichever of its members takes them. Without `limits`, the connection's hold."""
     taken: list[int] = []
     with connection.transaction():
+        if limits is not None:
+            connection.execute(f"SET LOCAL lock_timeout = '{limits.lock:d}s'")
+            connection.execute(f"SET LOCAL statement_timeout = '{limits.statement:d}s'")
+        if owner is not None:
+            connection.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(owner)))
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_of(schema),))
-        found, _ = found_version(connection, schema)
-        if not found:
-            connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))
-        connection.execute(sql.SQL("SET LOCAL search_path = {}").format(sql.Identifier(schema)))
+        found = taken_steps(connection, schema)
+        look = "SELECT 1 FROM pg_namespace WHERE nspname = %s"
+        if connection.execute(look, (schema,)).fetchone() is None:
+            connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
+        # Only the schema: a table that is missing there may be somebody else's in `public`. A function that keeps this
+        # path looks last for what its caller made for a session: unnamed, that would come first.
+        connection.execute(sql.SQL("SET LOCAL search_path = {}, pg_temp").format(sql.Identifier(schema)))
         for statement in _VERSIONS if not found else ():
             connection.execute(statement)
         for migration in migrations:
-            if migration.number > found:
+            if migration.number not in found:
                 for text in migration.statements:
                     connection.execute(text.encode())
                 values = (migration.number, migration.name, migration.needs)
