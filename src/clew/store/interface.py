@@ -194,9 +194,9 @@ class Store(Protocol):
         undone."""
         ...
 
-    def compact(self) -> None:
+    def compact(self, *, waits: bool = True) -> None:
         """Leave no byte of what was deleted or replaced in the store's files. StoreBusy where others use the store all
-        the time."""
+        the time, or just now where it `waits` for nobody."""
         ...
 
     def describe(self, *, counts: bool = True) -> Mapping[str, Any]:

@@ -324,9 +324,11 @@ class ReplicatedStore:
         self.pull()
         return erased
 
-    def compact(self) -> None:
-        self._asked().compact()
-        self._local.compact()
+    def compact(self, *, waits: bool = True) -> None:
+        self._asked().compact(waits=waits)
+        # What is left in the copy, every look at the database tries to take out.
+        if waits:
+            self._local.compact()
 
     def setting(self, name: str, default: bytes) -> bytes:
         try:

@@ -117,11 +117,11 @@ def _compacted(view: "MemoryView") -> tuple[str, ...]:
     """Leave no byte in the store's files; returns what could not be removed. In a team's database only an owner can,
     and the next owner who opens the memory does."""
     home = view.service.home
-    is_compact = home.compact()
-    home.end_purge(view.actor, is_compact=is_compact)
+    problem = home.compact()
+    home.end_purge(view.actor, is_compact=problem is None)
     if not home.is_team:
         return ()
-    return _OF_A_TEAM if is_compact else (*_OF_A_TEAM, _LEFT_TO_AN_OWNER)
+    return _OF_A_TEAM if problem is None else (*_OF_A_TEAM, f"{_LEFT_TO_AN_OWNER} ({problem.message.rstrip('.')})")
 
 
 def _bring_back(view: "MemoryView", chosen: Chosen) -> None:

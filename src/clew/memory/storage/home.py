@@ -4,6 +4,7 @@ Without git that is the project's own `.clew`. The store under it is authored da
 store's events and may be thrown away.
 """
 
+import logging
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -23,6 +24,8 @@ from clew.store.watched import renewed
 from clew.text.hashing import content_hash
 from clew.workspace.git import api as git
 from clew.workspace.git.find import find_work_tree
+
+log = logging.getLogger(__name__)
 
 STORE_FILE = "memory.db"
 INDEX_FILE = "memory-index.db"
@@ -143,9 +146,12 @@ class Home:
         if pending is not None:
             throw_away(self.folder / index)
         try:
-            is_compact = self.compact()
+            # Nobody asked for it here: in a team's store, whoever keeps the bytes is not waited for.
+            problem = self.compact(waits=not self.is_team)
+            if isinstance(problem, StoreBusy):
+                log.warning("A purge is not finished yet: %s", problem)
             if pending is not None:
-                self.end_purge("clew", is_compact=is_compact)
+                self.end_purge("clew", is_compact=problem is None)
         except (StoreReadOnly, StoreBusy, StoreUnreachable):
             # It is left to somebody who may write to the team's store.
             if not self.is_team:
@@ -172,22 +178,22 @@ class Home:
             with suppress(StoreError):
                 self.store.finish_job(job.id, state=state)
 
-    def compact(self) -> bool:
-        """Leave no byte of what was purged in the store's files. False where only an owner of the team's store can, or
-        nobody can at the moment, because somebody's transaction still sees it."""
+    def compact(self, *, waits: bool = True) -> StoreError | None:
+        """Leave no byte of what was purged in the store's files. The problem, where only an owner of the team's store
+        can, or nobody can at the moment, because somebody's transaction still sees it."""
         left = self.store.get(PURGES, BYTES_LEFT)
         try:
-            self.store.compact()
-        except (StoreReadOnly, StoreBusy):
+            self.store.compact(waits=waits)
+        except (StoreReadOnly, StoreBusy) as error:
             if not self.is_team:
                 raise
-            return False
+            return error
         if left is not None:
             # Another process may have been quicker, or may have left more since.
             reason = "a purge is finished"
             with suppress(NotFound, Conflict), self.store.transaction(actor="clew", reason=reason) as transaction:
                 transaction.delete(PURGES, BYTES_LEFT, if_version=left.version)
-        return True
+        return None
 
     def end_purge(self, actor: str, *, is_compact: bool) -> None:
         """Tell other servers to take what was purged out of their indexes, and ask an owner for what is left."""

@@ -15,6 +15,8 @@ _CHANGED_BY_PURGES_ALONE = "events"
 """Whatever is purged has events, and nothing else changes them. So once none of their dead rows has to be taken along,
 nobody sees what was purged any more, and dead rows of the other tables are what somebody left there since."""
 _TABLES = (_CHANGED_BY_PURGES_ALONE, *(table for table in TABLES if table != _CHANGED_BY_PURGES_ALONE))
+_LOCK_SECONDS = 0.1
+"""How long a table is waited for at least. Who writes lets go of one much sooner; and all others wait behind this."""
 _PAUSES = (0.05, 2.0)
 """The first and the longest: each try writes the table anew, while others wait."""
 
@@ -40,7 +42,9 @@ def compact(connections: Connections, patience: float) -> None:
         if not is_owner:
             raise read_only(connections.address, "only an owner of the project can make the tables anew")
         connection.lent.add_notice_handler(hear)
+        ((usual,),) = connection.execute("SHOW lock_timeout").fetchall()
         try:
+            connection.execute(f"SET lock_timeout = {int(1000 * max(patience, _LOCK_SECONDS))}")
             for table in _TABLES:
                 statement = sql.SQL("VACUUM (FULL, VERBOSE) {}").format(sql.Identifier(connections.schema, table))
                 while True:
@@ -58,3 +62,4 @@ def compact(connections: Connections, patience: float) -> None:
                     pause = min(2 * pause, longest)
         finally:
             connection.lent.remove_notice_handler(hear)
+            connection.execute(f"SET lock_timeout = '{usual}'")

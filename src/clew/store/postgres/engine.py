@@ -133,8 +133,8 @@ class PostgresStore(SqlStore[Connections]):
         yield
         connection.execute("SET LOCAL clew.purging = 'off'")
 
-    def compact(self) -> None:
-        compact(self._connections, self._connections.patience)
+    def compact(self, *, waits: bool = True) -> None:
+        compact(self._connections, self._connections.patience if waits else 0)
 
     def describe(self, *, counts: bool = True) -> Mapping[str, Any]:
         with self._connections.reading() as connection:

@@ -35,8 +35,8 @@ class SqliteStore(SqlStore[Connections]):
     def changing_events(self, connection: sqlite3.Connection) -> AbstractContextManager[None]:
         return compacting.changing_events(connection)
 
-    def compact(self) -> None:
-        compacting.compact(self._connections, COMPACTING_SECONDS)
+    def compact(self, *, waits: bool = True) -> None:
+        compacting.compact(self._connections, COMPACTING_SECONDS if waits else 0)
 
     def describe(self, *, counts: bool = True) -> Mapping[str, Any]:
         with self._connections.reading() as connection:
