@@ -17,6 +17,7 @@ from clew.text.database_address import Address
 pytest.importorskip("psycopg")
 
 import psycopg
+from tests.search.conftest import WordCounts
 
 from clew.search.database.connecting import Database
 from clew.search.database.embeddings import as_text, packed
@@ -165,3 +166,31 @@ def test_an_array_of_numbers_is_read_and_an_aggregate_of_nothing_is_empty() -> N
     assert numbers_in("{3,1,2}", int) == [3, 1, 2]
     assert numbers_in("{-0.25,1e-07}", float) == [-0.25, 1e-07]
     assert numbers_in(None, int) == []
+
+
+# Verifies: REQ-d00490-A
+def test_terms_of_any_characters_are_asked_for_and_counted_once_each(search_database: str) -> None:
+    strange = ['say"so', "back\\slash", "a,b", "{braces}", "null", "", "ünïcode"]
+    with closing(Database(Address(search_database), "quoted")) as database, database.connection() as connection:
+        put = "INSERT INTO terms (space, term, units) VALUES (%s, %s, %s)"
+        for units, term in enumerate(strange, start=1):
+            connection.execute(put, (1, term, units))
+        reading = DatabaseReading(connection, database.space)
+        assert reading.units_with([*strange, "nowhere"]) == dict(zip(strange, range(1, 8), strict=True))
+
+
+# Verifies: REQ-d00490-I
+def test_as_many_searches_as_there_are_connections_wait_for_no_other_one(
+    search_database: str, tmp_path: Path, word_counts: WordCounts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connecting, "AT_ONCE", 1)
+    settings = word_counts.settings()
+    for has_vectors in (False, True):
+        place = in_database(Address(search_database), "alone", "own", settings)
+        engine = SearchEngine(tmp_path, cursors=Cursors(b"k" * 32), embed=settings, place=place)
+        with closing(engine):
+            engine.units.put([Unit(id="ropes", part="unit", title="Ropes", body="Ropes are coiled clockwise.")])
+            found = engine.rank(Question(text="coiled ropes", scope=Scope(parts=("unit",)), recipe="dense"))
+            assert [unit.id for unit in found.units] == ["ropes"] * has_vectors
+            assert not any("in use" in note for note in found.notes)
+            engine.index_vectors()

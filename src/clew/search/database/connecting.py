@@ -1,6 +1,7 @@
 """Connections to the database of a search index."""
 
 import logging
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ import psycopg
 
 from clew.once import Once
 from clew.search.database.tables import ON_START, make_tables, space_of, take_steps
-from clew.store.postgres.connections import Connections, Lent, options
+from clew.store.postgres.connections import MOST_CONNECTIONS, Connections, Lent, options
 from clew.store.postgres.faults import translated
 from clew.store.postgres.together import Asked, Done, Prepared
 from clew.text.database_address import Address
@@ -18,6 +19,10 @@ from clew.text.database_address import Address
 log = logging.getLogger(__name__)
 
 _ANSWER_SECONDS = 30
+AT_ONCE = max(4, min(MOST_CONNECTIONS, 2 * (os.cpu_count() or 1)))
+"""Searches of one process that have a connection at once; others wait. A search is ranked here by half, one at a time:
+four keep a processor here and two of the database busy. Each further connection is one more process of the database
+that reads the same pages into its memory, and makes every search dearer."""
 BOUNDED = f"SET statement_timeout = '{_ANSWER_SECONDS}s'"
 NEAREST_LOOKED_AT = 100
 """How many of the nearest vectors an approximate search keeps in view (`hnsw.ef_search`), and finds at most. Of the ten
@@ -97,7 +102,13 @@ class Database:
             make_tables(connection, self.schema)
             self._take_steps(connection)
         return Connections(
-            self.address, self.schema, patience=_ANSWER_SECONDS, name="clew search", settings=_SETTINGS, extensions=True
+            self.address,
+            self.schema,
+            patience=_ANSWER_SECONDS,
+            name="clew search",
+            settings=_SETTINGS,
+            extensions=True,
+            most=AT_ONCE,
         )
 
     def _take_steps(self, connection: Lent) -> None:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     Vectors = NDArray[np.float32]
 
 
+_FIND = "SELECT number FROM embedders WHERE name = %s"
+
+
 class SharedEmbeddings:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -36,11 +39,20 @@ class SharedEmbeddings:
                 ON CONFLICT (name) DO UPDATE SET dimensions = excluded.dimensions RETURNING number
                 """
             with self._database.connection() as connection:
-                find = "SELECT number FROM embedders WHERE name = %s"
-                row = connection.execute(find, (name,)).fetchone()
+                row = connection.execute(_FIND, (name,)).fetchone()
                 row = row or connection.execute(put, (name, dimensions)).fetchone()
                 assert row is not None  # noqa: S101
                 self._numbers[name] = int(row[0])
+        return self._numbers[name]
+
+    def known_number(self, connection: "Connection[Any]", name: str) -> int | None:
+        """The number of an embedder that has made something, asked on a connection that is held already: who holds one
+        and waits for another may wait for somebody who does the same."""
+        if name not in self._numbers:
+            row = connection.execute(_FIND, (name,)).fetchone()
+            if row is None:
+                return None
+            self._numbers[name] = int(row[0])
         return self._numbers[name]
 
     def get(self, embedder: int, hashes: Sequence[str]) -> dict[str, Embedding]:

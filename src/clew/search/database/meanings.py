@@ -17,7 +17,7 @@ from clew.cache import Cache
 from clew.errors import ClewError
 from clew.search.database.connecting import BOUNDED, GO_ON, NEAREST_LOOKED_AT, Database, look_further
 from clew.search.database.embeddings import SharedEmbeddings, as_text, packed
-from clew.search.database.reading import DatabaseReading, numbers_in
+from clew.search.database.reading import DatabaseReading, array, numbers_in
 from clew.search.database.tables import SHARED
 from clew.search.dense.indexing import OTHERS_SECONDS, ROUNDS, TEXTS_AT_ONCE, Progress, VectorReport, encoded
 from clew.search.dense.search import PATIENCE_SECONDS, TOO_BUSY, DenseRanking
@@ -95,9 +95,11 @@ class DatabaseMeanings:
             return DenseRanking(note=note)
         try:
             vector = self._queries_of(embedder).vector(query, PATIENCE_SECONDS) if vector is None else vector
-            number = self._shared.number_of(embedder.name, embedder.dimensions)
+            number = self._shared.known_number(reading.connection, embedder.name)
             restrict = None if self.is_everything(reading, condition) else condition
-            hits = self._nearest(reading, number, embedder.dimensions, vector, restrict, depth)
+            hits: list[tuple[int, float]] = []
+            if number is not None:
+                hits = self._nearest(reading, number, embedder.dimensions, vector, restrict, depth)
         except TimeoutError:
             return DenseRanking(note=TOO_BUSY)
         except Exception as error:
@@ -194,7 +196,7 @@ class DatabaseMeanings:
             return {}
         find = "SELECT number, windows FROM vectors WHERE number = ANY(%s) AND embedder = %s AND windows IS NOT NULL"
         try:
-            number = self._shared.number_of(embedder.name, embedder.dimensions)
+            number = self._shared.known_number(reading.connection, embedder.name)
             vector = self._queries_of(embedder).vector(query, PATIENCE_SECONDS)
             rows = reading.rows(find, (list(numbers), number))
             return {unit: unpacked_windows(data, embedder.dimensions) @ vector for unit, data in rows}
@@ -209,7 +211,9 @@ class DatabaseMeanings:
         embedder, _ = self._embedder()
         if embedder is None or not numbers:
             return {}
-        number = self._shared.number_of(embedder.name, embedder.dimensions)
+        number = self._shared.known_number(reading.connection, embedder.name)
+        if number is None:
+            return {}
         kept = self._kept_vectors(reading.writes()[0], number)
         found = kept.get_many(numbers)
         if missing := [unit for unit in numbers if unit not in found]:
@@ -229,12 +233,18 @@ class DatabaseMeanings:
         """The first vectors of units. A number stands for one text for ever: each is asked for once."""
         import numpy as np
 
-        find = "SELECT number, halfvec_send(vector) FROM vectors WHERE number = ANY(%s) AND embedder = %s AND place = 0"
-        sent = dict(reading.rows(find, (numbers, embedder)))
+        # Spaces and embedder are numbers of Clew's own: the vectors of other work trees are not looked through.
+        find = f"""
+            SELECT array_agg(number), string_agg(halfvec_send(vector), '') FROM vectors
+            WHERE space IN ({SHARED:d}, {reading.space:d}) AND embedder = {embedder:d} AND place = 0
+                AND number = ANY(%s)
+            """  # noqa: S608
+        found, sent = reading.ask(find, (array(numbers),))
+        units = numbers_in(found, int)
         # One conversion for all of them, and then a copy of each: what is kept does not keep the others.
-        joined = np.frombuffer(b"".join(sent.values()), np.uint8).reshape(len(sent), size)[:, 4:]
+        joined = np.frombuffer(bytes.fromhex((sent or "")[2:]), np.uint8).reshape(len(units), size)[:, 4:]
         vectors = np.ascontiguousarray(joined).view(">f2").astype(np.float32)
-        return {unit: vector.copy() for unit, vector in zip(sent, vectors, strict=True)}
+        return {unit: vector.copy() for unit, vector in zip(units, vectors, strict=True)}
 
     def state(self, reading: DatabaseReading) -> IndexState:
         """How much is indexed; counted once for each state of the index."""
@@ -252,7 +262,7 @@ class DatabaseMeanings:
         notes = (note,) if note else ()
         if embedder is None:
             return IndexState(units=units, embedded=0, embedder=None, state="words_only", parts=parts, notes=notes)
-        number = self._shared.number_of(embedder.name, embedder.dimensions)
+        number = self._shared.known_number(reading.connection, embedder.name)
         find = "SELECT count(*) FROM vectors WHERE space = ANY(%s) AND embedder = %s AND place = 0"
         ((embedded,),) = reading.rows(find, (reading.spaces, number))
         state = "complete" if embedded >= units else "indexing"

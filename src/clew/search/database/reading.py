@@ -40,6 +40,7 @@ STATE = Prepared(
 to other texts."""
 N = TypeVar("N", int, float)
 _DATA = msgspec.msgpack.Decoder(Unit)
+_TEXTS = msgspec.json.Decoder(list[str])
 _LAST = chr(0x10FFFF)
 
 
@@ -114,7 +115,9 @@ class DatabaseReading:
         return {number: found[number] for number in wanted if number in found}
 
     def ids_of(self, numbers: Iterable[int]) -> dict[int, str]:
-        return dict(self.rows("SELECT number, id FROM units WHERE number = ANY(%s)", (list(numbers),)))
+        find = "SELECT array_agg(number), json_agg(id) FROM units WHERE number = ANY(%s)"
+        found, ids = self.ask(find, (array(numbers),))
+        return dict(zip(numbers_in(found, int), _TEXTS.decode(ids or "[]"), strict=True))
 
     def documents_of(self, numbers: Iterable[int]) -> dict[int, str | None]:
         return dict(self.rows("SELECT number, document FROM units WHERE number = ANY(%s)", (list(numbers),)))
@@ -137,9 +140,14 @@ class DatabaseReading:
         kept = self._kept_terms.get_many(asked)
         self._terms |= {term: numbers for term, (held, numbers) in kept.items() if held == state}
         if asked := [term for term in asked if term not in self._terms]:
-            find = "SELECT term, number, units FROM terms WHERE space = ANY(%s) AND term = ANY(%s)"
+            find = """
+                SELECT json_agg(term), array_agg(number), array_agg(units) FROM terms
+                WHERE space = ANY(%s) AND term = ANY(%s)
+                """
+            rows = self.ask(find, (array(self.spaces), _texts(asked)))
             found: dict[str, list[tuple[int, int]]] = {term: [] for term in asked}
-            for term, number, units in self.rows(find, (self.spaces, asked)):
+            columns = _TEXTS.decode(rows[0] or "[]"), numbers_in(rows[1], int), numbers_in(rows[2], int)
+            for term, number, units in zip(*columns, strict=True):
                 found[term].append((number, units))
             self._terms |= found
             self._kept_terms.put_many({term: (state, numbers) for term, numbers in found.items()})
@@ -276,8 +284,8 @@ class DatabaseReading:
         conditions = (*values, *more)
         # The parts of the statement that vary are Clew's own text; every value is a parameter.
         statement = f"""
-            SELECT array_agg(unit ORDER BY score DESC, unit) FROM (
-                SELECT summed.unit, score FROM (
+            SELECT array_agg(unit) FROM (
+                SELECT summed.unit FROM (
                     SELECT unit, sum(impact * weight) AS score
                     FROM unnest(%s::int[], %s::float8[]) AS asked (term, weight) CROSS JOIN LATERAL (
                         SELECT postings.unit, postings.impact FROM postings {list_join}
@@ -289,7 +297,7 @@ class DatabaseReading:
             """  # noqa: S608
         before = ([number for number, _, _ in numbered], [weight for _, weight, _ in numbered])
         if not tests:
-            (found,) = self.ask(statement, (_array(before[0]), _array(before[1]), str(most), str(wanted)))
+            (found,) = self.ask(statement, (array(before[0]), array(before[1]), str(most), str(wanted)))
             return numbers_in(found, int)
         given = (*before, *conditions, most, wanted) if early else (*before, most, *conditions, wanted)
         ((units,),) = self.rows(statement, given)
@@ -316,8 +324,14 @@ class DatabaseReading:
                 return f"({sql} AND NOT {other})", (*values, *more)
 
     def streams(self, units: Iterable[int]) -> list[Row]:
-        find = "SELECT unit, title, body, compounds FROM streams WHERE unit = ANY(%s)"
-        return [Row._make(row) for row in self.rows(find, (list(dict.fromkeys(units)),))]
+        # No term holds the end of a line (`lexical/packing.py`).
+        find = r"""
+            SELECT array_agg(unit), string_agg(title || E'\n' || body || E'\n' || compounds, E'\n')
+            FROM streams WHERE unit = ANY(%s)
+            """
+        found, joined = self.ask(find, (array(dict.fromkeys(units)),))
+        parts = (joined or "").split("\n")
+        return list(map(Row, numbers_in(found, int), parts[::3], parts[1::3], parts[2::3]))
 
     def holding(self, expression: Expression, units: Sequence[int]) -> set[int]:
         return {row.unit for row in self.streams(units) if is_held(expression, row[1:])}
@@ -382,9 +396,15 @@ class DatabaseReading:
         return dict(self.rows(find, (*values, list(keys), self.spaces)))
 
 
-def _array(numbers: Sequence[float]) -> str:
+def array(numbers: Iterable[float]) -> str:
     """Numbers as PostgreSQL reads an array of them, each with all its digits."""
     return f"{{{','.join(map(repr, numbers))}}}"
+
+
+def _texts(texts: Iterable[str]) -> str:
+    """Texts as PostgreSQL reads an array of them."""
+    quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
+    return "{" + ",".join(f'"{text}"' for text in quoted) + "}"
 
 
 def numbers_in(array: str | None, kind: Callable[[str], N]) -> list[N]:

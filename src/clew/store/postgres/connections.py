@@ -108,9 +108,10 @@ class Connections:
         name: str = "clew",
         settings: Sequence[str] = (),
         extensions: bool = False,
+        most: int = MOST_CONNECTIONS,
     ) -> None:
         """`settings` are statements that every connection begins with; with `extensions`, what is installed in the
-        database for everybody is known by its plain name."""
+        database for everybody is known by its plain name. `most` connections are open at once; others wait."""
         self.address = address
         self.schema = schema
         self.principal: str | None = None
@@ -134,7 +135,7 @@ class Connections:
             address.url,
             kwargs=self._options,
             min_size=0,
-            max_size=MOST_CONNECTIONS,
+            max_size=most,
             configure=self._configure,
             timeout=patience,
             # After an error the next caller looks for itself, and says why.
