@@ -19,6 +19,7 @@ pytest.importorskip("psycopg")
 import psycopg
 from tests.search.conftest import WordCounts
 
+from clew.search.database import connecting
 from clew.search.database.connecting import Database
 from clew.search.database.embeddings import as_text, packed
 from clew.search.database.meanings import DatabaseMeanings
