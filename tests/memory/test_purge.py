@@ -33,7 +33,7 @@ from pathlib import Path
 from tests.memory.test_purge import take_out
 from clew.project import Project
 from clew.store.sqlite.engine import SqliteStore
-def dying(self, then=SqliteStore.compact):
+def dying(self, **how):
     os.kill(os.getpid(), signal.SIGKILL)
 SqliteStore.compact = dying
 take_out(Project.open(Path(sys.argv[1])), ids=(sys.argv[2],))
