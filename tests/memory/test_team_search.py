@@ -174,6 +174,23 @@ def test_without_pgvector_the_database_is_not_searched_and_the_server_says_so(
     _drop_roles(postgres, database)
 
 
+# Verifies: REQ-d00490-E, REQ-d00492-B
+def test_without_pgvector_a_purge_leaves_nothing(
+    postgres: Postgres, database: str, checkouts: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team(database, checkouts, "files", monkeypatch)
+    name = database.split("/")[3].partition("?")[0]
+    ((search,),) = postgres.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'clew_%_search'", name)
+    postgres.execute(f"DROP SCHEMA {search} CASCADE", name)
+    postgres.execute("DROP EXTENSION vector", name)
+    with remembering(checkouts[0]) as memory:
+        secret, kept = memory.store(TEXT), memory.store(OTHER)
+        take_out(memory.project, ids=(secret,))
+        assert memory.ids("how are ropes coiled") == [kept]
+    assert holding(checkouts[0]) == []
+    _drop_roles(postgres, database)
+
+
 # Verifies: REQ-d00492-B
 def test_a_purge_of_one_server_leaves_nothing_with_another_one(
     memories: tuple[Memory, Memory], checkouts: tuple[Path, Path], database: str, postgres: Postgres

@@ -10,7 +10,7 @@ from math import log10
 import psycopg
 
 from clew.once import Once
-from clew.search.database.tables import ON_START, make_tables, space_of, take_steps
+from clew.search.database.tables import ON_START, are_made, make_tables, space_of, take_steps
 from clew.store.postgres.connections import MOST_CONNECTIONS, Connections, Lent, options
 from clew.store.postgres.faults import translated
 from clew.store.postgres.together import Asked, Done, Prepared
@@ -72,6 +72,11 @@ class Database:
             with self._lock, self.connection() as connection:
                 self._space = space_of(connection, self.space_name)
         return self._space
+
+    def is_made(self) -> bool:
+        """Whether the schema has its tables. They are not made for the question."""
+        with connected(self.address) as connection:
+            return are_made(connection, self.schema)
 
     def close(self) -> None:
         connections = self._connections.end()

@@ -84,6 +84,9 @@ class SharedEmbeddings:
 
     def forget(self, hashes: Sequence[str]) -> None:
         """Take out for good what was made of texts that are purged."""
+        if not self._database.is_made():
+            # The database keeps no vectors, or nobody has made any yet.
+            return
         with self._database.connection() as connection:
             connection.execute("DELETE FROM embeddings WHERE text_hash = ANY(%s)", (list(hashes),))
 

@@ -200,9 +200,15 @@ def has_vectors(connection: Any) -> bool:
     return found is not None
 
 
+def are_made(connection: Any, schema: str) -> bool:
+    """Whether the tables are there. Without pgvector there are none."""
+    found = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (f'"{schema}".units',)).fetchone()
+    return bool(found[0])
+
+
 def make_tables(connection: Any, schema: str) -> None:
     """Make the schema and its tables where they are missing. StoreTooNew where they need a newer Clew."""
-    if connection.execute("SELECT to_regclass(%s)", (f'"{schema}".units',)).fetchone()[0] is None:
+    if not are_made(connection, schema):
         migrate(connection, schema, (TABLES, *STEPS))
     name, known = f"The search index in the schema {schema}", max(step.number for step in (TABLES, *STEPS))
     check_version(*found_version(connection, schema), name, known=known, works_from=0)
