@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from clew.errors import StoreCorrupt, StoreError, StoreTooNew, StoreUnreachable
+from clew.errors import StoreBusy, StoreCorrupt, StoreError, StoreTooNew, StoreUnreachable
 from clew.store.interface import Damaged, Event, Job, Record, Rewrite, Tombstone, Transaction
 from clew.store.sqlite.connections import index_of
 from clew.store.sqlite.engine import SqliteStore, open_sqlite
@@ -221,7 +221,8 @@ class ReplicatedStore:
         if not unclean or time.monotonic() < self._clean_after:
             return
         try:
-            self._local.compact()
+            # This is part of a question: it does not wait for whoever reads the copy.
+            self._local.compact(waits=False)
         except StoreError as error:
             self._clean_after = time.monotonic() + CLEAN_AGAIN_SECONDS
             log.warning("What was purged may still be in the copy's files: %s", error)
@@ -326,9 +327,12 @@ class ReplicatedStore:
 
     def compact(self, *, waits: bool = True) -> None:
         self._asked().compact(waits=waits)
-        # What is left in the copy, every look at the database tries to take out.
         if waits:
-            self._local.compact()
+            try:
+                self._local.compact()
+            except StoreBusy as error:
+                # The database is clean. What is left in the copy, later looks at the database take out.
+                log.warning("What was purged may still be in the copy's files: %s", error)
 
     def setting(self, name: str, default: bytes) -> bytes:
         try:

@@ -39,7 +39,7 @@ def compact(connections: Connections, patience: float) -> None:
             busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         return not busy and not size_of(log_of(connections.path))
 
-    _insist(
+    _try_until_done(
         is_done,
         patience,
         StoreBusy(
@@ -66,7 +66,7 @@ def put_into_one_file(path: Path, patience: float) -> None:
         forget_start(path)
         return str(journal) == "delete"
 
-    _insist(
+    _try_until_done(
         is_done,
         patience,
         StoreBusy(
@@ -76,7 +76,7 @@ def put_into_one_file(path: Path, patience: float) -> None:
     )
 
 
-def _insist(is_done: Callable[[float], bool], patience: float, refusal: StoreBusy) -> None:
+def _try_until_done(is_done: Callable[[float], bool], patience: float, refusal: StoreBusy) -> None:
     """Try until it is done, with the seconds that are left each time; the refusal where none are."""
     deadline = time.monotonic() + patience
     while True:
