@@ -4,6 +4,7 @@ import pytest
 
 from clew.errors import InvalidArgument
 from clew.search.quote.evidence import Limits, Quote, evidence, fitting_end, preview, question_tokens, window
+from clew.search.quote.structure import structure
 from clew.text.tokens import estimate_tokens
 
 
@@ -235,3 +236,24 @@ def test_lines_of_requirements_that_are_for_programs_are_no_evidence() -> None:
     text = "**Level**: DEV | **Status**: Active\r\n\r\nThe status lamp is lit.\r\n\r\n*End* *The status lamp*\r\n"
     (quote,) = evidence("the status", [text])
     assert text[quote.start : quote.end] == "The status lamp is lit."
+
+
+# Verifies: REQ-d00402-J
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_they_are_no_evidence_either_where_no_blank_line_stands_beside_them(newline: str) -> None:
+    lines = (
+        "**Level**: DEV | **Status**: Active",
+        "The status lamp is lit",
+        "*End* *The status lamp* | **Hash**: 1a2b3c4d",
+    )
+    text = newline.join((*lines, "The status of another one"))
+    quotes = evidence("the status", [text], Limits(max_quotes=5))
+    assert {text[each.start : each.end] for each in quotes} == {"The status lamp is lit", "The status of another one"}
+    assert "Level" not in preview("the active status", text).text
+
+
+# Verifies: REQ-d00402-J
+def test_one_line_that_is_no_field_leaves_those_above_it_what_they_are() -> None:
+    fields = "**Level**: DEV | **Status**: Active\n"
+    (found,) = structure(fields * 20_000 + "**Level**: DEV | nothing of the kind\n")
+    assert found == (0, len(fields) * 20_000 - 1)

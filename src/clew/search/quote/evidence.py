@@ -21,7 +21,7 @@ from heapq import nsmallest
 import msgspec
 
 from clew.errors import InvalidArgument
-from clew.search.quote.samples import without
+from clew.search.quote.samples import outside, stripped
 from clew.search.quote.structure import structure
 from clew.text.sentences import is_heading, plain_spans
 from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
@@ -57,7 +57,7 @@ class Quote(msgspec.Struct, frozen=True):
     """Whether the span goes on after `end`."""
     context_start: int
     context_end: int
-    """The context is passage[context_start:start] and passage[end:context_end]."""
+    """The context is passage[context_start:start] and passage[end:context_end]; a window has none."""
     may_answer: bool = True
     """Whether it is near enough to the question to be an answer at all; of a window."""
 
@@ -183,11 +183,12 @@ def _furthest(low: int, high: int, fits: Callable[[int], bool]) -> int:
 
 def _overlapping(tokens: frozenset[str], passage: int, text: str) -> Iterator[_Candidate]:
     lines = structure(text)
-    for start, end in plain_spans(text):
-        if not without(lines, text, start, end):
-            continue
-        matched = tokens.intersection(_TOKEN.findall(text[start:end].lower()))
-        yield _Candidate(passage, start, end, len(matched) / max(1, len(tokens)))
+    for first, last in plain_spans(text):
+        for left in outside(lines, first, last):
+            start, end = stripped(text, *left)
+            if start < end:
+                matched = tokens.intersection(_TOKEN.findall(text[start:end].lower()))
+                yield _Candidate(passage, start, end, len(matched) / max(1, len(tokens)))
 
 
 def _quoted(chosen: Iterable[_Candidate], passages: Sequence[str], limits: Limits) -> tuple[Quote, ...]:

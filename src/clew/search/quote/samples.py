@@ -27,6 +27,12 @@ def without(spans: list[tuple[int, int]], text: str, start: int, end: int) -> st
     return "".join(text[first:last] for first, last in outside(spans, start, end))
 
 
+def stripped(text: str, start: int, end: int) -> tuple[int, int]:
+    """A span without the space at its ends; empty, or with its end before its start, where there is nothing else."""
+    said = text[start:end]
+    return start + len(said) - len(said.lstrip()), start + len(said.rstrip())
+
+
 def outside(spans: list[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
     """What is left between `start` and `end` without the spans, which are in order."""
     for place in range(bisect_right(spans, start, key=itemgetter(1)), len(spans)):

@@ -10,11 +10,11 @@ from clew.formats.elspais.fields import FLAG_FIELD, REFERENCE_FIELDS, WORD_FIELD
 
 _NAMES = "|".join((*WORD_FIELDS, *REFERENCE_FIELDS, FLAG_FIELD))
 _FIELD = r"[ \t]*+\*\*[^*|\r\n]++\*\*[^|\r\n]*+"
-_FIELDS = rf"[ \t]*+\*\*(?:{_NAMES})(?::\*\*|\*\*:)[^|\r\n]*+(?:\|{_FIELD})*+"
+_FIELDS = rf"[ \t]*+\*\*(?:{_NAMES})(?::\*\*|\*\*:)[^|\r\n]*+(?:\|{_FIELD})*+(?=\r?$)"
 _LINES = re.compile(
     r"^[ \t]*+(?P<mark>`{3,}+|~{3,}+)[^\n]*+\n(?:.*?^[ \t]*+(?P=mark)|.*+\Z)"
     r"|^[ \t]*+(?P<end>(?-i:\*End\*)[ \t]++\*[^\r\n]*+)"
-    rf"|^(?P<fields>{_FIELDS}(?:\r?\n{_FIELDS})*+)(?=\r?$)",
+    rf"|^(?P<fields>{_FIELDS}(?:\r?\n{_FIELDS})*+)",
     re.MULTILINE | re.DOTALL | re.IGNORECASE,
 )
 _END, _LEVEL = "*End*", "**level"

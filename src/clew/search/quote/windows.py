@@ -34,8 +34,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from clew.search.quote.evidence import Limits, Quote, checked, fitting_end, window
-from clew.search.quote.samples import outside, samples, without
+from clew.search.quote.evidence import Limits, Quote, checked, fitting_end
+from clew.search.quote.samples import outside, samples, stripped, without
 from clew.search.quote.structure import structure
 from clew.text.sentences import Kind, is_term, sentences
 from clew.text.stem import stem
@@ -239,7 +239,7 @@ def window_evidence(
     candidates = [*weighed[:1], *(_continued(before, window) for before, window in pairwise(weighed))]
     speaking = [candidate for candidate in candidates if candidate.says_something] or candidates
     best = islice(_different(sorted(speaking, key=_Window.rank), passages), limits.max_quotes)
-    return tuple(_quote(passages[each.cut.passage].text, each, limits) for each in best)
+    return tuple(_quote(each) for each in best)
 
 
 def _different(ranked: Iterable[_Window], passages: Sequence[Passage]) -> Iterator[_Window]:
@@ -288,8 +288,7 @@ def _saying(text: str, limits: Limits) -> Iterator[tuple[int, int]]:
     lines = structure(text)
     for group in _windows(text, limits):
         for first, last in outside(lines, group[0].start, group[-1].end):
-            start = _end_of_space(text, first, last)
-            end = start + len(text[start:last].rstrip())
+            start, end = stripped(text, first, last)
             if not all(each.is_heading for each in group if each.start < end and start < each.end):
                 yield start, end
 
@@ -416,7 +415,6 @@ def _fits(text: str, start: int, end: int, limits: Limits) -> bool:
     return end - start <= longest and estimate_tokens(text[start:end]) <= limits.max_quote_tokens
 
 
-def _quote(text: str, found: _Window, limits: Limits) -> Quote:
+def _quote(found: _Window) -> Quote:
     cut = found.cut
-    first, last = window(text, cut.start, cut.end, limits.context_tokens, limits.context_tokens)
-    return Quote(cut.passage, cut.start, cut.end, found.likely, False, first, last, found.may_answer)
+    return Quote(cut.passage, cut.start, cut.end, found.likely, False, cut.start, cut.end, found.may_answer)
