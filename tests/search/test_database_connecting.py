@@ -17,6 +17,7 @@ from clew.text.database_address import Address
 pytest.importorskip("psycopg")
 
 import psycopg
+from tests.postgres import Postgres
 from tests.search.conftest import WordCounts
 
 from clew.search.database import connecting
@@ -167,6 +168,22 @@ def test_an_array_of_numbers_is_read_and_an_aggregate_of_nothing_is_empty() -> N
     assert numbers_in("{3,1,2}", int) == [3, 1, 2]
     assert numbers_in("{-0.25,1e-07}", float) == [-0.25, 1e-07]
     assert numbers_in(None, int) == []
+
+
+# Verifies: REQ-d00490-A
+def test_vectors_are_read_whatever_the_spelling_of_bytes_in_the_database(
+    postgres: Postgres, search_database: str, tmp_path: Path, word_counts: WordCounts
+) -> None:
+    name, settings = search_database.split("/")[3].partition("?")[0], word_counts.settings()
+    postgres.execute(f"ALTER DATABASE {name} SET bytea_output = 'escape'")
+    try:
+        place = in_database(Address(search_database), "escaped", "own", settings)
+        with closing(SearchEngine(tmp_path, cursors=Cursors(b"k" * 32), embed=settings, place=place)) as engine:
+            engine.units.put([Unit(id="ropes", part="unit", title="Ropes", body="Ropes are coiled clockwise.")])
+            engine.index_vectors()
+            assert engine.vectors_of(["ropes"])["ropes"].any()
+    finally:
+        postgres.execute(f"ALTER DATABASE {name} RESET bytea_output")
 
 
 # Verifies: REQ-d00490-A

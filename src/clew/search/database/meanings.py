@@ -332,9 +332,9 @@ class DatabaseMeanings:
 
     def _encode(self, embedder: Embedder, number: int, some: Sequence[tuple[int, int, str]]) -> tuple[int, int]:
         """Encode those of the texts that nobody else does; how many, and how many others had made in the meantime."""
+        own_space = self._database.space
         with self._database.reading() as (connection, _):
-            reading = DatabaseReading(connection, self._database.space)
-            units = reading.units_of(unit for _, unit, _ in some)
+            units = DatabaseReading(connection, own_space).units_of(unit for _, unit, _ in some)
         by_hash = {hash: units[unit] for _, unit, hash in some if unit in units}
         with self._shared.claimed(number, list(by_hash)) as (claim, own):
             made = dict(encoded(embedder, {hash: by_hash[hash] for hash in own}))

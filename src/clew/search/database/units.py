@@ -129,10 +129,10 @@ class DatabaseUnits:
             SELECT number, id, part, path, quoted, title, body FROM units JOIN unit_bodies USING (number)
             WHERE space = %s AND number > %s ORDER BY number LIMIT %s
             """
-        after = 0
+        own, after = self._database.space, 0
         while True:
             with self._database.connection() as connection:
-                page = connection.execute(find, (self._database.space, after, _AT_ONCE)).fetchall()
+                page = connection.execute(find, (own, after, _AT_ONCE)).fetchall()
             for after, id, part, path, quoted, title, body in page:  # noqa: B007
                 yield Standing(id, part, path, quoted, f"{path or ''}\n{title}\n{body}")
             if len(page) < _AT_ONCE:
