@@ -8,6 +8,7 @@ import pytest
 from clew.memory.model import Cite, Kind, Memory, Origin, Scope
 from clew.memory.recall.block import cited, is_line_of, line_of
 from clew.memory.writing.admit import just_recalled
+from clew.search.quote.evidence import preview
 from clew.text.passage_hash import passage_hash
 
 NODES = ("file:src/tide.py", "symbol:src/tide.py::Tide.rise", "REQ-d00001-A", "lines:src/tide.py#L1-L2")
@@ -37,6 +38,17 @@ def test_a_line_is_known_again_with_all_its_marks_and_not_with_another_one(now: 
     marks = line.partition(": ")[0]
     for other in (f"{tag} no {rest}", f"{marks}, file:src/none.py: {rest}", f"{line}!", f"{marks}: March.", rest):
         assert not is_line_of(MEMORY, other, 4), other
+
+
+# Verifies: REQ-d00301-B
+def test_a_line_is_known_again_where_the_preview_left_lines_for_programs_out() -> None:
+    long = "The keeper of the old lighthouse wrote down what the bell does, and when it was cast. " * 4
+    text = f"{long}\n\n**Level**: DEV | **Status**: Active\nThe fog bell rings every ten seconds\n*End* *The fog bell*"
+    memory = msgspec.structs.replace(MEMORY, text=text, cites=())
+    said = preview("How often does the fog bell ring?", text).text
+    assert "every ten seconds" in said
+    assert "Status" not in said
+    assert is_line_of(memory, line_of(memory, said, (), datetime(2026, 1, 2, tzinfo=UTC)).line, 4)
 
 
 def repeats(text: str, recalled: str) -> bool:

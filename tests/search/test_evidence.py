@@ -257,3 +257,36 @@ def test_one_line_that_is_no_field_leaves_those_above_it_what_they_are() -> None
     fields = "**Level**: DEV | **Status**: Active\n"
     (found,) = structure(fields * 20_000 + "**Level**: DEV | nothing of the kind\n")
     assert found == (0, len(fields) * 20_000 - 1)
+
+
+# Verifies: REQ-d00402-J
+@pytest.mark.parametrize(
+    "line",
+    [
+        "**Level**: Beginner | **Duration**: 45 minutes",
+        "**Level:** Gold | **Discount:** 20 %\n**Level:** Silver | **Discount:** 10 %",
+        "**Level**: DEV | **Status**: Active | **Owner**: the harbour master",
+    ],
+)
+def test_lines_with_a_field_that_no_requirement_has_are_evidence(line: str) -> None:
+    text = f"# Page\n\n{line}\n\nSomething else.\n"
+    assert not structure(text)
+    (quote,) = evidence(line.rpartition("**")[0].rpartition("**")[2], [text])
+    assert text[quote.start : quote.end] == line
+
+
+# Verifies: REQ-d00402-J
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("```x``` is inline.\n\n```\n{shown}\n```\n\n{own}\n", 1),
+        ("```\n```text\n{shown}\n```\n\n{own}\n", 1),
+        ("~~~ markdown\n```\n{shown}\n~~~~\n{own}", 1),
+        ("````\r\n```\r\n{shown}\r\n```\r\n````\r\n{own}\r\n", 1),
+        ("```\n{shown}\n{own}\n", 0),
+    ],
+)
+def test_what_a_code_block_shows_is_what_is_cut_as_one(text: str, found: int) -> None:
+    own = "**Level**: DEV | **Status**: Active | **Template**"
+    text = text.format(shown="**Level**: OPS | **Status**: Draft", own=own)
+    assert [text[start:end] for start, end in structure(text)] == [own] * found

@@ -11,6 +11,7 @@ from clew.search.quote.evidence import (
     fitting_end,
     preview,
     question_tokens,
+    quotable,
     window,
 )
 from clew.text.sentences import plain_spans, sentences
@@ -20,7 +21,7 @@ MARKUP = st.sampled_from(
     (
         *("lamp", "oil ", "e.g. ", ". ", "? ", "!\n", "\n", "\n\n", "\r\n", "- ", "1. ", "# ", "```", "~~~\n", "> "),
         *("| a | b |\n", "---|---\n", "===\n", "。", "」", "…", "’", "灯台", "לָמֶד", "İ", "ß", "👩\u200d👧"),
-        *("\u2028", "\u00a0", "\x00", "\ud800"),
+        *("\u2028", "\u00a0", "\x00", "\ud800", "**Level**: DEV | **Status**: Active\n", "*End* *lamp*\r\n"),
     )
 )
 ANY_TEXT = st.one_of(
@@ -40,7 +41,7 @@ LIMITS = st.builds(
 @settings(max_examples=300)
 @given(ANY_TEXT)
 def test_pieces_are_trimmed_ordered_and_apart_and_together_hold_every_letter(text: str) -> None:
-    for spans in (plain_spans(text), tuple((piece.start, piece.end) for piece in sentences(text))):
+    for spans in (plain_spans(text), tuple((piece.start, piece.end) for piece in sentences(text)), quotable(text)):
         place = 0
         for start, end in spans:
             assert place <= start < end <= len(text)
@@ -94,7 +95,8 @@ def test_previews_are_spans_of_the_text_within_their_size(question: str, text: s
     assert len(shown.text) <= chars
     assert "\n" not in shown.text
     assert len(shown.spans) <= spans
-    assert (shown.text == "") == (text.strip() == "")
+    # Of lines for programs nothing is shown.
+    assert (shown.text == "") == (not [*quotable(text)])
     place = 0
     for span in shown.spans:
         assert place <= span.start < span.end <= len(text)
@@ -121,6 +123,14 @@ def test_cuts_and_windows_stay_inside_text_and_budget(text: str, one: int, other
 REPEATED = (
     *("word ", "lamp. ", "a. ", "A. ", ".", ".)", "。", "İ", "👩\u200d👧", " ", "\n", " \n", "1", "-", "- ", "# a\n"),
     *("|", "-|", "|-", ">", "\t>", "`", "```x\n", "```x`\n"),
+    *(
+        "**Level**: a | ",
+        "**Level**: a\n",
+        "**Level**: a |\n",
+        "```x\n**Level**: a\n",
+        "~~~\n```\n*End* *",
+        "*End* *x*\n",
+    ),
 )
 
 

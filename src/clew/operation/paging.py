@@ -19,7 +19,7 @@ from clew.text.display import shortened
 _OFFSET_BYTES = 6
 _SIGNATURE_BYTES = 12
 
-WIDEST = "-0" * 20
+WIDEST = "aA-0" * 10
 """As long as every cursor, and none takes more tokens: holds the place of the one that is known only when the page is
 cut."""
 

@@ -181,14 +181,20 @@ def _furthest(low: int, high: int, fits: Callable[[int], bool]) -> int:
     return low
 
 
-def _overlapping(tokens: frozenset[str], passage: int, text: str) -> Iterator[_Candidate]:
+def quotable(text: str) -> Iterator[tuple[int, int]]:
+    """The spans that evidence and previews are chosen from."""
     lines = structure(text)
     for first, last in plain_spans(text):
         for left in outside(lines, first, last):
             start, end = stripped(text, *left)
             if start < end:
-                matched = tokens.intersection(_TOKEN.findall(text[start:end].lower()))
-                yield _Candidate(passage, start, end, len(matched) / max(1, len(tokens)))
+                yield start, end
+
+
+def _overlapping(tokens: frozenset[str], passage: int, text: str) -> Iterator[_Candidate]:
+    for start, end in quotable(text):
+        matched = tokens.intersection(_TOKEN.findall(text[start:end].lower()))
+        yield _Candidate(passage, start, end, len(matched) / max(1, len(tokens)))
 
 
 def _quoted(chosen: Iterable[_Candidate], passages: Sequence[str], limits: Limits) -> tuple[Quote, ...]:

@@ -1,22 +1,13 @@
 """Lines of requirement files that tell programs something: `**Level**: DEV | **Status**: Active` below the heading of a
 requirement, and `*End* *Title* | **Hash**: 1a2b3c4d` behind its text.
 
-They are no part of what a document says, so no answer quotes them. What is shown of the format in a code block is.
+They are no part of what a document says, so no answer quotes them. What is shown of the format in a code block is, and
+so is a line with any field that no requirement has: `**Level**: Beginner | **Duration**: 45 minutes`.
 """
 
 import re
+from functools import cache
 
-from clew.formats.elspais.fields import FLAG_FIELD, REFERENCE_FIELDS, WORD_FIELDS
-
-_NAMES = "|".join((*WORD_FIELDS, *REFERENCE_FIELDS, FLAG_FIELD))
-_FIELD = r"[ \t]*+\*\*[^*|\r\n]++\*\*[^|\r\n]*+"
-_FIELDS = rf"[ \t]*+\*\*(?:{_NAMES})(?::\*\*|\*\*:)[^|\r\n]*+(?:\|{_FIELD})*+(?=\r?$)"
-_LINES = re.compile(
-    r"^[ \t]*+(?P<mark>`{3,}+|~{3,}+)[^\n]*+\n(?:.*?^[ \t]*+(?P=mark)|.*+\Z)"
-    r"|^[ \t]*+(?P<end>(?-i:\*End\*)[ \t]++\*[^\r\n]*+)"
-    rf"|^(?P<fields>{_FIELDS}(?:\r?\n{_FIELDS})*+)",
-    re.MULTILINE | re.DOTALL | re.IGNORECASE,
-)
 _END, _LEVEL = "*End*", "**level"
 
 
@@ -24,7 +15,24 @@ def structure(text: str) -> list[tuple[int, int]]:
     """Where such lines stand, in order."""
     if _END not in text and _LEVEL not in text.lower():
         return []
-    return [found.span() for found in _LINES.finditer(text) if found["end"] or _is_metadata(found["fields"] or "")]
+    return [found.span() for found in _lines().finditer(text) if found["end"] or _is_metadata(found["fields"] or "")]
+
+
+@cache
+def _lines() -> re.Pattern[str]:
+    # Few texts have such lines, and a hook that shows memories has no time to load a format.
+    from clew.formats.elspais.fields import FLAG_FIELD, REFERENCE_FIELDS, WORD_FIELDS
+
+    names = "|".join((*WORD_FIELDS, *REFERENCE_FIELDS, FLAG_FIELD))
+    field = rf"[ \t]*+\*\*(?:(?:{names})(?::\*\*|\*\*:)[^|\r\n]*+|{FLAG_FIELD}\*\*[ \t]*+)"
+    fields = rf"{field}(?:\|{field})*+(?=\r?$)"
+    # Code is fenced as `text.sentences` has it: a line with other words neither ends a block nor begins and ends one.
+    return re.compile(
+        r"^[ \t]*+(?P<mark>`{3,}+(?![^\r\n]*`)|~{3,}+)[^\n]*+\n(?:.*?^[ \t]*+(?P=mark)[`~]*+[ \t]*+\r?$|.*+\Z)"
+        r"|^[ \t]*+(?P<end>(?-i:\*End\*)[ \t]++\*[^\r\n]*+)"
+        rf"|^(?P<fields>{fields}(?:\r?\n{fields})*+)",
+        re.MULTILINE | re.DOTALL | re.IGNORECASE,
+    )
 
 
 def _is_metadata(fields: str) -> bool:
