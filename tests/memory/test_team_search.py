@@ -17,6 +17,7 @@ from clew.config import load
 from clew.errors import StoreError
 from clew.memory.model import BYTES_LEFT, PENDING, PURGES
 from clew.project import Project
+from clew.store.team import schema_of
 from clew.surfaces.cli.main import main
 from clew.trust import user_configuration
 
@@ -364,6 +365,43 @@ def test_a_start_does_not_wait_for_who_still_sees_what_was_purged_and_says_why_b
             assert _left_by_a_start(checkouts[0]) == [BYTES_LEFT]
             assert "a transaction that is open still sees rows" in caplog.text
         assert eventually(lambda: not _left_by_a_start(checkouts[0]))
+    finally:
+        _drop_roles(postgres, database)
+
+
+_FULL = """
+    CREATE FUNCTION public.room(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$
+    BEGIN
+        IF current_query() LIKE 'VACUUM%' THEN
+            RAISE 'could not extend file: No space left on device' USING ERRCODE = 'disk_full';
+        END IF;
+        RETURN $1;
+    END $$
+"""
+
+
+# Verifies: REQ-d00492-E
+def test_a_database_without_room_for_its_tables_anew_keeps_nobody_from_the_memory(
+    postgres: Postgres,
+    database: str,
+    checkouts: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    team(database, checkouts, "files", monkeypatch)
+    name = database.split("/")[3].partition("?")[0]
+    try:
+        with remembering(checkouts[0]) as memory:
+            kept = memory.store(OTHER)
+            memory.project.memory.home.store.put(PURGES, BYTES_LEFT, {}, actor="wim")
+        schema = schema_of(load(checkouts[0]))
+        # An index is made anew with its table: what PostgreSQL runs for it fails as a full disk does.
+        postgres.execute(_FULL, name)
+        postgres.execute(f"CREATE INDEX ON {schema}.events (public.room(id))", name)
+        with remembering(checkouts[0]) as memory:
+            assert memory.ids("how are ropes coiled") == [kept]
+            assert _purges(memory.project) == [BYTES_LEFT]
+        assert "No space left on device" in caplog.text
     finally:
         _drop_roles(postgres, database)
 
