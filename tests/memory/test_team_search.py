@@ -12,6 +12,7 @@ from tests.contract.memory_client import WHY, Memory, remembering, write_project
 from tests.memory.hook_host import Host
 from tests.memory.test_purge import OTHER, SECRET, TEXT, holding, owner, take_out
 from tests.postgres import OwnPostgres, Postgres
+from tests.store.engines import tables_on_disk
 
 from clew.config import load
 from clew.errors import StoreError
@@ -232,6 +233,24 @@ def test_what_was_mirrored_among_documents_goes_from_a_database_that_is_searched
         assert take_out(memory.project, ids=(secret,)).left_in == ()
         assert postgres.execute(held, name) == [(1,)], "what a file says now"
         assert postgres.execute(f"SELECT count(*) FROM {schema}.streams WHERE body LIKE '%harbour%'", name) == [(0,)]
+    _drop_roles(postgres, database)
+
+
+# Verifies: REQ-d00320-B
+def test_bytes_that_a_purge_leaves_in_a_search_index_in_the_database_are_named_with_what_takes_them_out(
+    postgres: Postgres, database: str, checkouts: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def holds() -> bool:
+        tables = (path for schema in (store, f"{store}_search") for path in tables_on_disk(f"{database} {schema}"))
+        return any(SECRET.encode() in path.read_bytes() for path in tables if path.exists())
+
+    team(database, checkouts, "database", monkeypatch)
+    store, name = schema_of(load(checkouts[0])), database.split("/")[3].partition("?")[0]
+    with remembering(checkouts[0]) as memory:
+        beyond = take_out(memory.project, ids=(memory.store(TEXT),)).beyond_reach
+    assert any("bytes of the search index" in each and "VACUUM FULL" in each for each in beyond)
+    # PostgreSQL's own statistics may still see them.
+    assert eventually(lambda: not postgres.execute("VACUUM FULL", name) and not holds())
     _drop_roles(postgres, database)
 
 
