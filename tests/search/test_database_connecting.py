@@ -95,6 +95,31 @@ def test_after_a_backup_is_put_back_a_running_server_answers_from_it(search_data
     engine.close()
 
 
+# Verifies: REQ-d00490-F
+def test_after_a_backup_from_before_its_vectors_is_put_back_a_running_server_gives_nobody_else_s_number_to_them(
+    search_database: str, tmp_path: Path, word_counts: WordCounts
+) -> None:
+    settings = word_counts.settings()
+    place = in_database(Address(search_database), "emptied", "own", settings)
+    with closing(SearchEngine(tmp_path, cursors=Cursors(b"k" * 32), embed=settings, place=place)) as engine:
+        question = Question(text="coiled ropes", scope=Scope(parts=("unit",)), recipe="dense")
+        engine.units.put([Unit(id="ropes", part="unit", title="Ropes", body="Ropes are coiled clockwise.")])
+        engine.index_vectors()
+        assert len(engine.rank(question).units) == 1
+        with psycopg.connect(search_database) as connection:
+            connection.execute("SET search_path = emptied, public")
+            connection.execute("TRUNCATE embedders, embeddings, embedding_queue, vectors RESTART IDENTITY")
+            connection.execute("INSERT INTO embedders (name, dimensions) VALUES ('of an earlier server', 3)")
+            connection.execute("CREATE TEMPORARY TABLE kept AS TABLE spaces")
+            connection.execute("TRUNCATE spaces")
+            connection.execute("INSERT INTO spaces OVERRIDING SYSTEM VALUE TABLE kept")
+        assert engine.rank(question).units == ()
+        engine.index_vectors()
+        assert len(engine.rank(question).units) == 1
+        with psycopg.connect(search_database) as connection:
+            assert connection.execute("SELECT DISTINCT embedder FROM emptied.vectors").fetchall() == [(2,)]
+
+
 # Verifies: REQ-d00490-B
 def test_an_index_of_vectors_is_built_with_bounded_memory_or_what_the_server_is_set_to(database: str) -> None:
     class Building:
