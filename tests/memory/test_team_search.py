@@ -12,11 +12,13 @@ from tests.contract.memory_client import WHY, Memory, remembering, write_project
 from tests.memory.hook_host import Host
 from tests.memory.test_purge import OTHER, SECRET, TEXT, holding, owner, take_out
 from tests.postgres import OwnPostgres, Postgres
+from tests.store.engines import tables_on_disk
 
 from clew.config import load
 from clew.errors import StoreError
 from clew.memory.model import BYTES_LEFT, PENDING, PURGES
 from clew.project import Project
+from clew.store.team import schema_of
 from clew.surfaces.cli.main import main
 from clew.trust import user_configuration
 
@@ -234,6 +236,24 @@ def test_what_was_mirrored_among_documents_goes_from_a_database_that_is_searched
     _drop_roles(postgres, database)
 
 
+# Verifies: REQ-d00320-B
+def test_bytes_that_a_purge_leaves_in_a_search_index_in_the_database_are_named_with_what_takes_them_out(
+    postgres: Postgres, database: str, checkouts: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def holds() -> bool:
+        tables = (path for schema in (store, f"{store}_search") for path in tables_on_disk(f"{database} {schema}"))
+        return any(SECRET.encode() in path.read_bytes() for path in tables if path.exists())
+
+    team(database, checkouts, "database", monkeypatch)
+    store, name = schema_of(load(checkouts[0])), database.split("/")[3].partition("?")[0]
+    with remembering(checkouts[0]) as memory:
+        beyond = take_out(memory.project, ids=(memory.store(TEXT),)).beyond_reach
+    assert any("bytes of the search index" in each and "VACUUM FULL" in each for each in beyond)
+    # PostgreSQL's own statistics may still see them.
+    assert eventually(lambda: not postgres.execute("VACUUM FULL", name) and not holds())
+    _drop_roles(postgres, database)
+
+
 # Verifies: REQ-d00483-C, REQ-d00492-B
 def test_a_purge_reaches_a_checkout_in_which_nothing_ran_meanwhile(
     postgres: Postgres, database: str, checkouts: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
@@ -364,6 +384,43 @@ def test_a_start_does_not_wait_for_who_still_sees_what_was_purged_and_says_why_b
             assert _left_by_a_start(checkouts[0]) == [BYTES_LEFT]
             assert "a transaction that is open still sees rows" in caplog.text
         assert eventually(lambda: not _left_by_a_start(checkouts[0]))
+    finally:
+        _drop_roles(postgres, database)
+
+
+_FULL = """
+    CREATE FUNCTION public.room(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$
+    BEGIN
+        IF current_query() LIKE 'VACUUM%' THEN
+            RAISE 'could not extend file: No space left on device' USING ERRCODE = 'disk_full';
+        END IF;
+        RETURN $1;
+    END $$
+"""
+
+
+# Verifies: REQ-d00492-E
+def test_a_database_without_room_for_its_tables_anew_keeps_nobody_from_the_memory(
+    postgres: Postgres,
+    database: str,
+    checkouts: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    team(database, checkouts, "files", monkeypatch)
+    name = database.split("/")[3].partition("?")[0]
+    try:
+        with remembering(checkouts[0]) as memory:
+            kept = memory.store(OTHER)
+            memory.project.memory.home.store.put(PURGES, BYTES_LEFT, {}, actor="wim")
+        schema = schema_of(load(checkouts[0]))
+        # An index is made anew with its table: what PostgreSQL runs for it fails as a full disk does.
+        postgres.execute(_FULL, name)
+        postgres.execute(f"CREATE INDEX ON {schema}.events (public.room(id))", name)
+        with remembering(checkouts[0]) as memory:
+            assert memory.ids("how are ropes coiled") == [kept]
+            assert _purges(memory.project) == [BYTES_LEFT]
+        assert "No space left on device" in caplog.text
     finally:
         _drop_roles(postgres, database)
 

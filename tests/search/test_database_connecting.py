@@ -1,6 +1,8 @@
 """The database of a search index that cannot be used, where what is said of it holds no secret, or is put back from a
 backup."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -26,6 +28,7 @@ from clew.search.database.embeddings import as_text, packed
 from clew.search.database.meanings import DatabaseMeanings
 from clew.search.database.opening import in_database
 from clew.search.database.reading import DatabaseReading, numbers_in
+from clew.search.database.units import DatabaseUnits
 from clew.store.postgres.together import Asked, ask, prepared
 
 
@@ -90,6 +93,31 @@ def test_after_a_backup_is_put_back_a_running_server_answers_from_it(search_data
     engine.units.put([Unit(id="kestrel", part="unit", title="Kestrel", body="The kestrel sails at noon.")])
     assert (found("kestrel"), found("fuse"), found("coiled")) == (["kestrel"], [], ["ropes"])
     engine.close()
+
+
+# Verifies: REQ-d00490-F
+def test_after_a_backup_from_before_its_vectors_is_put_back_a_running_server_gives_nobody_else_s_number_to_them(
+    search_database: str, tmp_path: Path, word_counts: WordCounts
+) -> None:
+    settings = word_counts.settings()
+    place = in_database(Address(search_database), "emptied", "own", settings)
+    with closing(SearchEngine(tmp_path, cursors=Cursors(b"k" * 32), embed=settings, place=place)) as engine:
+        question = Question(text="coiled ropes", scope=Scope(parts=("unit",)), recipe="dense")
+        engine.units.put([Unit(id="ropes", part="unit", title="Ropes", body="Ropes are coiled clockwise.")])
+        engine.index_vectors()
+        assert len(engine.rank(question).units) == 1
+        with psycopg.connect(search_database) as connection:
+            connection.execute("SET search_path = emptied, public")
+            connection.execute("TRUNCATE embedders, embeddings, embedding_queue, vectors RESTART IDENTITY")
+            connection.execute("INSERT INTO embedders (name, dimensions) VALUES ('of an earlier server', 3)")
+            connection.execute("CREATE TEMPORARY TABLE kept AS TABLE spaces")
+            connection.execute("TRUNCATE spaces")
+            connection.execute("INSERT INTO spaces OVERRIDING SYSTEM VALUE TABLE kept")
+        assert engine.rank(question).units == ()
+        engine.index_vectors()
+        assert len(engine.rank(question).units) == 1
+        with psycopg.connect(search_database) as connection:
+            assert connection.execute("SELECT DISTINCT embedder FROM emptied.vectors").fetchall() == [(2,)]
 
 
 # Verifies: REQ-d00490-B
@@ -212,3 +240,46 @@ def test_as_many_searches_as_there_are_connections_wait_for_no_other_one(
             assert [unit.id for unit in found.units] == ["ropes"] * has_vectors
             assert not any("in use" in note for note in found.notes)
             engine.index_vectors()
+
+
+# Verifies: REQ-d00490-I
+def test_writers_that_wait_for_their_turn_keep_no_search_waiting(
+    search_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # However slow the machine is, nobody gives up.
+    monkeypatch.setattr(connecting, "_ANSWER_SECONDS", 3600)
+    monkeypatch.setattr(connecting, "_SETTINGS", ())
+    monkeypatch.setattr(connecting, "AT_ONCE", 2)
+    ids = [f"unit {number}" for number in range(8)]
+    begun = threading.Barrier(len(ids) + 1)
+
+    def write(id: str) -> None:
+        begun.wait()
+        units.put([Unit(id=id, part="unit", title="Ropes", body="Ropes are coiled clockwise.")])
+
+    def waiting() -> int:
+        look = """
+            SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database
+            WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted
+            """
+        return int((elsewhere.execute(look).fetchone() or (0,))[0])
+
+    with (
+        closing(DatabaseUnits(Database(Address(search_database), "turns"))) as units,
+        ThreadPoolExecutor(len(ids) + 1) as beside,
+    ):
+        assert units.count() == 0
+        with psycopg.connect(search_database) as elsewhere:
+            elsewhere.execute("SELECT pg_advisory_xact_lock(hashtext('clew search turns units'))")
+            written = [beside.submit(write, id) for id in ids]
+            begun.wait()
+            while not waiting():
+                pass
+            searched = beside.submit(units.count)
+            while not searched.done() and waiting() < connecting.AT_ONCE:
+                pass
+            assert searched.done()
+            assert not any(each.done() for each in written)
+        for each in written:
+            each.result()
+        assert units.count() == len(ids)

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from clew.errors import ClewError, NewerFormat, NotFound, StoreBusy, StoreError, Tampered
+from clew.errors import ClewError, NewerFormat, NotFound, StoreBusy, StoreError, StoreTooNew, Tampered
 from clew.memory.storage.moving import Opener, Place, keep, restore
 from clew.project import Project
 from clew.store.backups import MANIFEST, Manifest, seal
@@ -143,6 +143,26 @@ def test_a_backup_whose_files_hold_something_else_than_was_copied_is_refused(kep
     assert name in refusal.value.message
 
 
+# Verifies: REQ-d00482-D
+@pytest.mark.parametrize("name", FILES[1:])
+def test_a_backup_of_a_newer_clew_is_not_taken_for_a_damaged_one(kept: Path, name: str) -> None:
+    made = msgspec.json.decode((kept / MANIFEST).read_bytes(), type=Manifest)
+    with closing(sqlite3.connect(kept / name)) as newer:
+        newer.execute("PRAGMA user_version = 99")
+    seal(kept, FILES[1:], made.project, made.memory)
+    with pytest.raises(StoreTooNew, match=rf"{kept / name} has schema version 99") as refusal:
+        restore(kept, unopened, quiet, kept.parent)
+    assert "Update Clew" in refusal.value.hint
+
+
+# Verifies: REQ-d00482-E
+@pytest.mark.skipif(sys.platform == "win32", reason="the size of files cannot be limited here")
+def test_a_disk_without_room_for_the_copy_is_not_taken_for_damage(kept: Path, pytestconfig: pytest.Config) -> None:
+    command = [sys.executable, "-c", _NO_ROOM, str(kept.parent)]
+    done = subprocess.run(command, cwd=pytestconfig.rootpath, check=False, capture_output=True, text=True)
+    assert done.stdout.startswith("StoreFull"), done.stdout + done.stderr
+
+
 # Verifies: REQ-d00482-C
 @pytest.mark.parametrize("name", FILES)
 def test_a_backup_with_one_changed_bit_is_refused_wherever_it_is(kept: Path, name: str) -> None:
@@ -246,6 +266,24 @@ def test_a_backup_without_checksums_is_restored_with_a_note(kept: Path, tmp_path
         restore(kept, unopened, quiet, kept.parent)
 
 
+_NO_ROOM = """
+import resource, sys
+from pathlib import Path
+from clew.errors import ClewError
+from clew.memory.storage import moving
+from tests.store.test_backups import quiet, unopened
+
+place, backup = Path(sys.argv[1]), moving.backup
+def filled_up(name, folder):
+    # The files were copied, and no other byte can be written.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    return backup(name, folder)
+moving.backup = filled_up
+try:
+    moving.restore(place / "kept", unopened, quiet, place)
+except ClewError as error:
+    print(type(error).__name__, error)
+"""
 _KILLED = """
 import os, signal, sys
 from pathlib import Path

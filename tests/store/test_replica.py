@@ -3,13 +3,14 @@
 import sqlite3
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from tests.postgres import OwnPostgres
 
-from clew.errors import StoreUnreachable
+from clew.errors import StoreBusy, StoreUnreachable
 from clew.store.interface import Event, Store
 from clew.store.replica import ReplicatedStore
 from clew.store.sqlite.engine import open_sqlite
@@ -18,6 +19,8 @@ from clew.text.database_address import Address
 from clew.workspace.find import files_below
 
 pytest.importorskip("psycopg")
+
+import psycopg
 
 from clew.store.postgres.engine import PostgresStore, open_postgres
 
@@ -31,6 +34,19 @@ def put(store: Store, id: str, data: object) -> None:
 
 def ids(store: Store) -> list[str]:
     return [record.id for record in store.scan("notes")]
+
+
+def schema_version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA schema_version").fetchone()[0])
+
+
+def is_locked(connection: sqlite3.Connection) -> bool:
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError:
+        return True
+    connection.execute("ROLLBACK")
+    return False
 
 
 @pytest.fixture
@@ -226,6 +242,51 @@ def test_bytes_of_what_was_purged_are_removed_as_soon_as_nobody_holds_them(
             assert ids(store) == []
             assert SECRET.encode() in bytes_below(tmp_path)
         store.pull()
+        assert SECRET.encode() not in bytes_below(tmp_path)
+
+
+# Verifies: REQ-d00483-C
+def test_who_reads_for_a_moment_leaves_no_bytes_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # However slow the machine is, the moment lasts until the reader has ended.
+    monkeypatch.setattr("clew.store.sqlite.engine.MOMENT_SECONDS", 3600.0)
+    place = tmp_path / "copy.db"
+    with closing(open_sqlite(place)) as store, ThreadPoolExecutor(1) as beside:
+        put(store, "purged", {"text": SECRET})
+        with closing(sqlite3.connect(place, isolation_level=None)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM events").fetchone()
+            store.rewrite(lambda collection, id, value: None if SECRET in str(value) else value)
+            with closing(sqlite3.connect(place, isolation_level=None, timeout=0)) as writer:
+                written = schema_version(writer)
+                compacted = beside.submit(store.compact, waits=False)
+                while schema_version(writer) == written and not compacted.done():
+                    pass
+                # The file is written anew. Who waits for readers lets nobody write meanwhile.
+                while not is_locked(writer) and not compacted.done():
+                    pass
+        compacted.result()
+        assert SECRET.encode() not in bytes_below(tmp_path)
+
+
+# Verifies: REQ-d00483-C
+def test_the_copy_is_cleaned_also_where_the_database_cannot_be(
+    database: str, remote: PostgresStore, tmp_path: Path
+) -> None:
+    def opened() -> PostgresStore:
+        return open_postgres(Address(database), "clew_team", busy_timeout=0.1)
+
+    with closing(ReplicatedStore(opened, tmp_path / "copy.db", fresh_seconds=0)) as store:
+        put(store, "purged", {"text": SECRET})
+        with psycopg.connect(database) as dump:
+            dump.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            dump.execute("SELECT count(*) FROM clew_team.versions")
+            with closing(sqlite3.connect(tmp_path / "copy.db", isolation_level=None)) as reader:
+                reader.execute("BEGIN")
+                reader.execute("SELECT count(*) FROM events").fetchone()
+                store.rewrite(lambda collection, id, value: None if SECRET in str(value) else value)
+            assert SECRET.encode() in bytes_below(tmp_path)
+            with pytest.raises(StoreBusy):
+                store.compact()
         assert SECRET.encode() not in bytes_below(tmp_path)
 
 

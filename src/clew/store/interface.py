@@ -196,7 +196,7 @@ class Store(Protocol):
 
     def compact(self, *, waits: bool = True) -> None:
         """Leave no byte of what was deleted or replaced in the store's files. StoreBusy where others use the store all
-        the time, or just now where it `waits` for nobody."""
+        the time, or for more than a moment where it `waits` for nobody."""
         ...
 
     def describe(self, *, counts: bool = True) -> Mapping[str, Any]:

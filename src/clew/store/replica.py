@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from clew.errors import StoreBusy, StoreCorrupt, StoreError, StoreTooNew, StoreUnreachable
+from clew.errors import StoreCorrupt, StoreError, StoreTooNew, StoreUnreachable
 from clew.store.interface import Damaged, Event, Job, Record, Rewrite, Tombstone, Transaction
 from clew.store.sqlite.connections import index_of
 from clew.store.sqlite.engine import SqliteStore, open_sqlite
@@ -221,7 +221,7 @@ class ReplicatedStore:
         if not unclean or time.monotonic() < self._clean_after:
             return
         try:
-            # This is part of a question: it does not wait for whoever reads the copy.
+            # This is part of a question: it does not wait for who reads the copy for long.
             self._local.compact(waits=False)
         except StoreError as error:
             self._clean_after = time.monotonic() + CLEAN_AGAIN_SECONDS
@@ -326,13 +326,19 @@ class ReplicatedStore:
         return erased
 
     def compact(self, *, waits: bool = True) -> None:
-        self._asked().compact(waits=waits)
-        if waits:
-            try:
-                self._local.compact()
-            except StoreBusy as error:
-                # The database is clean. What is left in the copy, later looks at the database take out.
-                log.warning("What was purged may still be in the copy's files: %s", error)
+        try:
+            self._asked().compact(waits=waits)
+        finally:
+            # The copy is this user's own, also where the database's tables are another one's to write anew.
+            if waits:
+                self._compact_copy()
+
+    def _compact_copy(self) -> None:
+        """What cannot be taken out now, later looks at the database do: it says nothing of the database's files."""
+        try:
+            self._local.compact()
+        except StoreError as error:
+            log.warning("What was purged may still be in the copy's files: %s", error)
 
     def setting(self, name: str, default: bytes) -> bytes:
         try:

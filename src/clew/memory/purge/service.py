@@ -38,6 +38,9 @@ BEYOND_REACH = (
 _OF_A_TEAM = (
     "the copies on other machines, until each looks at the database the next time",
     "the database's own log, and backups of it, until they are replaced",
+    # To write those tables anew takes minutes in a large index, and nobody can search meanwhile.
+    "bytes of the search index and of vectors in the database's tables, which nobody can read with SQL, until it writes"
+    " over them or its administrator runs VACUUM FULL",
 )
 _LEFT_TO_AN_OWNER = "bytes in the database's tables, which nobody can read with SQL, until an owner opens the memory"
 _MOST_NAMED = 100

@@ -148,7 +148,7 @@ class Home:
         try:
             # Nobody asked for it here: in a team's store, whoever keeps the bytes is not waited for.
             problem = self.compact(waits=not self.is_team)
-            if isinstance(problem, StoreBusy):
+            if isinstance(problem, StoreBusy | StoreFull):
                 log.warning("A purge is not finished yet: %s", problem)
             if pending is not None:
                 self.end_purge("clew", is_compact=problem is None)
@@ -180,11 +180,12 @@ class Home:
 
     def compact(self, *, waits: bool = True) -> StoreError | None:
         """Leave no byte of what was purged in the store's files. The problem, where only an owner of the team's store
-        can, or nobody can at the moment, because somebody's transaction still sees it."""
+        can, or nobody can at the moment, because somebody's transaction still sees it or the database's disk has no
+        room for the tables anew."""
         left = self.store.get(PURGES, BYTES_LEFT)
         try:
             self.store.compact(waits=waits)
-        except (StoreReadOnly, StoreBusy) as error:
+        except (StoreReadOnly, StoreBusy, StoreFull) as error:
             if not self.is_team:
                 raise
             return error

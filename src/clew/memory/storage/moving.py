@@ -15,7 +15,7 @@ import msgspec
 
 from clew.context import STORE_PATIENCE_SECONDS, Context
 from clew.edit.replacing import translated
-from clew.errors import Conflict, StoreError
+from clew.errors import Conflict, StoreBusy, StoreError, StoreFull, StoreReadOnly, StoreTooNew
 from clew.memory.storage.home import STORE_FILE, places
 from clew.store.backups import MANIFEST, UNVERIFIED, Manifest, damaged, seal, verified
 from clew.store.sqlite.compacting import put_into_one_file
@@ -27,6 +27,8 @@ from clew.text.database_address import Address
 PROJECT_FILE = "project.db"
 _FILES = (PROJECT_FILE, STORE_FILE)
 """Of a backup."""
+_OF_THE_COPY = (StoreBusy, StoreFull, StoreReadOnly)
+"""Errors that say nothing of the backup: the copy of it cannot be used where it lies."""
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -154,8 +156,14 @@ def _compare(source: Opener, manifest: Manifest, folder: Path, copied: Path) -> 
                     raise damaged(folder / name, str(problems[0]))
                 if content(store) != made.content:
                     raise damaged(folder / name, f"the content is not what {MANIFEST} says")
+    except _OF_THE_COPY:
+        raise
     except StoreError as error:
-        raise damaged(folder, error.message.replace(str(copied), str(folder))) from error
+        message = error.message.replace(str(copied), str(folder))
+        if manifest.has_checksums and isinstance(error, StoreTooNew):
+            # Every byte is as a newer Clew wrote it.
+            raise StoreTooNew(message, hint=error.hint, data=error.data) from error
+        raise damaged(folder, message) from error
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from math import log10
 
 import psycopg
 
+from clew.errors import StoreBusy
 from clew.once import Once
 from clew.search.database.tables import ON_START, are_made, make_tables, space_of, take_steps
 from clew.store.postgres.connections import MOST_CONNECTIONS, Connections, Lent, options
@@ -66,6 +67,8 @@ class Database:
         self._connections: Once[Connections] = Once(self._open)
         self._space: int | None = None
         self._lock = threading.Lock()
+        self._turn = threading.Lock()
+        """Of who writes. Threads wait for each other here, and not with a connection that a search could have."""
 
     @property
     def space(self) -> int:
@@ -94,9 +97,21 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Lent]:
         """A transaction. One writer of the units at a time, as with a file; readers and makers of vectors go on."""
-        with self.connection() as connection, connection.transaction():
+        with self._in_turn(), self.connection() as connection, connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", (f"clew search {self.schema} units",))
             yield connection
+
+    @contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        if not self._turn.acquire(timeout=_ANSWER_SECONDS):
+            raise StoreBusy(
+                f"Others wrote to the search index in the schema {self.schema} for {_ANSWER_SECONDS} s.",
+                hint="Try again. Nothing was written.",
+            )
+        try:
+            yield
+        finally:
+            self._turn.release()
 
     @contextmanager
     def connection(self) -> Iterator[Lent]:
@@ -119,13 +134,14 @@ class Database:
         )
 
     def _take_steps(self, connection: Lent) -> None:
-        """A search works without the steps, only slower: it does not wait long for one, and none keeps it away."""
+        """A search works without what the steps mend or make faster: it does not wait long for one, and none keeps it
+        away."""
         try:
             take_steps(connection, self.schema, ON_START)
         except psycopg.Error as error:
             log.warning(
-                "A step of the search index in the schema %s was not taken (%s). Searches work without it, some "
-                "of them slower; an owner of the project takes it with `clew store init`.",
+                "A step of the search index in the schema %s was not taken (%s). Searches work without what it mends "
+                "or makes faster; an owner of the project takes it with `clew store init`.",
                 *(self.schema, self.address.cleaned(" ".join(str(error).split())).rstrip(".")),
             )
 

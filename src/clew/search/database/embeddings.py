@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from clew.search.database.connecting import Database
+from clew.search.database.reading import DatabaseReading
 from clew.search.dense.sharing import Embedding
 
 if TYPE_CHECKING:
@@ -29,31 +30,31 @@ _FIND = "SELECT number FROM embedders WHERE name = %s"
 class SharedEmbeddings:
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._numbers: dict[str, int] = {}
+        self._numbers: dict[tuple[str, str], int] = {}
+        """Of embedders, by the index and the name: tables that were put back from a backup may have others."""
 
     def number_of(self, name: str, dimensions: int) -> int:
-        """The number of an embedder."""
-        if name not in self._numbers:
-            put = """
-                INSERT INTO embedders (name, dimensions) VALUES (%s, %s)
-                ON CONFLICT (name) DO UPDATE SET dimensions = excluded.dimensions RETURNING number
-                """
-            with self._database.connection() as connection:
-                row = connection.execute(_FIND, (name,)).fetchone()
-                row = row or connection.execute(put, (name, dimensions)).fetchone()
-                assert row is not None  # noqa: S101
-                self._numbers[name] = int(row[0])
-        return self._numbers[name]
+        """The number of an embedder that is about to make something."""
+        put = """
+            INSERT INTO embedders (name, dimensions) VALUES (%s, %s)
+            ON CONFLICT (name) DO UPDATE SET dimensions = excluded.dimensions RETURNING number
+            """
+        with self._database.connection() as connection:
+            row = connection.execute(_FIND, (name,)).fetchone()
+            row = row or connection.execute(put, (name, dimensions)).fetchone()
+            assert row is not None  # noqa: S101
+            return int(row[0])
 
-    def known_number(self, connection: "Connection[Any]", name: str) -> int | None:
+    def known_number(self, reading: DatabaseReading, name: str) -> int | None:
         """The number of an embedder that has made something, asked on a connection that is held already: who holds one
         and waits for another may wait for somebody who does the same."""
-        if name not in self._numbers:
-            row = connection.execute(_FIND, (name,)).fetchone()
+        key = reading.writes()[0], name
+        if key not in self._numbers:
+            row = reading.connection.execute(_FIND, (name,)).fetchone()
             if row is None:
                 return None
-            self._numbers[name] = int(row[0])
-        return self._numbers[name]
+            self._numbers[key] = int(row[0])
+        return self._numbers[key]
 
     def get(self, embedder: int, hashes: Sequence[str]) -> dict[str, Embedding]:
         """What is known of these texts."""

@@ -95,7 +95,7 @@ class DatabaseMeanings:
             return DenseRanking(note=note)
         try:
             vector = self._queries_of(embedder).vector(query, PATIENCE_SECONDS) if vector is None else vector
-            number = self._shared.known_number(reading.connection, embedder.name)
+            number = self._shared.known_number(reading, embedder.name)
             restrict = None if self.is_everything(reading, condition) else condition
             hits: list[tuple[int, float]] = []
             if number is not None:
@@ -196,7 +196,7 @@ class DatabaseMeanings:
             return {}
         find = "SELECT number, windows FROM vectors WHERE number = ANY(%s) AND embedder = %s AND windows IS NOT NULL"
         try:
-            number = self._shared.known_number(reading.connection, embedder.name)
+            number = self._shared.known_number(reading, embedder.name)
             vector = self._queries_of(embedder).vector(query, PATIENCE_SECONDS)
             rows = reading.rows(find, (list(numbers), number))
             return {unit: unpacked_windows(data, embedder.dimensions) @ vector for unit, data in rows}
@@ -211,7 +211,7 @@ class DatabaseMeanings:
         embedder, _ = self._embedder()
         if embedder is None or not numbers:
             return {}
-        number = self._shared.known_number(reading.connection, embedder.name)
+        number = self._shared.known_number(reading, embedder.name)
         if number is None:
             return {}
         kept = self._kept_vectors(reading.writes()[0], number)
@@ -262,7 +262,7 @@ class DatabaseMeanings:
         notes = (note,) if note else ()
         if embedder is None:
             return IndexState(units=units, embedded=0, embedder=None, state="words_only", parts=parts, notes=notes)
-        number = self._shared.known_number(reading.connection, embedder.name)
+        number = self._shared.known_number(reading, embedder.name)
         find = "SELECT count(*) FROM vectors WHERE space = ANY(%s) AND embedder = %s AND place = 0"
         ((embedded,),) = reading.rows(find, (reading.spaces, number))
         state = "complete" if embedded >= units else "indexing"

@@ -18,6 +18,9 @@ BUSY_TIMEOUT = 30.0
 """Seconds a writer waits for another one."""
 COMPACTING_SECONDS = 10.0
 """How long readers are waited for."""
+MOMENT_SECONDS = 0.1
+"""How long they are waited for at least. Most of them read for a few milliseconds, and then nothing is left to try
+again."""
 
 
 def open_sqlite(path: Path, *, read_only: bool = False, busy_timeout: float = BUSY_TIMEOUT) -> "SqliteStore":
@@ -36,7 +39,7 @@ class SqliteStore(SqlStore[Connections]):
         return compacting.changing_events(connection)
 
     def compact(self, *, waits: bool = True) -> None:
-        compacting.compact(self._connections, COMPACTING_SECONDS if waits else 0)
+        compacting.compact(self._connections, COMPACTING_SECONDS if waits else MOMENT_SECONDS)
 
     def describe(self, *, counts: bool = True) -> Mapping[str, Any]:
         with self._connections.reading() as connection:
