@@ -107,6 +107,13 @@ class PostgresStore(SqlStore[Connections]):
             (at,) = connection.execute("SELECT min(at) FROM versions").fetchone()
         return str(at).encode()
 
+    def demand_known(self) -> None:
+        """StoreTooNew where the schema has become one that this version may not work on."""
+        with self._connections.reading() as connection:
+            find = "SELECT coalesce(max(number), 0), coalesce(max(needs), 0) FROM versions"
+            found, needs = connection.execute(find).fetchone()
+        check_version(found, needs, f"The store {self.address}")
+
     def purged(self, *, after: int) -> tuple[list[tuple[str, str]], int]:
         """What purges changed since a number, as collections and ids, and the number that this leads up to."""
         with self._connections.reading() as connection:
