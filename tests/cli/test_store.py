@@ -105,6 +105,7 @@ def test_a_team_shares_what_it_remembers_and_no_password_is_shown(
     # And back: what the team wrote meanwhile comes along.
     back = run(checkout, "owner", "store", "migrate", "--to", "local", "--json")
     assert json.loads(back.stdout)["memory"]["events"] > 0
+    assert "Nothing in the database was changed" in run(checkout, "owner", "store", "migrate", "--to", "local").stdout
     assert "Tuesdays" in run(checkout, None, "recall", "deploys").stdout
     assert PASSWORD not in "".join(f"{done.stdout}{done.stderr}" for done in said)
 
