@@ -219,6 +219,17 @@ def test_a_project_names_a_store_only_once_it_is_trusted(clew: Callable[..., Any
     clew(checkout, "trust", "--revoke")
 
 
+# Verifies: REQ-d00483-J
+def test_files_are_searched_where_neither_the_database_nor_a_copy_of_it_is_there(
+    clew: Callable[..., Any], checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLEW_STORE", "postgresql://ada@127.0.0.1:1/clew")
+    for words in (("brief",), ("search", "lamp"), ("ask", "when is the lamp lit?"), ("recall", "lamp")):
+        done = clew(checkout, *words)
+        assert "cannot be reached" in " ".join(f"{done.stdout} {done.stderr}".split())
+        assert (done.returncode == 2) == (words[0] == "recall")
+
+
 # Verifies: REQ-d00480-B
 def test_a_project_is_known_by_its_first_commit(checkout: Path, other: Path, tmp_path: Path) -> None:
     assert schema_of(load(checkout)) == schema_of(load(other))

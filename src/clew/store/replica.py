@@ -128,8 +128,9 @@ class ReplicatedStore:
 
     def follow(self, wakers: Callable[[], Waker]) -> None:
         """Bring the copy in step in the background from now on, for a server that runs long."""
-        if self._follower is None:
-            self._follower = _Follower(self, wakers)
+        with self._remote_lock:
+            if self._follower is None:
+                self._follower = _Follower(self, wakers)
 
     def pull(self) -> int:
         """Copy what came since; how many events. StoreUnreachable where the database does not answer, StoreTooNew where
