@@ -110,6 +110,15 @@ def test_the_server_waits_for_a_healthy_database() -> None:
     assert services["clew"]["depends_on"]["database"]["condition"] == "service_healthy"
 
 
+# Verifies: REQ-d00494-C
+def test_the_server_runs_as_the_owner_of_the_checkout() -> None:
+    given = re.fullmatch(r"\$\{(\w+):-(\d+):\d+\}", compose()["services"]["clew"]["user"])
+    assert given is not None
+    name, default = given.groups()
+    assert default == next(rest for each, rest in instructions() if each == "USER")
+    assert f"{name}=$(id -u):$(id -g)" in (ROOT / "docs" / "teams-search.md").read_text()
+
+
 # Verifies: REQ-d00494-B
 def test_compose_names_only_secrets_and_volumes_that_it_declares() -> None:
     read = compose()

@@ -7,6 +7,7 @@ nothing is handed down through constructors.
 import logging
 import secrets
 import threading
+import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -43,6 +44,8 @@ SHARED_FOLDER = "clew"
 """Of the folder in which git keeps a repository: what all its work trees share."""
 STORE_PATIENCE_SECONDS = 10.0
 """How long another process may hold the store before a write gives up."""
+_AGAIN_SECONDS = 2.0
+"""After an attempt to open a team's store failed, the next one comes so much later at the earliest."""
 
 
 class Context:
@@ -64,6 +67,9 @@ class Context:
         self._store = Once(self._open_store)
         self.shared_problem: StoreError | None = None
         """Why there is no team's store, if so."""
+        self._shared_after = 0.0
+        """Until then nobody tries again to open the team's store."""
+        self._follows = False
         self._shared = Once(self._open_shared)
         self._left_out = threading.local()
         self._parse_cache = Once(self._open_parse_cache)
@@ -124,8 +130,12 @@ class Context:
     @property
     def shared(self) -> "Store | None":
         """Where decisions and baselines are kept: in the team's store where there is one, else in the project's. Drafts
-        and records of edits are about one work tree and stay in the project's."""
-        return self._shared.get()[0]
+        and records of edits are about one work tree and stay in the project's. None where the team's cannot be opened;
+        who asks later tries again, so that a server goes on by itself when it is there."""
+        try:
+            return self._shared.get()[0]
+        except StoreError:
+            return None
 
     @property
     def team_problem(self) -> StoreError | None:
@@ -254,12 +264,21 @@ class Context:
     def _open_shared(self) -> "tuple[Store | None]":
         if self.config.store is None:
             return (self.store,)
+        began = time.monotonic()
+        if began < self._shared_after and self.shared_problem is not None:
+            raise self.shared_problem
         try:
-            return (self.open_team(self.inside),)
+            store = self.open_team(self.inside)
         except (StoreError, ConfigError) as error:
             problem = error if isinstance(error, StoreError) else StoreError(error.message, hint=error.hint)
             self.shared_problem = problem
-            return (None,)
+            # A host that does not even refuse is asked more rarely: meanwhile everybody waits for the answer.
+            self._shared_after = time.monotonic() + max(_AGAIN_SECONDS, 4 * (time.monotonic() - began))
+            raise problem from None
+        self.shared_problem = None
+        if self._follows:
+            self._follow(store)
+        return (store,)
 
     def open_team(self, inside: str) -> "Store":
         """The team's store of the repository, or of a project in a folder `inside` of it."""
@@ -274,15 +293,20 @@ class Context:
         return open_team(self.config, place, inside=inside, patience=STORE_PATIENCE_SECONDS)
 
     def follow_team(self) -> None:
-        """Have the copy of the team's store follow in the background: for a server, which runs long."""
-        store, address = self.shared, self.config.store
-        if store is None or address is None:
-            return
+        """Have the copy of the team's store follow in the background: for a server, which runs long. One that cannot be
+        opened yet follows from when it is."""
+        self._follows = True
+        store = self.shared
+        if store is not None and self.config.store is not None:
+            self._follow(store)
+
+    def _follow(self, store: "Store") -> None:
         from clew.store.postgres.listening import Listener
         from clew.store.replica import ReplicatedStore
         from clew.store.team import schema_of
 
-        if isinstance(store, ReplicatedStore):
+        address = self.config.store
+        if isinstance(store, ReplicatedStore) and address is not None:
             schema = schema_of(self.config, inside=self.inside)
             store.follow(lambda: Listener(address, schema))
 

@@ -213,7 +213,7 @@ def test_one_damaged_decision_or_baseline_does_not_take_the_others_away(small: P
         with closing(sqlite3.connect(store)) as connection, connection:
             connection.execute("UPDATE entries SET data = '[[]]' WHERE id = 'change-1'")
         left_out: Damaged = {}
-        decisions = Decisions(project.store, lambda: left_out)
+        decisions = Decisions(lambda: project.store, lambda: left_out)
         assert list(decisions.rejected()) == [("code:2.py::f", "REQ-p00002")]
         assert len(decisions.judged()) == 1
         assert ["is damaged" in str(each) for each in left_out.values()] == [True]

@@ -105,6 +105,7 @@ def test_a_team_shares_what_it_remembers_and_no_password_is_shown(
     # And back: what the team wrote meanwhile comes along.
     back = run(checkout, "owner", "store", "migrate", "--to", "local", "--json")
     assert json.loads(back.stdout)["memory"]["events"] > 0
+    assert "Nothing in the database was changed" in run(checkout, "owner", "store", "migrate", "--to", "local").stdout
     assert "Tuesdays" in run(checkout, None, "recall", "deploys").stdout
     assert PASSWORD not in "".join(f"{done.stdout}{done.stderr}" for done in said)
 
@@ -216,6 +217,17 @@ def test_a_project_names_a_store_only_once_it_is_trusted(clew: Callable[..., Any
     assert schema_of(config) == schema_of(load(checkout))
     assert schema_of(config).startswith("clew_payments_")
     clew(checkout, "trust", "--revoke")
+
+
+# Verifies: REQ-d00483-J
+def test_files_are_searched_where_neither_the_database_nor_a_copy_of_it_is_there(
+    clew: Callable[..., Any], checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLEW_STORE", "postgresql://ada@127.0.0.1:1/clew")
+    for words in (("brief",), ("search", "lamp"), ("ask", "when is the lamp lit?"), ("recall", "lamp")):
+        done = clew(checkout, *words)
+        assert "cannot be reached" in " ".join(f"{done.stdout} {done.stderr}".split())
+        assert (done.returncode == 2) == (words[0] == "recall")
 
 
 # Verifies: REQ-d00480-B

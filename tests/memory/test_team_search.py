@@ -55,13 +55,17 @@ def checkouts(root: Path, tmp_path: Path) -> tuple[Path, Path]:
 
 
 def team(url: str, checkouts: tuple[Path, Path], engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    configure(url, checkouts, engine, monkeypatch)
+    assert main(["store", "init", "--to", url, "-C", str(checkouts[0])]) == 0
+
+
+def configure(url: str, checkouts: tuple[Path, Path], engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLEW_STORE", url)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(checkouts[0].parent / "config"))
     own = user_configuration()
     own.parent.mkdir(parents=True)
     own.write_text(f'[search]\nengine = "{engine}"\n', encoding="utf-8")
     assert load(checkouts[0]).search.engine == engine
-    assert main(["store", "init", "--to", url, "-C", str(checkouts[0])]) == 0
 
 
 @pytest.fixture(params=ENGINES)
@@ -491,6 +495,36 @@ def test_reading_goes_on_while_the_database_is_gone_and_the_servers_agree_again_
         later = _stored(one, "The tide table hangs in the lamp room.")
         assert eventually(lambda: later in other.ids("where is the tide table"))
         assert "does not answer" not in notes(other)
+
+
+# Verifies: REQ-d00483-J
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_server_that_starts_without_the_database_or_its_schema_goes_on_once_they_are_there(
+    own_postgres: OwnPostgres, checkouts: tuple[Path, Path], engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_postgres.execute("CREATE DATABASE team TEMPLATE clew_template")
+    url = own_postgres.url("team")
+    configure(url, checkouts, engine, monkeypatch)
+    own_postgres.kill()
+    with remembering(checkouts[1]) as late:
+        with pytest.raises(MCPError, match="cannot be reached"):
+            late.store("Nobody has acknowledged this.")
+        own_postgres.start()
+        assert eventually(lambda: "holds nothing of this project" in refusal(late))
+        assert main(["store", "init", "--to", url, "-C", str(checkouts[0])]) == 0
+        assert eventually(lambda: not refusal(late))
+        with remembering(checkouts[0]) as one:
+            made = one.store(OTHER)
+            assert eventually(lambda: made in late.ids("how are ropes coiled"))
+
+
+def refusal(memory: Memory) -> str:
+    """Why nothing can be stored; empty where it can."""
+    try:
+        memory.store("The tide table hangs in the lamp room.")
+    except MCPError as error:
+        return str(error)
+    return ""
 
 
 def notes(memory: Memory) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.postgres import OwnPostgres
 
-from clew.errors import StoreBusy, StoreUnreachable
+from clew.errors import StoreBusy, StoreTooNew, StoreUnreachable
 from clew.store.interface import Event, Store
 from clew.store.replica import ReplicatedStore
 from clew.store.sqlite.engine import open_sqlite
@@ -72,6 +72,27 @@ def test_what_one_server_writes_another_one_reads_at_its_next_question(
         assert ids(first) == ids(second) == []
         assert [each.id for each in first.tombstones("notes")] == ["1"]
         assert first.events() == second.events() == remote.events()
+
+
+# Verifies: REQ-d00482-D
+def test_a_running_server_refuses_a_schema_that_needs_a_newer_clew_and_goes_on_when_it_does_not(
+    database: str, remote: PostgresStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("clew.store.replica.VERSION_SECONDS", 0)
+    with closing(replica(database, tmp_path)) as store:
+        put(store, "1", "one")
+        with remote.moving() as connection:
+            connection.execute("INSERT INTO versions VALUES (99, 'of a later release', 98, 'now')")
+        with pytest.raises(StoreTooNew, match=r"99.*98"):
+            store.get("notes", "1")
+        with pytest.raises(StoreTooNew):
+            put(store, "2", "two")
+        with pytest.raises(StoreTooNew):
+            store.put("notes", "2", "two", actor="agent")
+        with remote.moving() as connection:
+            connection.execute("DELETE FROM versions WHERE number = 99")
+        put(store, "3", "three")
+        assert ids(store) == ["1", "3"]
 
 
 # Verifies: REQ-d00483-A, REQ-d00483-B

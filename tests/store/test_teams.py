@@ -191,8 +191,9 @@ def test_a_user_without_a_role_in_a_project_reads_nothing_of_it(team: Team) -> N
     with closing(team.open("blue")) as store:
         put(store, "1", "one")
     for user in ("stranger", "writer"):
-        with pytest.raises(StoreError):
+        with pytest.raises(StoreError, match="no role in the project") as refused:
             team.open("blue", user)
+        assert "SELECT" not in str(refused.value)
         with psycopg.connect(team.as_user(user).url) as connection, pytest.raises(psycopg.Error):
             connection.execute(f"SELECT * FROM {team.schema('blue')}.entries")
 

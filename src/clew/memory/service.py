@@ -75,10 +75,11 @@ class MemoryService:
 
     @property
     def exists(self) -> bool:
-        """Whether anything was ever remembered here; makes nothing."""
-        if self._home.made is not None or self.context.config.store is not None:
+        """Whether anything was ever remembered here; makes nothing. A team's memory that cannot be opened is none for
+        now: what needs no memory is answered, and its notes say why."""
+        if self._home.made is not None:
             return True
-        return is_there(self.context)
+        return is_there(self.context) if self.context.config.store is None else self.context.shared is not None
 
     @property
     def units(self) -> MemoryUnits:

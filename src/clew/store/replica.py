@@ -42,6 +42,8 @@ CLEAN_AGAIN_SECONDS = 60.0
 """After an attempt to clean the copy's files failed because others used them all the time."""
 POLL_SECONDS = 0.5
 """How often a server looks for events by itself, woken or not."""
+VERSION_SECONDS = 1.0
+"""How often it is asked whether this version may still work on the database's schema."""
 _BATCH = 2_000
 _PURGES = "purges followed"
 """The copy's own setting: up to which purge it is in step."""
@@ -83,6 +85,8 @@ class ReplicatedStore:
         self._asked_at = -1e9
         self._rest_until = 0.0
         self._stale: str | None = None
+        self._too_new: StoreTooNew | None = None
+        self._version_after = 0.0
         self._checked = False
         self._clean_after = 0.0
         self._follower: _Follower | None = None
@@ -124,14 +128,16 @@ class ReplicatedStore:
 
     def follow(self, wakers: Callable[[], Waker]) -> None:
         """Bring the copy in step in the background from now on, for a server that runs long."""
-        if self._follower is None:
-            self._follower = _Follower(self, wakers)
+        with self._remote_lock:
+            if self._follower is None:
+                self._follower = _Follower(self, wakers)
 
     def pull(self) -> int:
-        """Copy what came since; how many events. StoreUnreachable where the database does not answer."""
+        """Copy what came since; how many events. StoreUnreachable where the database does not answer, StoreTooNew where
+        an owner has taken a step meanwhile that this version does not know how to work with."""
         with self._pulling:
             try:
-                copied = self._pulled(self._asked())
+                copied = self._pulled(self._opened())
             except StoreUnreachable as error:
                 self._lost(error)
                 raise
@@ -170,6 +176,7 @@ class ReplicatedStore:
 
     def _pulled(self, remote: "PostgresStore") -> int:
         copied = 0
+        self._demand_known(remote)
         if not self._checked:
             self._check(remote)
         while True:
@@ -191,6 +198,17 @@ class ReplicatedStore:
             copied += len(events)
             if len(events) < _BATCH and self._has_followed_purges(remote):
                 return copied
+
+    def _demand_known(self, remote: "PostgresStore") -> None:
+        if self._too_new is None and time.monotonic() < self._version_after:
+            return
+        try:
+            remote.demand_known()
+        except StoreTooNew as error:
+            self._too_new = error
+            raise
+        self._too_new = None
+        self._version_after = time.monotonic() + VERSION_SECONDS
 
     def _has_followed_purges(self, remote: "PostgresStore") -> bool:
         """Take over again what purges changed, and leave no byte of what it was. False where another process did so
@@ -272,6 +290,12 @@ class ReplicatedStore:
         self._clean()
 
     def _asked(self) -> "PostgresStore":
+        """The database, unless this version may not work on its schema any more."""
+        if self._too_new is not None:
+            self.pull()
+        return self._opened()
+
+    def _opened(self) -> "PostgresStore":
         with self._remote_lock:
             if self._remote is None:
                 self._remote = self._open_remote()

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from psycopg.errors import InsufficientPrivilege
+
 from clew.errors import StoreError
 from clew.store.arguments import encode
 from clew.store.interface import Record
@@ -42,7 +44,14 @@ def open_postgres(
 def _prepare(connections: Connections, connection: Connection, *, create: bool) -> None:
     address, schema = connections.address, connections.schema
     connection.execute("SELECT 1")
-    found, needs = found_version(connection.lent, schema)
+    try:
+        found, needs = found_version(connection.lent, schema)
+    except InsufficientPrivilege:
+        raise StoreError(
+            f"This user of the database has no role in the project: nothing of {schema} in {address} may be read.",
+            hint="Ask an owner of the project for one: `clew store init --reader USER`, or `--writer USER`.",
+            data={"schema": schema},
+        ) from None
     if not found:
         if not create:
             raise StoreError(
@@ -106,6 +115,13 @@ class PostgresStore(SqlStore[Connections]):
         with self._connections.reading() as connection:
             (at,) = connection.execute("SELECT min(at) FROM versions").fetchone()
         return str(at).encode()
+
+    def demand_known(self) -> None:
+        """StoreTooNew where the schema has become one that this version may not work on."""
+        with self._connections.reading() as connection:
+            find = "SELECT coalesce(max(number), 0), coalesce(max(needs), 0) FROM versions"
+            found, needs = connection.execute(find).fetchone()
+        check_version(found, needs, f"The store {self.address}")
 
     def purged(self, *, after: int) -> tuple[list[tuple[str, str]], int]:
         """What purges changed since a number, as collections and ids, and the number that this leads up to."""

@@ -35,8 +35,9 @@ class Decided(msgspec.Struct, frozen=True):
 
 
 class Decisions:
-    def __init__(self, store: Store | None, left_out: Callable[[], Damaged]) -> None:
-        """`left_out` takes the errors of damaged records, so that the others count."""
+    def __init__(self, store: Callable[[], Store | None], left_out: Callable[[], Damaged]) -> None:
+        """A team's `store` may be there later than this. `left_out` takes the errors of damaged records, so that the
+        others count."""
         self._store = store
         self._left_out = left_out
 
@@ -44,14 +45,15 @@ class Decisions:
         self, unit: LinkUnit, requirement: Node, decision: Decision, *, actor: str, logit: float | None = None
     ) -> None:
         """Remember a decision, with what spoke for the link; `reconsider` forgets it."""
-        if self._store is None:
+        store = self._store()
+        if store is None:
             raise StoreError(
                 "The decision cannot be remembered: the project's store cannot be used.",
                 hint="`clew doctor` says what is wrong with it.",
             )
         id = _id(_name(unit), requirement.id)
         decided = Decided(_name(unit), requirement.id, decision, _texts(unit, requirement), logit)
-        with self._store.transaction(actor=actor, reason=f"{decision} a suggested link") as transaction:
+        with store.transaction(actor=actor, reason=f"{decision} a suggested link") as transaction:
             if decision != RECONSIDER:
                 transaction.put(COLLECTION, id, msgspec.to_builtins(decided))
             elif transaction.get(COLLECTION, id) is not None:
@@ -71,15 +73,17 @@ class Decisions:
         return [(each.logit, each.decision == ACCEPT) for each in self._all() if each.logit is not None]
 
     def _all(self) -> Iterator[Decided]:
-        if self._store is not None:
-            for record in self._store.scan(COLLECTION, damaged=self._left_out()):
+        store = self._store()
+        if store is not None:
+            for record in store.scan(COLLECTION, damaged=self._left_out()):
                 yield msgspec.convert(record.data, Decided)
 
     def version(self) -> str:
         """Differs after every decision."""
-        if self._store is None:
+        store = self._store()
+        if store is None:
             return ""
-        events = self._store.events(collection=COLLECTION)
+        events = store.events(collection=COLLECTION)
         return str(events[-1].seq) if events else ""
 
 

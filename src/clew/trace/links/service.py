@@ -136,7 +136,7 @@ class LinkService:
         self._folder = context.state_folder / VECTORS_FOLDER if context.store is not None else None
         self._sources = ProjectSources(context.graph, context.config, lambda: context.builder.readers)
         self._writer = LinkWriter(context.graph, context.config, context.grammar, self._sources, context.store)
-        self._decisions = Decisions(context.shared, lambda: context.damage)
+        self._decisions = Decisions(lambda: context.shared, lambda: context.damage)
         self._suggester = Once(self._make_suggester)
 
     def close(self) -> None:

@@ -172,9 +172,9 @@ def _migrate(project: "Project", args: argparse.Namespace) -> int:
         source, target = here(project.context), team(project.context, Address(args.to))
     exit_code = _report_move(move(source, target, _report), as_json=args.json)
     if not args.json:
-        address = args.to if args.to == LOCAL_STORE else Address(args.to)
+        address, left = (LOCAL_STORE, "in the database") if args.to == LOCAL_STORE else (Address(args.to), "here")
         sys.stdout.write(
-            f'Nothing here was changed. Use it: `store = "{address}"` in your configuration, or CLEW_STORE.\n'
+            f'Nothing {left} was changed. Use it: `store = "{address}"` in your configuration, or CLEW_STORE.\n'
         )
     return exit_code
 
