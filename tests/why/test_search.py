@@ -62,7 +62,20 @@ def test_a_search_for_an_id_finds_what_holds_all_of_it(client: McpClient) -> Non
         assert "doc:docs/ids.md#here" in {each["id"] for each in found}, spelling
         assert "doc:docs/ids.md#there" not in {each["id"] for each in found}, spelling
         assert client("search", query=spelling)["related"] == [], spelling
-    assert "doc:docs/ids.md#there" in {each["id"] for each in client("search_everything", query="REQ number")["results"]}
+    found = client("search_everything", query="REQ number")["results"]
+    assert "doc:docs/ids.md#there" in {each["id"] for each in found}
+
+
+# Verifies: REQ-d00400-D
+def test_requirements_that_lack_words_stand_apart_on_the_terminal(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["search", "warned ship", "--kind", "requirement", "-C", str(project)]) == 0
+    assert "related" not in capsys.readouterr().out
+    assert main(["search", "warned zeppelins", "--kind", "requirement", "-C", str(project)]) == 0
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first == "related, without all the words:"
+    assert "REQ-d00001" in second
 
 
 # Verifies: REQ-d00366-B

@@ -55,6 +55,8 @@ class FoundItem(msgspec.Struct, frozen=True, omit_defaults=True):
     preview: str = ""
     exact: bool = False
     """Whether it is called exactly so."""
+    related: bool = False
+    """Whether it has to do with the query without holding all its words; told of requirements searched alone."""
 
 
 class FoundItems(msgspec.Struct, frozen=True):
@@ -112,8 +114,13 @@ class Everything:
         page = self._project.trace.search(query, offset=offset, limit=limit, check=self._call.check)
         # What is related comes after everything that holds the words.
         related = () if page.truncated else page.related
-        nodes = (self._project.graph.get_node(each.id) for each in (*page.results, *related))
-        found = tuple(msgspec.structs.replace(_of_node(node), exact=False) for node in nodes if node is not None)
+        both = [(each.id, False) for each in page.results] + [(each.id, True) for each in related]
+        nodes = ((self._project.graph.get_node(id), is_related) for id, is_related in both)
+        found = tuple(
+            msgspec.structs.replace(_of_node(node), exact=False, related=is_related)
+            for node, is_related in nodes
+            if node is not None
+        )
         notes = tuple(dict.fromkeys((*self.notes, *page.notes)))
         return FoundItems(found, page.total + len(related), page.truncated, None, notes, page.indexed)
 
@@ -314,7 +321,10 @@ def _of_node(node: Node) -> FoundItem:
 
 def as_lines(found: FoundItems, coloured: Any) -> Iterator[str]:
     width = max((len(item.kind) for item in found.results), default=0)
-    for item in found.results:
+    apart = next((at for at, item in enumerate(found.results) if item.related), -1)
+    for at, item in enumerate(found.results):
+        if at == apart:
+            yield coloured("related, without all the words:", "dim")
         yield f"{coloured(item.kind.ljust(width), 'dim')}  {coloured(item.id, 'cyan')}  {item.title}  " + coloured(
             item.place, "dim"
         )
