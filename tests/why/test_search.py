@@ -52,6 +52,32 @@ def test_what_is_called_exactly_so_comes_first(client: McpClient, query: str, ki
     assert first["place"]
 
 
+# Verifies: REQ-d00400-A+F, REQ-d00366-A
+def test_a_search_for_an_id_finds_what_holds_all_of_it(client: McpClient) -> None:
+    said = "# Ids\n\n## Here\n\nREQ-d00001 is about ships.\n\n## There\n\nA REQ has a number, such as REQ-d00777.\n"
+    (client.project.config.root / "docs" / "ids.md").write_text(said)
+    for spelling in ("REQ-d00001", "req d00001", "REQd00001", "[REQ-d00001]", "REQ-d1"):
+        found = client("search_everything", query=spelling)["results"]
+        assert (found[0]["id"], found[0]["exact"]) == ("REQ-d00001", True), spelling
+        assert "doc:docs/ids.md#here" in {each["id"] for each in found}, spelling
+        assert "doc:docs/ids.md#there" not in {each["id"] for each in found}, spelling
+        assert client("search", query=spelling)["related"] == [], spelling
+    found = client("search_everything", query="REQ number")["results"]
+    assert "doc:docs/ids.md#there" in {each["id"] for each in found}
+
+
+# Verifies: REQ-d00400-D
+def test_requirements_that_lack_words_stand_apart_on_the_terminal(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["search", "warned ship", "--kind", "requirement", "-C", str(project)]) == 0
+    assert "related" not in capsys.readouterr().out
+    assert main(["search", "warned zeppelins", "--kind", "requirement", "-C", str(project)]) == 0
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first == "related, without all the words:"
+    assert "REQ-d00001" in second
+
+
 # Verifies: REQ-d00366-B
 def test_every_kind_is_found_and_can_be_asked_for_alone(client: McpClient) -> None:
     client("store_memory", content="Warn ships by radio, not by flags.", rationale="decided by the harbour master")

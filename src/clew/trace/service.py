@@ -51,6 +51,7 @@ class TraceService:
         self.resolve = self._resolver.requirement
         """The requirement an id means: as it stands, in another spelling, or by one of its assertions."""
         self.find_node = self._resolver.find
+        self.meant = self._search.meant
         """The node of any kind that an id means, in any spelling; None where there is none."""
         self.find = TraceQueries(self._graph, self._resolver, self.search_matches)
 

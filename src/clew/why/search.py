@@ -4,6 +4,7 @@ What is called exactly so comes first. Of the best twenty, each kind is among th
 takes no part in the ranking.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,6 +20,7 @@ from clew.search.quote.names import names_in
 from clew.search.units import Filters, Scope, Unit
 from clew.text.display import one_line
 from clew.text.sentences import is_heading
+from clew.trace.find.texts import bare
 from clew.why import code_units
 from clew.why.target import path_of
 
@@ -34,6 +36,8 @@ KINDS: dict[str, tuple[str, ...]] = {
     "memory": ("memory",),
 }
 _SHOWN = {"spec": "spec", "scenario": "scenario", "spec_change": "change", "section": "document"}
+_LETTERS = re.compile("[A-Za-z]+")
+_WITH_ID = (NodeKind.REQUIREMENT.value, NodeKind.ASSERTION.value)
 _NEAR = 0.3
 """The similarity from which a text without a word of the query is relevant, on the scale of Clew's encoder."""
 _FIRST, _AMONG = 10, 20
@@ -51,6 +55,8 @@ class FoundItem(msgspec.Struct, frozen=True, omit_defaults=True):
     preview: str = ""
     exact: bool = False
     """Whether it is called exactly so."""
+    related: bool = False
+    """Whether it has to do with the query without holding all its words; told of requirements searched alone."""
 
 
 class FoundItems(msgspec.Struct, frozen=True):
@@ -87,7 +93,9 @@ class Everything:
         if self._kinds == ("requirement",):
             return self._requirements(query, offset=offset, limit=limit)
         exact = list(self._exact(query))
-        ranked = self.ranked(query, again=offset > 0)
+        # Beside what has an id, only what holds all of that has to do with it.
+        asked = next((f'"{item.id}"' for item in exact if _is_whole_id(query, item)), query)
+        ranked = self.ranked(asked, again=offset > 0)
         if ranked is None:
             # Requirements that hold all words are found without an index.
             return self._requirements(query, offset=offset, limit=limit)
@@ -106,8 +114,13 @@ class Everything:
         page = self._project.trace.search(query, offset=offset, limit=limit, check=self._call.check)
         # What is related comes after everything that holds the words.
         related = () if page.truncated else page.related
-        nodes = (self._project.graph.get_node(each.id) for each in (*page.results, *related))
-        found = tuple(msgspec.structs.replace(_of_node(node), exact=False) for node in nodes if node is not None)
+        both = [(each.id, False) for each in page.results] + [(each.id, True) for each in related]
+        nodes = ((self._project.graph.get_node(id), is_related) for id, is_related in both)
+        found = tuple(
+            msgspec.structs.replace(_of_node(node), exact=False, related=is_related)
+            for node, is_related in nodes
+            if node is not None
+        )
         notes = tuple(dict.fromkeys((*self.notes, *page.notes)))
         return FoundItems(found, page.total + len(related), page.truncated, None, notes, page.indexed)
 
@@ -203,7 +216,12 @@ class Everything:
         word = query.strip()
         if not word or len(word) > 300:
             return
-        node = self._project.trace.find_node(word) if "requirement" in self._kinds or "spec" in self._kinds else None
+        trace = self._project.trace
+        node = None
+        if "requirement" in self._kinds or "spec" in self._kinds:
+            node = trace.find_node(word)
+            if node is None and any(map(str.isdigit, word)):
+                node = self._project.graph.get_node(trace.meant(word) or "")
         if node is not None and node.kind is not NodeKind.MEMORY:
             yield _of_node(node)
         if "code" in self._kinds or "document" in self._kinds:
@@ -279,6 +297,14 @@ def varied(found: Sequence[RankedUnit], among: int = _FIRST) -> list[RankedUnit]
     return [*head, *(each for each in found if each.id not in wanted)]
 
 
+def _is_whole_id(query: str, item: FoundItem) -> bool:
+    """Whether a query is the id of a requirement with its prefix: 404 alone may be anything."""
+    prefix = _LETTERS.match(item.id)
+    if item.kind not in _WITH_ID or prefix is None or not any(map(str.isdigit, query)):
+        return False
+    return bare(query).startswith(prefix[0].casefold())
+
+
 def _kind(ranked: RankedUnit) -> str:
     part = ranked.id.partition(":")[0]
     return "section" if part == "doc" else part
@@ -295,7 +321,10 @@ def _of_node(node: Node) -> FoundItem:
 
 def as_lines(found: FoundItems, coloured: Any) -> Iterator[str]:
     width = max((len(item.kind) for item in found.results), default=0)
-    for item in found.results:
+    apart = next((at for at, item in enumerate(found.results) if item.related), -1)
+    for at, item in enumerate(found.results):
+        if at == apart:
+            yield coloured("related, without all the words:", "dim")
         yield f"{coloured(item.kind.ljust(width), 'dim')}  {coloured(item.id, 'cyan')}  {item.title}  " + coloured(
             item.place, "dim"
         )

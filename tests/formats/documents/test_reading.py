@@ -168,6 +168,22 @@ def test_what_a_directive_for_the_layout_holds_is_read_and_its_argument_is_not(o
     assert [line.strip() for line in shown if line] == ["# Ports", "The port is 8080.", "The end."]
 
 
+# Verifies: REQ-d00401-C+E
+def test_a_note_before_a_title_stays_in_its_section_and_a_setting_names_the_next_one() -> None:
+    text = (
+        "Keys\n====\n\nA key opens the door.\n\n.. note:: Keep it in the safe.\n\n.. versionchanged:: 2.1 Of brass.\n\n"
+        ".. autofunction:: doors.open\n\n.. py:function:: doors.shut()\n\nLocks\n-----\n\n.. tabs::\n\n"
+        ".. setting:: LOCK_TIMEOUT\n\nTime\n----\n\nIn seconds.\n"
+    )
+    document = read_document(text.encode(), "a.rst")
+    keys, locks, time = document.sections
+    assert [document.text[block.start : block.end].strip() for block in keys.blocks[1:]] == [
+        *("A key opens the door.", "Note: Keep it in the safe.", "Changed in version 2.1 Of brass."),
+        *("`doors.open`", "`doors.shut()`"),
+    ]
+    assert [section.labels for section in (keys, locks, time)] == [("keys",), ("locks",), ("LOCK_TIMEOUT", "time")]
+
+
 # Verifies: REQ-d00090-A
 def test_html_is_read_as_a_person_would_read_it() -> None:
     text = (

@@ -163,6 +163,15 @@ _UNSEEN_NAMES = """
 """
 _UNSEEN = frozenset(_UNSEEN_NAMES.split())
 """Directives of which a reader sees nothing, or only what is not text."""
+_SHOWN_NAMES = """
+    note warning tip hint important caution danger error attention seealso todo admonition topic sidebar
+    versionadded versionchanged deprecated versionremoved rubric centered figure container rst-class cssclass class only
+    ifconfig function method classmethod staticmethod property attribute data exception decorator decoratormethod type
+    describe object option envvar
+"""
+_SHOWN = frozenset(_SHOWN_NAMES.split())
+"""Directives that are about themselves or the text around them, also without text of their own before a title. So are
+those of a domain (`py:function`) and those that quote docstrings (`autofunction`)."""
 _DEEPEST = 16
 _TABLES = frozenset({"table", "list-table", "csv-table"})
 _ROLE = re.compile(r":(doc|ref|term|any|download):`([^`<>]*?)(?:\s*<([^<>`]+)>)?`")
@@ -244,9 +253,8 @@ class _Scan:
         directive = _DIRECTIVE.match(line)
         if directive is None or directive[1].lower() in _UNSEEN:
             self._add(BlockKind.COMMENT, index, after)
-        elif after == index + 1 and self._before_title(after):
-            # It names what follows: a setting, a signal.
-            self._labels.append(line[directive.end() :].strip())
+        elif (named := _named(line, directive)) and after == index + 1 and self._before_title(after):
+            self._labels.append(named)
             self._add(BlockKind.COMMENT, index, after)
         elif (name := directive[1].lower()) in _CODE:
             self._add(BlockKind.CODE, index, after)
@@ -342,6 +350,12 @@ class _Scan:
     def _add(self, kind: BlockKind, first: int, after: int) -> None:
         lines = self.lines
         self.blocks.append(Block(kind, lines.starts[first], lines.end(after - 1), first + 1, after))
+
+
+def _named(line: str, directive: re.Match[str]) -> str:
+    """What a directive names if a title follows: a setting, a signal; nothing where it shows something itself."""
+    name = directive[1].lower()
+    return "" if name in _SHOWN or ":" in name or name.startswith("auto") else line[directive.end() :].strip()
 
 
 def underlines(ruler: Sequence[str], title: str) -> bool:

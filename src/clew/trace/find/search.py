@@ -194,7 +194,9 @@ class RequirementSearch:
 
         missed_count = len(held.ids) - len(held_and_rated)
         found = LazyMatches([Match(texts[id].node, rated[id]) for id in first], others, missed_count)
-        related = relevance.related if parsed.is_plain else ()
+        # What shares only a part of an id with it, such as its prefix, has nothing to do with it.
+        is_id = Place.ID in places.values() and self.meant(query) is not None and any(map(str.isdigit, query))
+        related = relevance.related if parsed.is_plain and not is_id else ()
         unseen = [id for id in related if id not in rated and id not in held.ids]
         seen = [id for id in unseen if id in texts and (within is None or id in within)]
         return Matches(
@@ -258,11 +260,11 @@ class RequirementSearch:
         """The requirement that a query names, itself or one of its assertions: the whole of it, or one of its words, in
         any spelling. A phrase in quotes is looked for as it stands."""
         free = _PHRASE.sub(" ", query)
-        id = next(filter(None, map(self._meant, (free, *free.split()))), None)
+        id = next(filter(None, map(self.meant, (free, *free.split()))), None)
         return id if id in self._texts.now().texts and (within is None or id in within) else None
 
-    def _meant(self, word: str) -> str | None:
-        """The requirement of which a word is the id, or the id of an assertion."""
+    def meant(self, word: str) -> str | None:
+        """The requirement of which a word is the id, or the id of an assertion, in any spelling."""
         if (node := self._named(word.strip(_AROUND_IDS))) is not None:
             return node.id
         spelt = self._texts.now().spelt
