@@ -161,6 +161,10 @@ def test_no_preview_is_a_bare_heading(run: Run, root: Path, capsys: pytest.Captu
     code, out, _ = run("search", "what are tides?")
     assert code == 0
     assert "    Sections below: Spring tides" in out.splitlines()
+    (root / "docs" / "charts.rst").write_text("Charts\n======\n\n.. toctree::\n\n   north\n", encoding="utf-8")
+    _, out, _ = run("search", "charts")
+    assert "    No text of its own." in out.splitlines()
+    assert "    # Charts" not in out.splitlines()
     assert main(["search", "tides", "--kind", "document", "-C", str(root), "--json"]) == 0
     found = {each["id"]: each.get("preview", "") for each in json.loads(capsys.readouterr().out)["results"]}
     assert found["doc:docs/tides.md#tides"] == ""

@@ -246,9 +246,12 @@ class Finder:
             return nearby(reading, ids)
 
 
-def contents(titles: Sequence[str], most: int) -> str:
-    """What a heading without a text of its own leads to."""
-    line = f"Sections below: {', '.join(titles)}" if titles else ""
+NO_TEXT = "No text of its own."
+
+
+def contents(text: str, titles: Sequence[str], most: int) -> str:
+    """What a heading without a text of its own leads to; empty where there is a text."""
+    line = f"Sections below: {', '.join(titles)}" if titles else NO_TEXT if is_heading(text) else ""
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
@@ -266,7 +269,7 @@ def _found(
         section=section,
         document=document,
         text=text,
-        preview=contents(below, PREVIEW_CHARS) or result.preview.text,
+        preview=contents(text, below, PREVIEW_CHARS) or result.preview.text,
         anchor=(best.start, best.end) if best is not None else None,
         score=result.score,
         expanded=not signals & {"lexical", "dense"},

@@ -109,7 +109,7 @@ class Shortlist:
             rank=rank,
             score=_relative(found.score, best),
             source=source_of(found),
-            preview=contents(found.below, shown.max_snippet_chars) or excerpt.text,
+            preview=contents(found.text, found.below, shown.max_snippet_chars) or excerpt.text,
             scratch_uri=caller.uri(passage),
             size_bytes=passage.size_bytes,
             anchor=found.section.anchor or None,
