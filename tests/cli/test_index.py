@@ -34,6 +34,7 @@ def test_the_index_is_made_completed_described_and_made_anew(small: Path) -> Non
     rebuilt = data("index", "--rebuild", folder)
     assert (rebuilt["written"]["added"], rebuilt["vectors"]["embedded"]) == (2, 2)
     assert data("index", "--stop", folder)["stopped"] == []
+    assert "requirements: 0 added, 0 changed, 0 removed" in clew("index", folder).stdout
     shown = clew("index", "--status", folder).stdout
     assert "indexed: 2 texts (2 requirement), 2 with embeddings" in shown
 

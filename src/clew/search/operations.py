@@ -95,7 +95,7 @@ def _state(call: Call) -> IndexReport:
 
 def _lines(report: IndexReport) -> Iterator[str]:
     if written := report.written:
-        yield f"texts: {written.added} added, {written.changed} changed, {written.removed} removed"
+        yield f"requirements: {written.added} added, {written.changed} changed, {written.removed} removed"
     if vectors := report.vectors:
         made = f"embeddings: {vectors.embedded} made, {vectors.reused} reused"
         yield made + (", damaged ones written anew" if vectors.rebuilt else "")

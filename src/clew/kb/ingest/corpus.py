@@ -285,7 +285,7 @@ class _Run:
             self._progress(done, total, path)
             self._drop(path)
         if total:
-            self._progress(total, total, "")
+            self._progress(total, total, "documents")
 
     def _compared(self, known: dict[str, KnownDocument]) -> dict[str, KnownDocument]:
         """What is known, with every document as not indexed of which the search index lacks a section: it may have been

@@ -135,7 +135,7 @@ class Reconciliation:
             yield Difference(DifferenceKind.NO_FILE, path)
             _forget(indexed, kept.get(path, ()))
         yield from (Difference(DifferenceKind.STRAY, id) for id in sorted(indexed))
-        progress(len(files), len(files), "")
+        progress(len(files), len(files), "documents")
 
     def _of_file(
         self,
