@@ -157,7 +157,9 @@ class ReplicatedStore:
                 "The team's database does not answer: this is the copy on this machine, with all that was written "
                 f"until {until}. Nothing can be written until it answers again."
             )
-            log.warning("%s", error)
+            if self._follower is not None:
+                # Who runs a server reads its log; a command says it in its notes or as its error.
+                log.warning("%s", error)
 
     def _in_step(self) -> None:
         """Copy what came since, unless that was just done or cannot be."""
