@@ -249,7 +249,7 @@ def test_progress_is_a_job_that_others_can_watch(make: Make) -> None:
     project = make({"docs/one.md": ONE, "docs/two.md": TWO})
     steps: list[tuple[int, int, str]] = []
     project.kb.index(lambda *step: steps.append(step))
-    assert steps == [(0, 2, "docs/one.md"), (1, 2, "docs/two.md"), (2, 2, "")]
+    assert steps == [(0, 2, "docs/one.md"), (1, 2, "docs/two.md"), (2, 2, "documents")]
     assert project.store is not None
     assert [(job.kind, job.state, job.done) for job in project.store.jobs()] == [("kb_index", "done", 2)]
 
