@@ -39,6 +39,7 @@ def main() -> int:
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--processes", type=int, default=2, help="servers that the clients are spread over")
     parser.add_argument("--seconds", type=float, default=8.0, help="for each recipe, with all clients")
+    parser.add_argument("--warm", type=float, default=20.0, help="seconds that the servers have run before that")
     parser.add_argument("--only", choices=("embedded", "database", "writes"))
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="clew-teams-") as folder, postgres() as url:
@@ -101,7 +102,7 @@ def _together(kind: str, where: str, recipe: str, args: argparse.Namespace) -> f
     threads = max(1, args.clients // args.processes)
     command = [sys.executable, "-m", "benchmarks.probes.team_client", kind, where]
     started = [
-        subprocess.Popen([*command, recipe, str(threads), str(args.seconds)], stdout=subprocess.PIPE)
+        subprocess.Popen([*command, recipe, str(threads), str(args.seconds), str(args.warm)], stdout=subprocess.PIPE)
         for _ in range(args.processes)
     ]
     return sum(float(json.loads(each.communicate()[0])["per_second"]) for each in started)

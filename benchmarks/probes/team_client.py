@@ -1,4 +1,7 @@
-"""Searches of many clients in one server: KIND WHERE RECIPE THREADS SECONDS. Prints searches a second as JSON."""
+"""Searches of many clients in one server: KIND WHERE RECIPE THREADS SECONDS WARM. Prints searches a second as JSON.
+
+The server has run for WARM seconds when the clock starts. Each question is asked once: those of before are others.
+"""
 
 import json
 import statistics
@@ -9,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.search_speed import PART, generated, questions
+from clew.cache import Cache
 from clew.config import EmbedSettings
 from clew.operation.paging import Cursors
 from clew.search.engine import SearchEngine
@@ -19,7 +23,9 @@ from clew.text.database_address import Address
 SCHEMA = "bench"
 RECIPES = ("lexical", "dense", "default")
 QUERIES = 60
-"""What the clients ask."""
+"""What one client asks."""
+ASKED_TOGETHER = 16_000
+"""Questions of many clients: none of them comes again before all were asked, so that no answer is a remembered one."""
 _RECALLED = 200
 """Vectors whose ten nearest are compared with the exact ones: of fewer, chance decides the second digit."""
 _SCOPE = Scope(parts=(PART,))
@@ -38,8 +44,8 @@ def vectors(count: int, seed: int, start: int = 0) -> Any:
     return found / np.linalg.norm(found, axis=1, keepdims=True)
 
 
-def opened(kind: str, where: str) -> SearchEngine:
-    """An engine that knows the vectors of the queries."""
+def opened(kind: str, where: str, count: int = QUERIES) -> SearchEngine:
+    """An engine that knows the vectors of so many queries."""
     embed = EmbedSettings()
     if kind == "embedded":
         engine = SearchEngine(Path(where), cursors=Cursors(bytes(32)), embed=embed)
@@ -48,19 +54,20 @@ def opened(kind: str, where: str) -> SearchEngine:
 
         place = in_database(Address(where), SCHEMA, "own", embed)
         engine = SearchEngine(Path("none"), cursors=Cursors(bytes(32)), embed=embed, place=place)
-    queries = _queries(engine)
-    for text, vector in zip(questions(QUERIES), vectors(QUERIES, seed=2), strict=True):
-        queries.put(text, vector)
+    owner = _queries_of(engine)
+    owner._queries = Cache(max(count, _RECALLED))
+    for text, vector in zip(questions(count), vectors(count, seed=2), strict=True):
+        owner._queries.put(text, vector)
     return engine
 
 
-def _queries(engine: SearchEngine) -> Any:
-    """The vectors of queries that an engine knows: those of the last few."""
+def _queries_of(engine: SearchEngine) -> Any:
+    """What keeps the vectors of queries that an engine knows."""
     embedder = engine.spaces.configured()
     assert embedder is not None
     spaces: Any = engine.spaces
     dense: Any = engine._dense
-    return (dense._queries_of(embedder) if hasattr(dense, "_queries_of") else spaces.space(embedder))._queries
+    return dense._queries_of(embedder) if hasattr(dense, "_queries_of") else spaces.space(embedder)
 
 
 def fill(kind: str, where: str, rows: int) -> dict[str, str]:
@@ -152,7 +159,7 @@ def measured(engine: SearchEngine, rows: int) -> dict[str, tuple[float, float, f
 def _recall(engine: SearchEngine, rows: int) -> float:
     """Which share of the ten nearest vectors is found."""
     hit = 0
-    queries, asked = _queries(engine), vectors(_RECALLED, seed=3)
+    queries, asked = _queries_of(engine)._queries, vectors(_RECALLED, seed=3)
     for text, vector, exact in zip(questions(_RECALLED), asked, _exact(asked, rows), strict=True):
         queries.put(text, vector)
         ranking = engine.rank(Question(text=text, scope=_SCOPE, recipe="dense"))
@@ -173,29 +180,35 @@ def _exact(asked: Any, rows: int) -> list[set[str]]:
 
 
 def main() -> None:
-    kind, where, recipe, threads, seconds = sys.argv[1:]
-    engine = opened(kind, where)
-    asked = questions(QUERIES)
-    for text in asked[:4]:
-        engine.rank(Question(text=text, scope=_SCOPE, recipe=recipe))
-    counts = [0] * int(threads)
-    end = time.monotonic() + float(seconds)
+    kind, where, recipe, threads, seconds, warm = sys.argv[1:]
+    engine = opened(kind, where, ASKED_TOGETHER)
+    asked = questions(ASKED_TOGETHER)
+    half = len(asked) // 2
+    _per_second(engine, recipe, asked[:half], int(threads), float(warm))
+    print(json.dumps({"per_second": _per_second(engine, recipe, asked[half:], int(threads), float(seconds))}))
+    engine.close()
+
+
+def _per_second(engine: SearchEngine, recipe: str, asked: list[str], threads: int, seconds: float) -> float:
+    """How many searches several clients get answered, each with questions of its own."""
+    counts = [0] * threads
+    apart = len(asked) // threads
+    began = time.monotonic()
+    end = began + seconds
 
     def ask(own: int) -> None:
-        place = own * 7
+        place = own * apart
         while time.monotonic() < end:
             engine.rank(Question(text=asked[place % len(asked)], scope=_SCOPE, recipe=recipe))
             counts[own] += 1
             place += 1
 
-    working = [threading.Thread(target=ask, args=(own,)) for own in range(int(threads))]
-    began = time.monotonic()
+    working = [threading.Thread(target=ask, args=(own,)) for own in range(threads)]
     for each in working:
         each.start()
     for each in working:
         each.join()
-    print(json.dumps({"per_second": sum(counts) / (time.monotonic() - began)}))
-    engine.close()
+    return sum(counts) / (time.monotonic() - began)
 
 
 if __name__ == "__main__":
