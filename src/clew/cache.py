@@ -59,6 +59,9 @@ class Cache(Generic[K, V]):
         """Keep the values. One that is larger than the whole cache is not kept."""
         with self._lock:
             self._drop_idle()
+            if self._size_of is None and self._idle_seconds is None and len(values) <= self._limit:
+                self._put_alike(values)
+                return
             for key, value in values.items():
                 self._put(key, value)
 
@@ -99,6 +102,16 @@ class Cache(Generic[K, V]):
         if self._size_of is not None:
             self._sizes[key] = size
         self._note_use((key,))
+
+    def _put_alike(self, values: Mapping[K, V]) -> None:
+        """Values that all count as one: together, that takes a fraction of the time of one by one."""
+        kept = self._kept
+        for key in kept.keys() & values.keys():
+            del kept[key]
+        kept.update(values)
+        while len(kept) > self._limit:
+            kept.popitem(last=False)
+        self._size = float(len(kept))
 
     def _drop(self, key: K) -> V:
         self._size -= self._sizes.pop(key, 1.0)

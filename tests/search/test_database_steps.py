@@ -4,11 +4,16 @@ does not wait."""
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
+from clew.config import EmbedSettings
 from clew.errors import StoreTooNew
-from clew.search.units import Condition, Unit
+from clew.operation.paging import Cursors
+from clew.search.engine import SearchEngine
+from clew.search.question import Question
+from clew.search.units import Condition, Scope, Unit
 from clew.text.database_address import Address
 
 pytest.importorskip("psycopg")
@@ -18,6 +23,7 @@ import psycopg
 from clew.search.database import connecting, meanings, tables
 from clew.search.database.connecting import Database
 from clew.search.database.meanings import DatabaseMeanings
+from clew.search.database.opening import in_database
 from clew.search.database.tables import STEPS
 from clew.search.database.units import DatabaseUnits
 from clew.store.postgres.migrations import Limits, Migration, migrate, taken_steps
@@ -313,3 +319,51 @@ def test_what_a_step_makes_belongs_to_the_owner_of_the_tables(database: str, cap
             connection.execute("DROP SCHEMA IF EXISTS owned CASCADE")
             connection.execute(f"DROP OWNED BY {role}")
             connection.execute(f"DROP ROLE {role}")
+
+
+TEXTS = (
+    "Ropes are coiled clockwise, coiled again and hung up.",
+    "A knot that holds ropes under load, and a second knot for wet ropes.",
+    "The boatswain inspects ropes, knots and blocks before the boat leaves the harbour.",
+    "Harbour dues are paid by boat and by night; a wet night costs the same.",
+    "Blocks and ropes of the second boat hang beside the harbour office.",
+    "Paint is kept away from ropes; wet paint marks blocks and boat alike.",
+)
+QUERIES = ("ropes knots harbour blocks", "wet boat night harbour paint", '"wet ropes"', "harb*", "rropes coild boat")
+
+
+def rankings(url: str, schema: str, folder: Path) -> list[list[tuple[str, float]]]:
+    """What a server that starts now ranks by words, twice."""
+    settings = EmbedSettings(kind="none")
+    place = in_database(Address(url), schema, "own", settings) if schema else None
+    engine = SearchEngine(folder, cursors=Cursors(b"k" * 32), embed=settings, place=place)
+    with closing(engine):
+        if engine.units.count() == 0:
+            engine.units.put(
+                Unit(id=f"{part}{place}", part=part, title=f"On {text.split()[1]}", body=text)
+                for part in ("unit", "memory")
+                for place, text in enumerate(TEXTS)
+            )
+        scope = Scope(parts=("unit", "memory"))
+        return [
+            [(unit.id, unit.score) for unit in engine.rank(Question(text=query, scope=scope, recipe="lexical")).units]
+            for query in (*QUERIES, *QUERIES)
+        ]
+
+
+# Verifies: REQ-d00490-A+G
+def test_units_are_ranked_alike_whether_their_terms_are_kept_as_numbers_or_as_texts(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_files = rankings(database, "", tmp_path / "files")
+    assert all(in_files)
+    assert rankings(database, "numbered", tmp_path) == in_files
+    with psycopg.connect(database, autocommit=True) as connection:
+        for written_earlier in ("unit % 3 = 0", "true"):
+            connection.execute(f"UPDATE numbered.streams SET terms = NULL WHERE {written_earlier}")
+            assert rankings(database, "numbered", tmp_path) == in_files
+    monkeypatch.setattr(tables, "STEPS", tuple(step for step in STEPS if step.number != 4))
+    assert rankings(database, "without", tmp_path) == in_files
+    monkeypatch.setattr(tables, "STEPS", STEPS)
+    assert rankings(database, "without", tmp_path) == in_files
+    assert taken(database, "without") == {step.number for step in STEPS}

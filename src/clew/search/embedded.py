@@ -61,6 +61,7 @@ _SAME = {
 
 class EmbeddedReading:
     streams_at_once = 50
+    streams_kept = 8_000_000
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -134,6 +135,13 @@ class EmbeddedReading:
 
     def streams(self, units: Iterable[int]) -> list[Row]:
         return lexical_tables.streams(self.connection, units)
+
+    def numbered_streams(self, units: Sequence[int]) -> tuple[()]:
+        """None: the texts are at hand, and numbers would take as much room again."""
+        return ()
+
+    def term_numbers(self, terms: Iterable[str]) -> dict[str, Sequence[int]]:
+        return {}
 
     def holding(self, expression: Expression, units: Sequence[int]) -> set[int]:
         return full_text.among(self.connection, expression, units)

@@ -101,7 +101,7 @@ class SearchEngine:
         """What can be found: units are found by their words when `put` returns, and by no signal once `delete` does."""
         self.spaces: Embedders = place.embedders
         self._dense: Meanings = place.meanings
-        self._known = _Known("")
+        self._known = _Known("", streams_kept=0)
         self._rankings = rankings if rankings is not None else Rankings()
 
     def close(self) -> None:
@@ -332,7 +332,7 @@ class SearchEngine:
         """What is known of this very index: of another one in its place, nothing."""
         series, _ = reading.writes()
         if self._known.series != series:
-            self._known = _Known(series)
+            self._known = _Known(series, reading.streams_kept)
         return self._known
 
     # Steps
@@ -422,9 +422,9 @@ class SearchEngine:
 class _Known:
     """What was read of the units of an index. A number stands for one unit for ever, so each is asked for once."""
 
-    def __init__(self, series: str) -> None:
+    def __init__(self, series: str, streams_kept: int) -> None:
         self.series = series
-        self.streams = Streams()
+        self.streams = Streams(streams_kept)
         self._ids: Cache[int, str] = Cache(_IDS_KEPT)
 
     def ids_of(self, reading: Reading, numbers: Sequence[int]) -> dict[int, str]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from clew.search.dense.search import DenseRanking
     from clew.search.index import Written
     from clew.search.lexical.plan import Plan
+    from clew.search.lexical.ranking import Stream
     from clew.search.question import IndexState
 
     Vector = NDArray[np.float32]
@@ -42,6 +43,8 @@ class Fact(NamedTuple):
 class Reading(Protocol):
     streams_at_once: int
     """How many are read together: as few as cost little more one by one, since some may be very long."""
+    streams_kept: int
+    """How many characters of streams are worth keeping for the next ranking; numbers of terms count as their bytes."""
 
     # Units
 
@@ -110,6 +113,14 @@ class Reading(Protocol):
 
     def streams(self, units: Iterable[int]) -> list[Row]:
         """What is kept of the words of these units, for those that are there."""
+        ...
+
+    def numbered_streams(self, units: Sequence[int]) -> "Iterable[Stream]":
+        """The same without the texts, of those units whose terms are kept as numbers."""
+        ...
+
+    def term_numbers(self, terms: Iterable[str]) -> Mapping[str, Sequence[int]]:
+        """By which numbers a stream names each of some terms, where streams name them by numbers."""
         ...
 
     def holding(self, expression: Expression, units: Sequence[int]) -> set[int]:

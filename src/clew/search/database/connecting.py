@@ -11,7 +11,7 @@ import psycopg
 
 from clew.errors import StoreBusy
 from clew.once import Once
-from clew.search.database.tables import ON_START, are_made, make_tables, space_of, take_steps
+from clew.search.database.tables import ON_START, are_made, has_term_numbers, make_tables, space_of, take_steps
 from clew.store.postgres.connections import MOST_CONNECTIONS, Connections, Lent, options
 from clew.store.postgres.faults import translated
 from clew.store.postgres.together import Asked, Done, Prepared
@@ -66,6 +66,7 @@ class Database:
         self.space_name = space
         self._connections: Once[Connections] = Once(self._open)
         self._space: int | None = None
+        self._has_term_numbers = False
         self._lock = threading.Lock()
         self._turn = threading.Lock()
         """Of who writes. Threads wait for each other here, and not with a connection that a search could have."""
@@ -77,6 +78,12 @@ class Database:
             with self._lock, self.connection() as connection:
                 self._space = space_of(connection, self.space_name)
         return self._space
+
+    @property
+    def has_term_numbers(self) -> bool:
+        """Whether the terms of units are kept as numbers, as when the connections were opened."""
+        self._connections.get()
+        return self._has_term_numbers
 
     def is_made(self) -> bool:
         """Whether the schema has its tables. They are not made for the question."""
@@ -123,6 +130,7 @@ class Database:
         with connected(self.address) as connection:
             make_tables(connection, self.schema)
             self._take_steps(connection)
+            self._has_term_numbers = has_term_numbers(connection, self.schema)
         return Connections(
             self.address,
             self.schema,

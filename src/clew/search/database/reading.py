@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from clew.cache import Cache
-from clew.search.database.tables import SHARED
+from clew.search.database.tables import COUNTS_BEFORE, SHARED, TERM_NUMBERS
 from clew.search.lexical.expression import AllOf, Beginning, Either, Expression, Phrase, Without, is_held
 from clew.search.lexical.packing import Row
 from clew.search.lexical.plan import Item, Plan
+from clew.search.lexical.ranking import Stream
 from clew.search.lexical.tables import Totals, forms_of
 from clew.search.rank.mentions import MAX_BEARERS
 from clew.search.reading import Fact, Spelt
@@ -51,14 +52,20 @@ Terms = Cache[str, tuple[tuple[str, int], TermNumbers]]
 
 class DatabaseReading:
     streams_at_once = 200
+    streams_kept = 36_000_000
+    """The terms of 100,000 texts of 80 words, as numbers: what is read once is not asked for again."""
 
-    def __init__(self, connection: "Connection[Any]", space: int, terms: Terms | None = None) -> None:
-        """`terms` are what earlier searches asked about terms."""
+    def __init__(
+        self, connection: "Connection[Any]", space: int, terms: Terms | None = None, *, has_numbers: bool = False
+    ) -> None:
+        """`terms` are what earlier searches asked about terms. `has_numbers` says whether the tables have the column
+        for the numbers of a unit's terms."""
         self.connection = connection
         self.space = space
         self.spaces = [SHARED, space]
         self._state: tuple[str, int, int, int, int] | None = None
         self._parts: dict[str, int] | None = None
+        self._has_numbers = has_numbers
         self._kept_terms: Terms = Cache(0) if terms is None else terms
         self._terms: dict[str, TermNumbers] = {}
         """The numbers of the terms that were asked for, and in how many units each is."""
@@ -332,6 +339,32 @@ class DatabaseReading:
         found, joined = self.ask(find, (array(dict.fromkeys(units)),))
         parts = (joined or "").split("\n")
         return list(map(Row, numbers_in(found, int), parts[::3], parts[1::3], parts[2::3]))
+
+    def numbered_streams(self, units: Sequence[int]) -> list[Stream]:
+        import numpy as np
+
+        if not self._has_numbers:
+            return []
+        find = """
+            SELECT array_agg(unit), array_agg(octet_length(terms)), string_agg(terms, '')
+            FROM streams WHERE unit = ANY(%s) AND terms IS NOT NULL
+            """
+        found, lengths, sent = self.ask(find, (array(units),))
+        numbers = np.frombuffer(bytes.fromhex((sent or "")[2:]), TERM_NUMBERS)
+        streams: list[Stream] = []
+        end = 0
+        for unit, size in zip(numbers_in(found, int), numbers_in(lengths, int), strict=True):
+            start, end = end, end + size // numbers.itemsize
+            in_title, words = numbers[start : start + COUNTS_BEFORE].tolist()
+            # A copy: one stream that is kept does not keep all others.
+            keys = numbers[start + COUNTS_BEFORE : end].copy()
+            streams.append(Stream(unit, words, keys.nbytes, in_title, keys, None))
+        return streams
+
+    def term_numbers(self, terms: Iterable[str]) -> dict[str, list[int]]:
+        wanted = list(terms)
+        self.units_with(wanted)
+        return {term: [number for number, _ in self._terms[term]] for term in wanted}
 
     def holding(self, expression: Expression, units: Sequence[int]) -> set[int]:
         return {row.unit for row in self.streams(units) if is_held(expression, row[1:])}

@@ -17,6 +17,11 @@ SHARED = 1
 """The space of what was remembered."""
 SHARED_NAME = "shared"
 
+TERM_NUMBERS = "<i4"
+"""How the terms of a unit are kept as numbers (`terms.number`), those of the title first, the compounds last."""
+COUNTS_BEFORE = 2
+"""Before the terms: how many there are in the title, and in title and body together."""
+
 _TEXT = 'text COLLATE "C"'
 """By code point, as everywhere in Clew."""
 
@@ -164,6 +169,8 @@ STEPS = (
     Migration(3, "what runs as the owner", 1, (*_FUNCTIONS, _KEEP_STEPS_FROM_WRITERS, _SHOW_STEPS)),
     # A sample is the first units by the hash of their ids: without the index, all units are sorted for it.
     Migration(2, "samples", 1, ("CREATE INDEX IF NOT EXISTS units_by_sample ON units (space, md5(id), id)",)),
+    # Terms of a unit as numbers. What an older version writes has none, and is read as text.
+    Migration(4, "numbers of terms", 1, ("ALTER TABLE streams ADD COLUMN IF NOT EXISTS terms bytea",)),
 )
 """What came later, in the order in which it is taken. Until the owner of the tables takes a step, servers work without
 it. What a step makes may be there: the first versions did not note their steps in `versions`."""
@@ -226,6 +233,12 @@ def take_steps(connection: Any, schema: str, limits: Limits) -> None:
     for step in STEPS if owner is not None else ():
         if step.number not in taken:
             migrate(connection, schema, (step,), owner=owner[0], limits=limits)
+
+
+def has_term_numbers(connection: Any, schema: str) -> bool:
+    """Whether the tables have the column for them: an owner of the tables adds it."""
+    find = "SELECT 1 FROM pg_attribute WHERE attrelid = %s::regclass AND attname = 'terms' AND NOT attisdropped"
+    return connection.execute(find, (f'"{schema}".streams',)).fetchone() is not None
 
 
 def space_of(connection: Any, name: str) -> int:

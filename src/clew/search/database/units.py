@@ -5,15 +5,15 @@ state before or after. Nothing that others could be searching is locked.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clew.cache import Cache
 from clew.search.database.connecting import Database
 from clew.search.database.reading import STATE, DatabaseReading, Terms, decoded, encoded
-from clew.search.database.tables import SHARED
+from clew.search.database.tables import SHARED, TERM_NUMBERS
 from clew.search.index import Known, Written, checked
 from clew.search.lexical import tables as lexical_tables
 from clew.search.lexical.packing import Row
@@ -62,7 +62,8 @@ class DatabaseUnits:
     def asked(self) -> Iterator[DatabaseReading]:
         space = self._database.space
         with self._database.reading(Asked(STATE, (str(space),))) as (connection, (state,)):
-            reading = DatabaseReading(connection, space, self._terms)
+            has_numbers = self._database.has_term_numbers
+            reading = DatabaseReading(connection, space, self._terms, has_numbers=has_numbers)
             reading.begin(state.rows)
             yield reading
 
@@ -76,7 +77,7 @@ class DatabaseUnits:
         while batch := {unit.id: checked(unit) for unit in islice(rest, _AT_ONCE)}:
             coming = [_new(unit, own) for unit in batch.values()]
             with self._database.writing() as connection:
-                total += _put(connection, own, coming)
+                total += _put(connection, own, coming, with_numbers=self._database.has_term_numbers)
         return total
 
     def delete(self, ids: Iterable[str]) -> Written:
@@ -150,7 +151,7 @@ def _known(connection: "Connection[Any]", own: int, ids: Sequence[str]) -> dict[
     return {id: Known(*rest) for id, *rest in rows}
 
 
-def _put(connection: "Connection[Any]", own: int, coming: Sequence[_New]) -> Written:
+def _put(connection: "Connection[Any]", own: int, coming: Sequence[_New], *, with_numbers: bool) -> Written:
     known = _known(connection, own, [new.unit.id for new in coming])
     fresh: list[_New] = []
     moved: list[_New] = []
@@ -161,7 +162,7 @@ def _put(connection: "Connection[Any]", own: int, coming: Sequence[_New]) -> Wri
         elif before.content_hash != new.content_hash:
             moved.append(new)
     _remove(connection, [known[new.unit.id].number for new in fresh if new.unit.id in known])
-    _insert(connection, fresh)
+    _insert(connection, fresh, with_numbers=with_numbers)
     for new in moved:
         _update(connection, known[new.unit.id].number, new)
     added = sum(new.unit.id not in known for new in fresh)
@@ -169,7 +170,7 @@ def _put(connection: "Connection[Any]", own: int, coming: Sequence[_New]) -> Wri
     return Written(added=added, changed=changed, unchanged=len(coming) - added - changed)
 
 
-def _insert(connection: "Connection[Any]", fresh: Sequence[_New]) -> None:
+def _insert(connection: "Connection[Any]", fresh: Sequence[_New], *, with_numbers: bool) -> None:
     if not fresh:
         return
     take = "SELECT nextval(pg_get_serial_sequence('units', 'number')) FROM generate_series(1, %s)"
@@ -191,7 +192,7 @@ def _insert(connection: "Connection[Any]", fresh: Sequence[_New]) -> None:
     _copy(connection, "unit_titles (key, space, number)", ((plain(key), *rest) for key, *rest in titles if key))
     for space in {new.space for new in fresh}:
         own = [(number, new.unit) for number, new in numbered if new.space == space]
-        _index(connection, space, own)
+        _index(connection, space, own, with_numbers=with_numbers)
         _count(connection, space, Counter(unit.part for _, unit in own), 1)
 
 
@@ -264,12 +265,16 @@ def _count(connection: "Connection[Any]", space: int, parts: Counter[str], sign:
 # Words
 
 
-def _index(connection: "Connection[Any]", space: int, units: Sequence[tuple[int, Unit]]) -> None:
+def _index(connection: "Connection[Any]", space: int, units: Sequence[tuple[int, Unit]], *, with_numbers: bool) -> None:
     spellings: dict[str, str] = {}
     rows = [lexical_tables.row_of(number, plain(unit.title), plain(unit.body), spellings) for number, unit in units]
-    _copy(connection, "streams (unit, title, body, compounds)", rows)
     counts = lexical_tables.units_per_term(rows)
     numbers = _terms(connection, space, counts)
+    if with_numbers:
+        numbered = ((*row, _numbered(row, numbers)) for row in rows)
+        _copy(connection, "streams (unit, title, body, compounds, terms)", numbered)
+    else:
+        _copy(connection, "streams (unit, title, body, compounds)", rows)
     _copy(connection, "postings (term, impact, unit)", _postings(rows, numbers))
     if spellings:
         connection.execute(
@@ -313,6 +318,16 @@ def _terms(connection: "Connection[Any]", space: int, counts: Counter[str]) -> d
         (space, list(counts), list(counts.values())),
     )
     return dict(rows.fetchall())
+
+
+def _numbered(row: Row, numbers: Mapping[str, int]) -> bytes:
+    """The terms of a unit as numbers (`tables.TERM_NUMBERS`)."""
+    import numpy as np
+
+    title, body, compounds = row.title.split(), row.body.split(), row.compounds.split()
+    counts = (len(title), len(title) + len(body))
+    terms = (numbers[term] for term in chain(title, body, compounds))
+    return np.fromiter(chain(counts, terms), TERM_NUMBERS).tobytes()
 
 
 def _postings(rows: Iterable[Row], numbers: dict[str, int]) -> Iterator[tuple[int, int, int]]:

@@ -4,14 +4,15 @@ The index only picks candidates: FTS5's own BM25 knows no weights for terms and 
 ranked here, where repeated words, replacements of misspelt ones and terms learnt from the first results have weights of
 their own.
 
-Terms are counted by their hashes, in one array of all candidates: a search counts some twenty terms in two hundred
-texts, and text by text that takes most of its time. Phrases and beginnings are counted in the texts.
+Terms are counted by their keys, in one array of all candidates: a search counts some twenty terms in two hundred texts,
+and text by text that takes most of its time. A key is the hash of a term, or its number where an index keeps the
+numbers of a unit's terms, so that no text is read and split. Phrases and beginnings are counted in the texts.
 
 The streams are kept for the next ranking, since many searches meet the same units.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import repeat
+from collections.abc import Iterator, Sequence
+from itertools import chain, repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
 
@@ -22,7 +23,7 @@ from clew.errors import InvalidArgument
 from clew.search.lexical.expression import Phrase
 from clew.search.lexical.packing import Row
 from clew.search.lexical.plan import Item, rarity
-from clew.search.lexical.tables import Totals, length
+from clew.search.lexical.tables import length
 from clew.search.rank.recipes import Feedback
 from clew.text.keywords import STOP_TERMS
 
@@ -32,30 +33,33 @@ if TYPE_CHECKING:
 
     from clew.search.reading import Reading
 
-    Hashes: TypeAlias = NDArray[np.int64]
+    Keys: TypeAlias = NDArray[np.signedinteger]
     Counts: TypeAlias = NDArray[np.float64]
 
-MOST_CHARACTERS = 8_000_000
 _LAST_BITS = 0xFFFF
 _LONGEST = 100_000
 """A longer text is read again each time, rather than put out many others."""
 
 
 class Stream(NamedTuple):
-    row: Row
+    unit: int
     words: int
     """How many there are."""
     characters: int
+    """As many as they take, or about as many."""
     in_title: int
     """How many of the words stand in the title."""
-    hashes: "Hashes"
+    keys: "Keys"
     """Of the terms: those of the title, of the body and of the compounds."""
+    row: Row | None
+    """The text, where it was read."""
 
 
 class Streams:
     """Of one index, in which the number of a unit stands for one text for ever. Any thread may ask."""
 
-    def __init__(self, characters: int = MOST_CHARACTERS) -> None:
+    def __init__(self, characters: int) -> None:
+        """`characters` are how many are kept at most."""
         self._kept: Cache[int, Stream] = Cache(characters, size_of=attrgetter("characters"))
 
     def of(self, reading: "Reading", units: Sequence[int]) -> Iterator[list[Stream]]:
@@ -66,7 +70,9 @@ class Streams:
             known = self._kept.get_many(part)
             missing = [unit for unit in part if unit not in known]
             if missing:
-                read = {row.unit: _stream(row) for row in reading.streams(missing)}
+                read = {stream.unit: stream for stream in reading.numbered_streams(missing)}
+                texts = reading.streams(unread) if (unread := [unit for unit in missing if unit not in read]) else ()
+                read |= {row.unit: _stream(row) for row in texts}
                 self._kept.put_many({unit: each for unit, each in read.items() if each.characters <= _LONGEST})
                 known |= read
             yield [known[unit] for unit in part if unit in known]
@@ -78,16 +84,12 @@ def _stream(row: Row) -> Stream:
     characters = len(row.title) + len(row.body) + len(row.compounds)
     terms = f"{row.title}{row.body}{row.compounds}".split()
     hashes = np.fromiter(map(hash, terms), np.int64, len(terms))
-    return Stream(row, length(row), characters, max(row.title.count(" ") - 1, 0), hashes)
+    return Stream(row.unit, length(row), characters, max(row.title.count(" ") - 1, 0), hashes, row)
 
 
 _MIN_LEARNT_CHARACTERS = 3
 _MIN_LEARNT_UNITS = 2
 _MIN_HOLDERS = 2
-
-
-UnitsWith = Callable[[Iterable[str]], Mapping[str, int]]
-"""In how many units each of some terms occurs."""
 
 
 class Bm25Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,18 +132,20 @@ class Bm25Settings(msgspec.Struct, frozen=True, kw_only=True):
 class Scorer:
     """Scores some units of one collection, in arrays with a place for each of them."""
 
-    def __init__(self, ranking: Bm25Settings, totals: Totals, streams: Sequence[Stream]) -> None:
+    def __init__(self, ranking: Bm25Settings, reading: "Reading", streams: Sequence[Stream]) -> None:
         import numpy as np
 
+        totals = reading.totals()
         self._ranking = ranking
+        self._reading = reading
         self._all_units = totals.units
         self._streams = streams
-        self._terms = _Terms(streams, ranking.title_weight)
+        self._terms = _Terms(reading, streams, ranking.title_weight)
         words = np.array([stream.words for stream in streams])
         share, average = ranking.length_share, max(totals.words / max(totals.units, 1), 1.0)
         self._norms = ranking.saturation * (1 - share + share * words / average)
         """What the length of a unit makes of the counts of terms."""
-        self._units = np.array([stream.row.unit for stream in streams])
+        self._units = np.array([stream.unit for stream in streams])
         self._scores = np.zeros(len(streams))
         self._labels: tuple[str, ...] = ()
         self._held = np.zeros((len(streams), 0), np.bool_)
@@ -154,23 +158,23 @@ class Scorer:
         self._held = self._add(items).T > 0
         return bool(self._held.any())
 
-    def ranked(self) -> list[tuple[Row, float, tuple[str, ...]]]:
+    def ranked(self) -> list[tuple[Stream, float, tuple[str, ...]]]:
         """The units, the best first, with their scores and the labels of the query's items that they hold."""
         import numpy as np
 
         order = self._order()
-        rows = [self._streams[place].row for place in order]
+        best = [self._streams[place] for place in order]
         # Which items a unit holds is a bit of a number for each, of MAX_ITEMS. Most units hold the same few.
         kinds = (self._held[order] @ (1 << np.arange(len(self._labels)))).tolist()
         labels = {kind: self._labels_of(kind) for kind in set(kinds)}
-        return list(zip(rows, self._scores[order].tolist(), map(labels.__getitem__, kinds), strict=True))
+        return list(zip(best, self._scores[order].tolist(), map(labels.__getitem__, kinds), strict=True))
 
     def _labels_of(self, kind: int) -> tuple[str, ...]:
         return tuple(label for place, label in enumerate(self._labels) if kind >> place & 1)
 
-    def learn(self, items: Sequence[Item], units_with: UnitsWith) -> list[Item]:
+    def learn(self, items: Sequence[Item]) -> list[Item]:
         """Add what terms that set the best units apart are worth, beside the items of the query; those terms."""
-        learnt = self._telling_terms(self._order()[: self._ranking.feedback_units], units_with)
+        learnt = self._telling_terms(self._order()[: self._ranking.feedback_units])
         if learnt:
             share = self._ranking.feedback_share
             strength = sum(item.weight for item in items) * share / (1 - share) / sum(item.weight for item in learnt)
@@ -197,23 +201,24 @@ class Scorer:
         self._scores += (weights[:, None] * times / (times + self._norms)).sum(axis=0)
         return times
 
-    def _telling_terms(self, best: Sequence[int], units_with: UnitsWith) -> list[Item]:
+    def _telling_terms(self, best: Sequence[int]) -> list[Item]:
         """The terms that the best units share and others lack, weighted."""
         import numpy as np
 
-        streams = [self._streams[place] for place in best]
-        hashes = np.concatenate([stream.hashes[: stream.words] for stream in streams])
+        texts = rows_of(self._reading, [self._streams[place] for place in best])
+        said = [f"{row.title}{row.body}".split() for row in texts]
+        terms = list(chain.from_iterable(said))
+        hashes = np.fromiter(map(hash, terms), np.int64, len(terms))
         _, first, of = np.unique(hashes, return_index=True, return_inverse=True)
-        owners = np.repeat(np.arange(len(best)), [stream.words for stream in streams])
+        owners = np.repeat(np.arange(len(best)), [*map(len, said)])
         times = np.bincount(of * len(best) + owners, minlength=len(first) * len(best)).reshape(-1, len(best))
         trust = self._scores[best] / self._scores[best[0]]
         presence = (trust * times / (times + self._norms[best])).sum(axis=1)
         shared = np.flatnonzero(np.count_nonzero(times, axis=1) >= _MIN_HOLDERS)
-        terms = " ".join(f"{stream.row.title}{stream.row.body}" for stream in streams).split()
         present = dict(zip([terms[at] for at in first[shared].tolist()], presence[shared].tolist(), strict=True))
         rarities = {
             term: (held, rarity(held, self._all_units))
-            for term, held in units_with(term for term in present if _is_telling(term)).items()
+            for term, held in self._reading.units_with(term for term in present if _is_telling(term)).items()
             if held >= _MIN_LEARNT_UNITS
         }
         weights = {term: present[term] * weight for term, (_, weight) in rarities.items()}
@@ -224,15 +229,16 @@ class Scorer:
 class _Terms:
     """The terms of some streams, of which items that are whole terms for the most part are counted."""
 
-    def __init__(self, streams: Sequence[Stream], title_weight: int) -> None:
+    def __init__(self, reading: "Reading", streams: Sequence[Stream], title_weight: int) -> None:
         import numpy as np
 
-        self._rows = [stream.row for stream in streams]
+        self._reading = reading
+        self._streams = streams
         self._title_weight = title_weight
-        hashes = [stream.hashes for stream in streams]
-        self._hashes = np.concatenate([np.empty(0, np.int64), *hashes])
-        self._last_bits = self._hashes & _LAST_BITS
-        lengths = np.array([*map(len, hashes)], np.int64)
+        keys = [stream.keys for stream in streams]
+        self._keys: Keys = np.concatenate(keys) if keys else np.empty(0, np.int64)
+        self._last_bits = self._keys & _LAST_BITS
+        lengths = np.array([*map(len, keys)], np.int64)
         self._ends = np.cumsum(lengths)
         self._title_ends = self._ends - lengths + np.array([stream.in_title for stream in streams], np.int64)
 
@@ -250,30 +256,42 @@ class _Terms:
         for needle in needles:
             if needle not in counted:
                 found = map(str.count, self._texts(), repeat(needle))
-                counted[needle] = np.fromiter(found, np.float64, len(self._rows))
+                counted[needle] = np.fromiter(found, np.float64, len(self._streams))
         return np.array([np.sum([counted[needle] for needle in item.needles], axis=0) for item in items])
 
     def _counted(self, needles: Sequence[str]) -> "Counts":
         import numpy as np
 
-        hashes = np.fromiter((hash(needle[1:-1]) for needle in needles), np.int64, len(needles))
-        order = np.argsort(hashes)
+        terms = [needle[1:-1] for needle in needles]
+        numbers = self._reading.term_numbers(terms)
+        keys_of = [(hash(term), *numbers.get(term, ())) for term in terms]
+        keys = np.fromiter(chain.from_iterable(keys_of), np.int64)
+        needle_of = np.repeat(np.arange(len(needles)), [*map(len, keys_of)])
+        order = np.argsort(keys)
         # Nearly all terms are none of those that are counted, as their last bits tell already.
         wanted = np.zeros(_LAST_BITS + 1, np.bool_)
-        wanted[hashes & _LAST_BITS] = True
+        wanted[keys & _LAST_BITS] = True
         places = np.flatnonzero(wanted[self._last_bits])
-        found = self._hashes[places]
-        which = order[np.searchsorted(hashes, found, sorter=order).clip(max=len(order) - 1)]
-        same = hashes[which] == found
-        places, which = places[same], which[same]
+        found = self._keys[places]
+        nearest = order[np.searchsorted(keys, found, sorter=order).clip(max=len(order) - 1)]
+        same = keys[nearest] == found
+        places, which = places[same], needle_of[nearest[same]]
         owners = np.searchsorted(self._ends, places, side="right")
         weights = np.where(places < self._title_ends[owners], self._title_weight, 1)
-        shape = (len(needles), len(self._rows))
-        counts = np.bincount(which * len(self._rows) + owners, weights, shape[0] * shape[1])
+        shape = (len(needles), len(self._streams))
+        counts = np.bincount(which * shape[1] + owners, weights, shape[0] * shape[1])
         return np.asarray(counts, np.float64).reshape(shape)
 
     def _texts(self) -> list[str]:
-        return [row.title * self._title_weight + row.body + row.compounds for row in self._rows]
+        rows = rows_of(self._reading, self._streams)
+        return [row.title * self._title_weight + row.body + row.compounds for row in rows]
+
+
+def rows_of(reading: "Reading", streams: Sequence[Stream]) -> list[Row]:
+    """The texts of some streams of this state of the index, in their order."""
+    unread = [stream.unit for stream in streams if stream.row is None]
+    read = {row.unit: row for row in reading.streams(unread)} if unread else {}
+    return [stream.row or read[stream.unit] for stream in streams]
 
 
 def _is_term(needle: str) -> bool:

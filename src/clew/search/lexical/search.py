@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.errors import InvalidArgument
-from clew.search.lexical.packing import Row
 from clew.search.lexical.plan import Correction, Plan, Planning
 from clew.search.lexical.query import LexicalQuery, Sign
-from clew.search.lexical.ranking import Bm25Settings, Scorer, Stream, Streams
+from clew.search.lexical.ranking import Bm25Settings, Scorer, Stream, Streams, rows_of
 from clew.search.units import Condition
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ class LexicalSearch:
         totals = self._reading.totals()
         plan = Planning(self._reading, totals.units, restrict).plan(query)
         notes = _notes(query, plan)
-        scorer = Scorer(self._ranking, totals, self._candidates(plan, restrict, limit))
+        scorer = Scorer(self._ranking, self._reading, self._candidates(plan, restrict, limit))
         if not scorer.score(plan.items):
             return LexicalResult(reason=NOTHING_FOUND, notes=notes)
         settings = self._ranking
@@ -92,11 +91,11 @@ class LexicalSearch:
             and plan.plain_words >= settings.feedback_from_words
             and query.named_share <= settings.feedback_named_share
         )
-        learnt = scorer.learn(plan.items, self._reading.units_with) if learns else []
+        learnt = scorer.learn(plan.items) if learns else []
         ranked = scorer.ranked()
         return LexicalResult(
-            hits=tuple([LexicalHit(row.unit, round(score, 6), matched) for row, score, matched in ranked[:limit]]),
-            corrections=_corrections(plan, [row for row, _, _ in ranked]),
+            hits=tuple([LexicalHit(each.unit, round(score, 6), matched) for each, score, matched in ranked[:limit]]),
+            corrections=self._corrections(plan, [each for each, _, _ in ranked]) if plan.corrections else (),
             learnt=tuple(item.label for item in learnt),
             notes=notes,
         )
@@ -123,6 +122,17 @@ class LexicalSearch:
             left += found.pop().characters
         return found
 
+    def _corrections(self, plan: Plan, ranked: Sequence[Stream]) -> tuple[Correction, ...]:
+        """The replacements that lead to a unit the caller may see: others would tell of words the caller may not
+        know."""
+        texts = [row.title + row.body + row.compounds for row in rows_of(self._reading, ranked)]
+        shown = []
+        for word, found in plan.corrections.items():
+            seen = [each.word for each in found if any(f" {each.term} " in text for text in texts)]
+            if seen:
+                shown.append(Correction(word, tuple(seen)))
+        return tuple(shown)
+
 
 def nothing_to_search(query: LexicalQuery) -> str | None:
     """Why a query asks for nothing, if so."""
@@ -140,14 +150,3 @@ def _notes(query: LexicalQuery, plan: Plan) -> tuple[str, ...]:
     if plan.unused_items:
         notes.append(f"The query holds too many different words; {plan.unused_items} that say the least were not used.")
     return tuple(notes)
-
-
-def _corrections(plan: Plan, rows: Sequence[Row]) -> tuple[Correction, ...]:
-    """The replacements that lead to a unit the caller may see: others would tell of words the caller may not know."""
-    texts = [row.title + row.body + row.compounds for row in rows] if plan.corrections else []
-    shown = []
-    for word, found in plan.corrections.items():
-        seen = [each.word for each in found if any(f" {each.term} " in text for text in texts)]
-        if seen:
-            shown.append(Correction(word, tuple(seen)))
-    return tuple(shown)
