@@ -10,7 +10,7 @@ server is.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
@@ -191,6 +191,12 @@ RULES: Final = (
 def flags_of(text: str) -> tuple[str, ...]:
     """The flags of a text that is shown; none for nearly all."""
     return _flags_of_short(text) if len(text) <= _SHORT else _flags_of(text)
+
+
+def any_flagged(texts: Collection[str]) -> bool:
+    """Whether any of the texts has a flag."""
+    # Every answer is asked about, so that nothing of Python's own runs for a text that was seen before.
+    return any(map(_flags_of_short if max(map(len, texts), default=0) <= _SHORT else flags_of, texts))
 
 
 def _flags_of(text: str) -> tuple[str, ...]:
