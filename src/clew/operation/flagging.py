@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
 
@@ -15,7 +16,8 @@ NOTE: Final = "Texts of the project read like instructions to a language model; 
 def flagged_places(data: Any) -> tuple[str, ...]:
     """Where in the data of an answer, as msgspec makes it of a result, texts read like instructions, such as
     `assertions[0].text`; at most a few."""
-    if not any_flagged(_all_texts(data)):
+    texts, names = _all_texts(data)
+    if not any_flagged(texts) and not _any_flagged_name(frozenset(names)):
         return ()
     places = dict.fromkeys(place for place, text in _texts(data, "") if flags_of(text))
     return tuple(islice(places, MOST_PLACES))
@@ -24,9 +26,9 @@ def flagged_places(data: Any) -> tuple[str, ...]:
 _CONTAINERS: Final = frozenset((dict, list, tuple))
 
 
-def _all_texts(data: Any) -> set[str]:
-    """Every text of the data once, without its place. Every answer is gone through, so nothing is called for a text
-    that can be told by its type alone."""
+def _all_texts(data: Any) -> tuple[set[str], set[Any]]:
+    """Every text of the data once, without its place, and every name. Every answer is gone through, so nothing is
+    called for a text that can be told by its type alone."""
     texts, names = set[str](), set[Any]()
     left: list[Any] = [(data,)]
     # The list grows while it is gone through.
@@ -39,8 +41,13 @@ def _all_texts(data: Any) -> set[str]:
                 texts.add(each)
             elif kind in _CONTAINERS:
                 left.append(each)
-    texts.update([name for name in names if type(name) is str])
-    return texts
+    return texts, names
+
+
+@lru_cache(maxsize=256)
+def _any_flagged_name(names: frozenset[Any]) -> bool:
+    """The answers of a tool have the same names, unless a project gives some of its own."""
+    return any_flagged([name for name in names if isinstance(name, str)])
 
 
 def with_flags(data: dict[str, Any], places: Sequence[str]) -> dict[str, Any]:

@@ -195,16 +195,21 @@ def flags_of(text: str) -> tuple[str, ...]:
 
 def any_flagged(texts: Collection[str]) -> bool:
     """Whether any of the texts has a flag."""
-    # Every answer is asked about, so that nothing of Python's own runs for a text that was seen before.
-    return any(map(_flags_of_short if max(map(len, texts), default=0) <= _SHORT else flags_of, texts))
+    # Every answer is asked about. To begin with each of its texts anew takes longer than to go through them all; and
+    # what stands between them is in no word.
+    return _has_words("\0".join(texts)) and any(map(flags_of, texts))
 
 
 def _flags_of(text: str) -> tuple[str, ...]:
-    # Nearly every text that is shown ends here.
-    folded = text.lower().replace("\n", " ")
-    if _words().pattern.search(folded) is None and folded.isascii():
+    if not _has_words(text):
         return ()
     return (INSTRUCTION_LIKE,) if any(True for rule in rules_for(text) for _ in rule.found(text)) else ()
+
+
+def _has_words(text: str) -> bool:
+    """Whether any rule can find anything in a text; nearly every text that is shown ends here."""
+    folded = text.lower().replace("\n", " ")
+    return _words().pattern.search(folded) is not None or bool(_with_other_letters(folded))
 
 
 _SHORT = 4_000
