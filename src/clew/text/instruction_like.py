@@ -201,13 +201,11 @@ def any_flagged(texts: Collection[str]) -> bool:
 
 
 def _flags_of(text: str) -> tuple[str, ...]:
-    if not _has_words(text):
-        return ()
     return (INSTRUCTION_LIKE,) if any(True for rule in rules_for(text) for _ in rule.found(text)) else ()
 
 
 def _has_words(text: str) -> bool:
-    """Whether any rule can find anything in a text; nearly every text that is shown ends here."""
+    """Whether any rule can find anything in a text; nearly every answer ends here."""
     folded = text.lower().replace("\n", " ")
     return _words().pattern.search(folded) is not None or bool(_with_other_letters(folded))
 
