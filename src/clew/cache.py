@@ -39,7 +39,13 @@ class Cache(Generic[K, V]):
         self._size = 0.0
 
     def get(self, key: K) -> V | None:
-        return self.get_many((key,)).get(key)
+        with self._lock:
+            self._drop_idle()
+            if key not in self._kept:
+                return None
+            self._kept.move_to_end(key)
+            self._note_use((key,))
+            return self._kept[key]
 
     def get_many(self, keys: Iterable[K]) -> dict[K, V]:
         """What is kept of these keys, each of which is used by that."""

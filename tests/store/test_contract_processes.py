@@ -53,3 +53,28 @@ def test_all_processes_get_the_setting_of_the_first(store_factory: StoreFactory)
     values = race([store_factory.worker("setting", f"key of {number}") for number in range(4)])
     assert len(set(values)) == 1
     assert store_factory.open().setting("key", b"too late") == values[0].encode()
+
+
+# Verifies: REQ-o00002-A
+def test_who_keeps_what_was_read_learns_of_every_write(store_factory: StoreFactory) -> None:
+    store = store_factory.open()
+    marks = [store.mark()]
+    assert store.mark() == marks[0]
+
+    def note() -> None:
+        marks.append(store.mark())
+        # A store that cannot tell says so, and then everything is read again.
+        assert marks[-1] is None or marks[-1] not in marks[:-1]
+
+    store.put("notes", "1", 1, actor="ada")
+    note()
+    store.put("notes", "1", 2, actor="ada")
+    note()
+    store_factory.open().put("notes", "1", 3, actor="bob")
+    note()
+    race([store_factory.worker("put_many", "carl", "1")])
+    note()
+    with store.transaction(actor="ada") as transaction:
+        transaction.delete("notes", "1")
+    note()
+    assert (store.mark() is None) == (marks[0] is None)

@@ -1,5 +1,6 @@
 """Drafts that wait are told everywhere, undo never skips one, and a deletion says what it breaks."""
 
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -61,6 +62,31 @@ def test_drafts_are_told_after_a_restart(root: Path, opened: Open, capsys: pytes
         assert "1 draft of REQ-p00001-A not saved" in agent.answer("clew_brief").text
         agent("save_mutations")
         assert agent("get_project_summary")["drafts"] is None
+
+
+# Verifies: REQ-d00384-B
+def test_the_drafts_of_another_project_are_told_as_they_come_and_go(root: Path, opened: Open) -> None:
+    with McpClient(opened(root)) as watcher, McpClient(opened(root)) as writer:
+        for _ in range(2):
+            assert watcher("get_graph_status")["drafts"] is None
+            assert writer("get_graph_status")["drafts"] is None
+            writer("mutate_update_title", node_id="p1", new_title="Ringing")
+            for agent in (watcher, writer, watcher):
+                assert agent("get_graph_status")["drafts"]["target_ids"] == ["REQ-p00001"]
+            writer("undo_last_mutation")
+
+
+# Verifies: REQ-d00384-B
+def test_a_damaged_draft_is_told_of_each_time(root: Path, opened: Open) -> None:
+    with McpClient(opened(root)) as writer:
+        writer("mutate_update_title", node_id="p1", new_title="Ringing")
+    with sqlite3.connect(root / ".clew/clew.db") as connection:
+        connection.execute("UPDATE entries SET data = 'no JSON' WHERE collection LIKE 'drafts%'")
+    connection.close()
+    with McpClient(opened(root)) as agent:
+        told = [agent("get_graph_status")["notes"] for _ in range(2)]
+        assert told[0] == told[1]
+        assert "damaged" in told[0][0]
 
 
 # Verifies: REQ-d00384-B

@@ -250,7 +250,7 @@ class LateRegion:
         self._prefixes = prefixes
         """How the ids of its nodes begin, and those of no others."""
         self._kinds = kinds
-        self._leads_out = leads_out
+        self.leads_out = leads_out
         """Kinds of edges that lead into nodes of other regions."""
 
     def get_node(self, id: str) -> Node | None:
@@ -271,10 +271,6 @@ class LateRegion:
     def iter_incoming_edges(self, id: str) -> Iterator[Edge]:
         return self._open().iter_incoming_edges(id) if id.startswith(self._prefixes) else iter(())
 
-    def leads_into_others(self, kinds: Collection[EdgeKind] | None, direction: Direction) -> bool:
-        """Whether steps over edges of these kinds may lead from nodes of other regions into this one."""
-        return kinds is not None and direction != "out" and not self._leads_out.isdisjoint(kinds)
-
     def neighbours(
         self,
         ids: Sequence[str],
@@ -285,7 +281,7 @@ class LateRegion:
         """Steps from its own nodes; from those of other regions only where such a kind of edge leads into others."""
         own = [id for id in ids if id.startswith(self._prefixes)]
         steps = self._open().neighbours(own, kinds, direction, limit) if own else ()
-        if len(own) == len(ids) or not self.leads_into_others(kinds, direction):
+        if len(own) == len(ids) or kinds is None or direction == "out" or self.leads_out.isdisjoint(kinds):
             return steps
         others = [id for id in ids if not id.startswith(self._prefixes)]
         return chain(steps, self._open().neighbours(others, kinds, "in", limit))

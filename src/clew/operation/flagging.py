@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
 
-from clew.text.instruction_like import INSTRUCTION_LIKE, flags_of
+from clew.text.instruction_like import INSTRUCTION_LIKE, any_flagged, flags_of
 
 MOST_PLACES: Final = 8
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,39}")
@@ -15,30 +16,38 @@ NOTE: Final = "Texts of the project read like instructions to a language model; 
 def flagged_places(data: Any) -> tuple[str, ...]:
     """Where in the data of an answer, as msgspec makes it of a result, texts read like instructions, such as
     `assertions[0].text`; at most a few."""
-    if not any(map(flags_of, _all_texts(data))):
+    texts, names = _all_texts(data)
+    if not any_flagged(texts) and not _any_flagged_name(frozenset(names)):
         return ()
     places = dict.fromkeys(place for place, text in _texts(data, "") if flags_of(text))
     return tuple(islice(places, MOST_PLACES))
 
 
-def _all_texts(data: Any) -> set[str]:
-    """Every text of the data once, without its place. Every answer is gone through, so nothing is called for a text
-    that can be told by its type alone."""
+_CONTAINERS: Final = frozenset((dict, list, tuple))
+
+
+def _all_texts(data: Any) -> tuple[set[str], set[Any]]:
+    """Every text of the data once, without its place, and every name. Every answer is gone through, so nothing is
+    called for a text that can be told by its type alone."""
     texts, names = set[str](), set[Any]()
-    left = [(data,)]
-    while left:
-        value: Any = left.pop()
+    left: list[Any] = [(data,)]
+    # The list grows while it is gone through.
+    for value in left:
         if type(value) is dict:
             names.update(value)
-            value = value.values()
-        for each in value:
+        for each in value.values() if type(value) is dict else value:
             kind = type(each)
             if kind is str:
                 texts.add(each)
-            elif kind is dict or kind is list or kind is tuple:
+            elif kind in _CONTAINERS:
                 left.append(each)
-    texts.update([name for name in names if type(name) is str])
-    return texts
+    return texts, names
+
+
+@lru_cache(maxsize=256)
+def _any_flagged_name(names: frozenset[Any]) -> bool:
+    """The answers of a tool have the same names, unless a project gives some of its own."""
+    return any_flagged([name for name in names if isinstance(name, str)])
 
 
 def with_flags(data: dict[str, Any], places: Sequence[str]) -> dict[str, Any]:

@@ -90,7 +90,7 @@ class RegisterReading:
 
     def show(self, id: str) -> Requirement:
         register = self.register
-        return find(dict(register.requirements), id, history=register.history)
+        return find(register.requirements, id, history=register.history)
 
     def status(self, tags: tuple[str, ...] = ()) -> results.StatusReport:
         return queries.status(self.register, tags)

@@ -136,6 +136,11 @@ class Store(Protocol):
 
     def count(self, collection: str) -> int: ...
 
+    def mark(self) -> object:
+        """Another value after every write of anybody, for who keeps what was read; None where the store cannot tell
+        without being asked for the records themselves."""
+        ...
+
     def events(
         self,
         *,

@@ -400,6 +400,9 @@ class ReplicatedStore:
         self._in_step()
         return self._local.count(collection)
 
+    def mark(self) -> object:
+        return None
+
     def events(
         self,
         *,

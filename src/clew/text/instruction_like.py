@@ -10,7 +10,7 @@ server is.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
@@ -193,12 +193,21 @@ def flags_of(text: str) -> tuple[str, ...]:
     return _flags_of_short(text) if len(text) <= _SHORT else _flags_of(text)
 
 
+def any_flagged(texts: Collection[str]) -> bool:
+    """Whether any of the texts has a flag."""
+    # Every answer is asked about. To begin with each of its texts anew takes longer than to go through them all; and
+    # what stands between them is in no word.
+    return _has_words("\0".join(texts)) and any(map(flags_of, texts))
+
+
 def _flags_of(text: str) -> tuple[str, ...]:
-    # Nearly every text that is shown ends here.
-    folded = text.lower().replace("\n", " ")
-    if _words().pattern.search(folded) is None and folded.isascii():
-        return ()
     return (INSTRUCTION_LIKE,) if any(True for rule in rules_for(text) for _ in rule.found(text)) else ()
+
+
+def _has_words(text: str) -> bool:
+    """Whether any rule can find anything in a text; nearly every answer ends here."""
+    folded = text.lower().replace("\n", " ")
+    return _words().pattern.search(folded) is not None or bool(_with_other_letters(folded))
 
 
 _SHORT = 4_000

@@ -6,6 +6,8 @@ Every method reads the graph through its iterators and returns frozen values. It
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
+from msgspec import structs
+
 from clew import __version__
 from clew.context import Context
 from clew.graph.build.builder import BuildReport, without_garbage_collection
@@ -65,18 +67,8 @@ class TraceService:
     # The graph as a whole
 
     def status(self) -> Status:
-        graph = self._graph
-        counts = graph.node_counts()
-        return Status(
-            is_stale=graph.state.is_stale,
-            last_refresh=graph.state.last_refresh,
-            node_counts=counts,
-            total_nodes=sum(counts.values()),
-            root_count=graph.root_count(),
-            has_orphans=coverage.orphan_count(graph) > 0,
-            has_broken_references=len(graph.memory.broken) > 0,
-            broken_reference_count=len(graph.memory.broken),
-        )
+        state, figures = self._graph.state, self._graph.derived("status", _status)
+        return structs.replace(figures, is_stale=state.is_stale, last_refresh=state.last_refresh)
 
     def refresh_report(self, report: BuildReport) -> RefreshReport:
         return RefreshReport(
@@ -281,6 +273,21 @@ class TraceService:
         if field != "all" or regex:
             return Matches(self._search.find(query, field=field, regex=regex, within=within, check=check))
         return self._search.ranked(query, within=within, again=again, check=check)
+
+
+def _status(graph: Graph) -> Status:
+    """What is counted in one state of the graph."""
+    counts = graph.node_counts()
+    return Status(
+        is_stale=graph.state.is_stale,
+        last_refresh=graph.state.last_refresh,
+        node_counts=counts,
+        total_nodes=sum(counts.values()),
+        root_count=graph.root_count(),
+        has_orphans=coverage.orphan_count(graph) > 0,
+        has_broken_references=len(graph.memory.broken) > 0,
+        broken_reference_count=len(graph.memory.broken),
+    )
 
 
 def _note(base: str | None, *compared: git.ChangedLines) -> str | None:

@@ -134,7 +134,7 @@ class Draft:
 
 
 def find(
-    requirements: dict[str, Requirement],
+    requirements: Mapping[str, Requirement],
     written: str,
     what: str = "requirement",
     history: Sequence[HistoryEntry] = (),

@@ -99,6 +99,7 @@ class SingleFile:
 
     def __init__(self, place: Path) -> None:
         self.place = place
+        self._history = place.with_name(place.name + HISTORY)
         self._contents = _Contents()
         self._renderings: Renderings = {}
 
@@ -118,10 +119,6 @@ class SingleFile:
         files = {SINGLE: self._contents.read(self.place)}
         copy = self._contents.read_copy(self._history)
         return files if copy is None else {**files, HISTORY: copy}
-
-    @property
-    def _history(self) -> Path:
-        return self.place.with_name(self.place.name + HISTORY)
 
     def decode(self, files: Files, *, trusted: bool = False) -> Register:
         register = read_single(files[SINGLE], self.place.name, trusted=trusted)

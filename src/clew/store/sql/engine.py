@@ -93,6 +93,9 @@ class SqlStore(Generic[C]):
         with self._connections.reading() as connection:
             return records.count(connection, collection)
 
+    def mark(self) -> object:
+        return None
+
     def events(
         self,
         *,

@@ -5,6 +5,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from weakref import ref
 
@@ -35,6 +36,8 @@ _SETTINGS = (
 
 class Connection(sqlite3.Connection):
     access: str
+    number: int
+    """Of all connections of this process."""
     writable: bool
     durable: bool = True
     path: Path
@@ -44,10 +47,20 @@ class Connection(sqlite3.Connection):
     def moment(self) -> str:
         return now()
 
+    def mark(self) -> object:
+        """Another value after every write. SQLite tells a connection of the writes of all others, and counts its own;
+        so the mark is this connection's, and what another one says of the same moment differs."""
+        if self.access == "frozen":
+            return None
+        (others,) = self.execute("PRAGMA data_version").fetchone()
+        return self.number, others, self.total_changes
+
     def close(self) -> None:
         super().close()
         _forget(self)
 
+
+_numbers = count()
 
 _living: "dict[int, ref[Connection | Connections]]" = {}
 """What has a file open in this process, or is about to open one, by its identity. No lock guards it: whatever the
@@ -252,6 +265,7 @@ def _connect(path: Path, access: str, busy_timeout: float) -> Connection:
         factory=Connection,
     )
     connection.access = access
+    connection.number = next(_numbers)
     connection.path = path
     _remember(connection)
     # SQLite opens a write-protected file for reading without a word.

@@ -35,6 +35,10 @@ class SqliteStore(SqlStore[Connections]):
         CROSS JOIN records ON collection = ? AND records.id = asked.value ORDER BY asked.key
     """  # noqa: S608
 
+    def mark(self) -> object:
+        with self._connections.reading() as connection:
+            return connection.mark()
+
     def changing_events(self, connection: sqlite3.Connection) -> AbstractContextManager[None]:
         return compacting.changing_events(connection)
 

@@ -61,6 +61,8 @@ class DraftLog:
         self._sessions = Sessions(store, left_out) if store is not None else None
         self._last: dict[str, int] = {}
         """The number of the newest draft, by session."""
+        self._everywhere: tuple[object, list[DraftRecord]] = (None, [])
+        """What all processes had when the store had that mark."""
 
     def take_over(self) -> list[Pending]:
         """The drafts that other processes left behind, oldest first; they are this process's from now on."""
@@ -88,12 +90,19 @@ class DraftLog:
             self._last[id] = max(int(number), self._last.get(id, 0))
         return [Pending(id, int(record.id), msgspec.convert(record.data, DraftRecord)) for record in records]
 
-    def everywhere(self) -> list[DraftRecord]:
+    def everywhere(self) -> Sequence[DraftRecord]:
         """The unsaved drafts of all processes, oldest first."""
         if self._store is None or self._sessions is None:
             return []
+        mark = self._store.mark()
+        seen, kept = self._everywhere
+        if seen is not None and seen == mark:
+            return kept
         found = [each.draft for id, session in self._sessions.all() for each in self._pending(id, session)]
-        return sorted(found, key=lambda draft: draft.at)
+        found.sort(key=lambda draft: draft.at)
+        # Every answer says which records are damaged, so those are read each time.
+        self._everywhere = (None if self._left_out() else mark, found)
+        return found
 
     # Writing
 
