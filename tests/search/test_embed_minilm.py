@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from clew.config import EmbedSettings
 from clew.errors import ConfigError, InvalidArgument
+from clew.search.embed import sentence
 from clew.search.embed.embedder import Embedder
 from clew.search.embed.fewer_steps import with_fewer_steps
 from clew.search.embed.integer_arithmetic import LEVELS, LEVELS_IF_SUMS_ARE_CUT, with_integer_arithmetic
@@ -60,6 +61,16 @@ def test_its_name_names_the_weights(embedder: Embedder) -> None:
 
 def test_no_texts_give_no_vectors(embedder: Embedder) -> None:
     assert embedder.embed([]).shape == (0, 384)
+
+
+# Verifies: REQ-d00031-H
+@pytest.mark.parametrize("tokens", [64, 512])
+def test_the_size_of_batches_changes_no_vector(
+    embedder: Embedder, tokens: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = embedder.embed(TEXTS * 3)
+    monkeypatch.setattr(sentence, "TOKENS_PER_BATCH", tokens)
+    assert np.abs(embedder.embed(TEXTS * 3) - usual).max() <= 1e-5
 
 
 def test_a_text_has_the_same_vector_alone_and_among_others(embedder: Embedder) -> None:
