@@ -8,11 +8,12 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import msgspec
 import pytest
 
+from clew.edit import journal, locking
 from clew.edit.backups import MOST_KEPT
 from clew.edit.edits import FileEdit, FolderMove, Inverse, folder_contents
 from clew.edit.recovery import COLLECTION, Records, recover
@@ -287,6 +288,28 @@ def test_a_folder_in_the_way_of_a_file_is_an_error_and_nothing_is_written(root: 
     with pytest.raises(ConfigError, match=r"a\.txt/below\.txt"):
         Transaction(root, [FileEdit("b.txt", b"b", b"B"), FileEdit("a.txt/below.txt", None, b"x")]).commit()
     assert (root / "b.txt").read_text() == "b"
+
+
+# Verifies: REQ-d00048-D
+def test_a_transaction_begins_though_others_look_for_interrupted_ones_in_that_moment(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[bool] = []
+
+    def locked(file: IO[bytes], patience: float) -> AbstractContextManager[bool]:
+        if len(looked) < 3:
+            # The journal is there, and nobody holds it yet.
+            looked.append(any(root.glob(".*.clew-journal")))
+            monkeypatch.setattr(journal, "locked", locking.locked)
+            assert recover(root, None) == ()
+            monkeypatch.setattr(journal, "locked", locked)
+        return locking.locked(file, patience)
+
+    monkeypatch.setattr(journal, "locked", locked)
+    Transaction(root, [FileEdit("a.txt", b"a", b"A")], in_project=False, backups=False).commit()
+    assert looked == [True, True, True]
+    assert texts(root)["a.txt"] == "A"
+    assert not any(root.glob(".*.clew-journal"))
 
 
 # Verifies: REQ-d00048-D

@@ -25,6 +25,7 @@ from clew.workspace.find import paths_named
 log = logging.getLogger(__name__)
 
 _PATIENCE_SECONDS = 1.0
+_TRIES = 10
 _ENDING = ".clew-journal"
 _PATTERN = f".{'[0-9a-f]' * 32}{_ENDING}"
 
@@ -98,20 +99,31 @@ class Journal:
     ) -> "Journal":
         place = folder / f".{id}{_ENDING}"
         try:
-            with ExitStack() as stack:
-                file = stack.enter_context(place.open("xb"))
-                if not stack.enter_context(locked(file, _PATIENCE_SECONDS)) or not place.exists():
-                    # Another process looked for interrupted transactions in this very moment.
-                    raise BlockingIOError(errno.EAGAIN, "another process holds the journal; try again")
-                plan = Plan(os.fstat(file.fileno()).st_ino, steps, folders, event)
-                _write_synced(file, msgspec.json.encode(plan) + b"\n")
-                # Before there is any temporary file: an unrecorded file would never be removed.
-                sync_folder(folder)
-                return cls(place, file, stack.pop_all(), plan, State.PLANNED)
+            for _ in range(_TRIES):
+                if (begun := cls._begun(place, steps, folders, event)) is not None:
+                    return begun
+            raise BlockingIOError(errno.EAGAIN, "another process holds the journal; try again")
         except BaseException:
             with suppress(OSError):
                 place.unlink(missing_ok=True)
             raise
+
+    @classmethod
+    def _begun(
+        cls, place: Path, steps: tuple[Step, ...], folders: tuple[str, ...], event: Event | None
+    ) -> "Journal | None":
+        """None where somebody looked for interrupted transactions right when the file was made, found it without a lock
+        and without a plan, and took it away: so far it said nothing."""
+        with ExitStack() as stack:
+            file = stack.enter_context(place.open("xb"))
+            if stack.enter_context(locked(file, _PATIENCE_SECONDS)) and place.exists():
+                plan = Plan(os.fstat(file.fileno()).st_ino, steps, folders, event)
+                _write_synced(file, msgspec.json.encode(plan) + b"\n")
+                # Before there is any temporary file: an unrecorded file would never be removed.
+                sync_folder(place.parent)
+                return cls(place, file, stack.pop_all(), plan, State.PLANNED)
+        place.unlink(missing_ok=True)
+        return None
 
     @classmethod
     def reopen(cls, place: Path) -> "Journal | None":
