@@ -13,7 +13,8 @@ from typing import IO, Any
 import msgspec
 import pytest
 
-from clew.edit import journal, locking
+from clew.edit import journal as journal_module
+from clew.edit import locking
 from clew.edit.backups import MOST_KEPT
 from clew.edit.edits import FileEdit, FolderMove, Inverse, folder_contents
 from clew.edit.recovery import COLLECTION, Records, recover
@@ -300,12 +301,12 @@ def test_a_transaction_begins_though_others_look_for_interrupted_ones_in_that_mo
         if len(looked) < 3:
             # The journal is there, and nobody holds it yet.
             looked.append(any(root.glob(".*.clew-journal")))
-            monkeypatch.setattr(journal, "locked", locking.locked)
+            monkeypatch.setattr(journal_module, "locked", locking.locked)
             assert recover(root, None) == ()
-            monkeypatch.setattr(journal, "locked", locked)
+            monkeypatch.setattr(journal_module, "locked", locked)
         return locking.locked(file, patience)
 
-    monkeypatch.setattr(journal, "locked", locked)
+    monkeypatch.setattr(journal_module, "locked", locked)
     Transaction(root, [FileEdit("a.txt", b"a", b"A")], in_project=False, backups=False).commit()
     assert looked == [True, True, True]
     assert texts(root)["a.txt"] == "A"
