@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 _AT_ONCE = 500
-_TERMS_KEPT = 20_000
+_TERMS_KEPT = 50_000
 SHARED_PARTS = frozenset({"memory", "episode"})
 """What everybody who uses the database sees. All other units are read from files of one work tree."""
 LARGEST_IMPACT = 30_000
