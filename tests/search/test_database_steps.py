@@ -287,7 +287,7 @@ def test_a_server_that_starts_does_not_wait_for_writers_and_takes_the_step_later
         (said,) = warnings(caplog)
         assert "lock timeout" in said
         # Those that wait for nobody are taken all the same.
-        assert taken(database, "written") == {3}
+        assert taken(database, "written") == {3, 4}
         assert not has_samples(database, "written")
         # Nothing of it is left for which another writer would wait.
         with psycopg.connect(database) as other:

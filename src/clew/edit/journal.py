@@ -13,6 +13,7 @@ from contextlib import ExitStack, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import IO, Any
+from uuid import uuid4
 
 import msgspec
 
@@ -97,16 +98,18 @@ class Journal:
     def begin(
         cls, folder: Path, id: str, steps: tuple[Step, ...], folders: tuple[str, ...], event: Event | None
     ) -> "Journal":
-        place = folder / f".{id}{_ENDING}"
-        try:
-            for _ in range(_TRIES):
-                if (begun := cls._begun(place, steps, folders, event)) is not None:
-                    return begun
-            raise BlockingIOError(errno.EAGAIN, "another process holds the journal; try again")
-        except BaseException:
-            with suppress(OSError):
-                place.unlink(missing_ok=True)
-            raise
+        # Each try under a name of its own: who took the file of the one before may be about to remove that name again.
+        for name in (id, *(uuid4().hex for _ in range(_TRIES))):
+            place = folder / f".{name}{_ENDING}"
+            try:
+                begun = cls._begun(place, steps, folders, event)
+            except BaseException:
+                with suppress(OSError):
+                    place.unlink(missing_ok=True)
+                raise
+            if begun is not None:
+                return begun
+        raise BlockingIOError(errno.EAGAIN, "another process holds the journal; try again")
 
     @classmethod
     def _begun(
@@ -116,13 +119,14 @@ class Journal:
         and without a plan, and took it away: so far it said nothing."""
         with ExitStack() as stack:
             file = stack.enter_context(place.open("xb"))
-            if stack.enter_context(locked(file, _PATIENCE_SECONDS)) and place.exists():
+            if stack.enter_context(locked(file, _PATIENCE_SECONDS)) and _is_at(file, place):
                 plan = Plan(os.fstat(file.fileno()).st_ino, steps, folders, event)
                 _write_synced(file, msgspec.json.encode(plan) + b"\n")
                 # Before there is any temporary file: an unrecorded file would never be removed.
                 sync_folder(place.parent)
                 return cls(place, file, stack.pop_all(), plan, State.PLANNED)
-        place.unlink(missing_ok=True)
+        with suppress(OSError):
+            place.unlink(missing_ok=True)
         return None
 
     @classmethod
@@ -130,7 +134,7 @@ class Journal:
         """The journal that a killed process left; None where its writer lives, or somebody else completed it."""
         with ExitStack() as stack, suppress(FileNotFoundError):
             file = stack.enter_context(place.open("r+b"))
-            if stack.enter_context(locked(file, 0.0)) and place.exists():
+            if stack.enter_context(locked(file, 0.0)) and _is_at(file, place):
                 plan, state = _read(file)
                 if plan is None or plan.inode == os.fstat(file.fileno()).st_ino:
                     return cls(place, file, stack.pop_all(), plan, state)
@@ -156,6 +160,13 @@ class Journal:
         # A state that could not be written is tried once more when the file is closed.
         with suppress(OSError):
             self._lock.close()
+
+
+def _is_at(file: IO[bytes], place: Path) -> bool:
+    """Whether a name still leads to an open file."""
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(file.fileno()), place.stat())
+    return False
 
 
 def _write_synced(file: IO[bytes], line: bytes) -> None:

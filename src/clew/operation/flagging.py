@@ -17,12 +17,15 @@ def flagged_places(data: Any) -> tuple[str, ...]:
     """Where in the data of an answer, as msgspec makes it of a result, texts read like instructions, such as
     `assertions[0].text`; at most a few."""
     texts, names = _all_texts(data)
-    if not any_flagged(texts) and not _any_flagged_name(frozenset(names)):
+    # The answers of a tool have the same few names, unless a project gives some of its own.
+    any_name = _any_flagged_name if len(names) <= _FEW_NAMES else _any_flagged_name.__wrapped__
+    if not any_flagged(texts) and not any_name(frozenset(names)):
         return ()
     places = dict.fromkeys(place for place, text in _texts(data, "") if flags_of(text))
     return tuple(islice(places, MOST_PLACES))
 
 
+_FEW_NAMES: Final = 200
 _CONTAINERS: Final = frozenset((dict, list, tuple))
 
 
@@ -46,7 +49,6 @@ def _all_texts(data: Any) -> tuple[set[str], set[Any]]:
 
 @lru_cache(maxsize=256)
 def _any_flagged_name(names: frozenset[Any]) -> bool:
-    """The answers of a tool have the same names, unless a project gives some of its own."""
     return any_flagged([name for name in names if isinstance(name, str)])
 
 

@@ -61,7 +61,7 @@ _SAME = {
 
 class EmbeddedReading:
     streams_at_once = 50
-    streams_kept = 8_000_000
+    streams_kept = 24_000_000
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection

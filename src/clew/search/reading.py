@@ -44,7 +44,7 @@ class Reading(Protocol):
     streams_at_once: int
     """How many are read together: as few as cost little more one by one, since some may be very long."""
     streams_kept: int
-    """How many characters of streams are worth keeping for the next ranking; numbers of terms count as their bytes."""
+    """How many bytes of streams are worth keeping for the next ranking."""
 
     # Units
 

@@ -30,6 +30,8 @@ _POSTINGS = 1_500
 """Read of one term at most. Further ones weigh little: of a term so frequent, the heaviest are those that hold it often
 or are short."""
 _POSTINGS_RESTRICTED = 20_000
+_USUAL_CHARACTERS = 7
+"""Of a term, with the space behind it."""
 STATE = Prepared(
     b"clew_search_state",
     f"""
@@ -52,7 +54,7 @@ Terms = Cache[str, tuple[tuple[str, int], TermNumbers]]
 
 class DatabaseReading:
     streams_at_once = 200
-    streams_kept = 36_000_000
+    streams_kept = 80_000_000
     """The terms of 100,000 texts of 80 words, as numbers: what is read once is not asked for again."""
 
     def __init__(
@@ -358,7 +360,7 @@ class DatabaseReading:
             in_title, words = numbers[start : start + COUNTS_BEFORE].tolist()
             # A copy: one stream that is kept does not keep all others.
             keys = numbers[start + COUNTS_BEFORE : end].copy()
-            streams.append(Stream(unit, words, keys.nbytes, in_title, keys, None))
+            streams.append(Stream(unit, words, _USUAL_CHARACTERS * len(keys), in_title, keys, None))
         return streams
 
     def term_numbers(self, terms: Iterable[str]) -> dict[str, list[int]]:

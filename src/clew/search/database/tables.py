@@ -167,10 +167,10 @@ TABLES = Migration(1, "tables", 1, _TABLES)
 STEPS = (
     # It waits for nobody, so it comes before those that may fail.
     Migration(3, "what runs as the owner", 1, (*_FUNCTIONS, _KEEP_STEPS_FROM_WRITERS, _SHOW_STEPS)),
-    # A sample is the first units by the hash of their ids: without the index, all units are sorted for it.
-    Migration(2, "samples", 1, ("CREATE INDEX IF NOT EXISTS units_by_sample ON units (space, md5(id), id)",)),
     # Terms of a unit as numbers. What an older version writes has none, and is read as text.
     Migration(4, "numbers of terms", 1, ("ALTER TABLE streams ADD COLUMN IF NOT EXISTS terms bytea",)),
+    # A sample is the first units by the hash of their ids: without the index, all units are sorted for it.
+    Migration(2, "samples", 1, ("CREATE INDEX IF NOT EXISTS units_by_sample ON units (space, md5(id), id)",)),
 )
 """What came later, in the order in which it is taken. Until the owner of the tables takes a step, servers work without
 it. What a step makes may be there: the first versions did not note their steps in `versions`."""

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     Counts: TypeAlias = NDArray[np.float64]
 
 _LAST_BITS = 0xFFFF
+_OVERHEAD = 400
 _LONGEST = 100_000
 """A longer text is read again each time, rather than put out many others."""
 
@@ -54,13 +55,18 @@ class Stream(NamedTuple):
     row: Row | None
     """The text, where it was read."""
 
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes in memory."""
+        return _OVERHEAD + self.keys.nbytes + (0 if self.row is None else self.characters)
+
 
 class Streams:
     """Of one index, in which the number of a unit stands for one text for ever. Any thread may ask."""
 
-    def __init__(self, characters: int) -> None:
-        """`characters` are how many are kept at most."""
-        self._kept: Cache[int, Stream] = Cache(characters, size_of=attrgetter("characters"))
+    def __init__(self, size: int) -> None:
+        """`size` is how many bytes of them are kept, about."""
+        self._kept: Cache[int, Stream] = Cache(size, size_of=attrgetter("size"))
 
     def of(self, reading: "Reading", units: Sequence[int]) -> Iterator[list[Stream]]:
         """The streams of these units, in their order, some at a time. They are read as they are asked for: some may be
@@ -140,7 +146,8 @@ class Scorer:
         self._reading = reading
         self._all_units = totals.units
         self._streams = streams
-        self._terms = _Terms(reading, streams, ranking.title_weight)
+        self.texts = Texts(reading)
+        self._terms = _Terms(reading, self.texts, streams, ranking.title_weight)
         words = np.array([stream.words for stream in streams])
         share, average = ranking.length_share, max(totals.words / max(totals.units, 1), 1.0)
         self._norms = ranking.saturation * (1 - share + share * words / average)
@@ -205,7 +212,7 @@ class Scorer:
         """The terms that the best units share and others lack, weighted."""
         import numpy as np
 
-        texts = rows_of(self._reading, [self._streams[place] for place in best])
+        texts = self.texts.of([self._streams[place] for place in best])
         said = [f"{row.title}{row.body}".split() for row in texts]
         terms = list(chain.from_iterable(said))
         hashes = np.fromiter(map(hash, terms), np.int64, len(terms))
@@ -229,10 +236,11 @@ class Scorer:
 class _Terms:
     """The terms of some streams, of which items that are whole terms for the most part are counted."""
 
-    def __init__(self, reading: "Reading", streams: Sequence[Stream], title_weight: int) -> None:
+    def __init__(self, reading: "Reading", texts: "Texts", streams: Sequence[Stream], title_weight: int) -> None:
         import numpy as np
 
         self._reading = reading
+        self._texts = texts
         self._streams = streams
         self._title_weight = title_weight
         keys = [stream.keys for stream in streams]
@@ -253,9 +261,11 @@ class _Terms:
             # Each item is a term of its own, as nearly always.
             return of_terms
         counted = dict(zip(terms, of_terms, strict=True))
+        rows = self._texts.of(self._streams)
+        said = [row.title * self._title_weight + row.body + row.compounds for row in rows]
         for needle in needles:
             if needle not in counted:
-                found = map(str.count, self._texts(), repeat(needle))
+                found = map(str.count, said, repeat(needle))
                 counted[needle] = np.fromiter(found, np.float64, len(self._streams))
         return np.array([np.sum([counted[needle] for needle in item.needles], axis=0) for item in items])
 
@@ -282,16 +292,20 @@ class _Terms:
         counts = np.bincount(which * shape[1] + owners, weights, shape[0] * shape[1])
         return np.asarray(counts, np.float64).reshape(shape)
 
-    def _texts(self) -> list[str]:
-        rows = rows_of(self._reading, self._streams)
-        return [row.title * self._title_weight + row.body + row.compounds for row in rows]
 
+class Texts:
+    """The texts of streams in one state of the index, each read once."""
 
-def rows_of(reading: "Reading", streams: Sequence[Stream]) -> list[Row]:
-    """The texts of some streams of this state of the index, in their order."""
-    unread = [stream.unit for stream in streams if stream.row is None]
-    read = {row.unit: row for row in reading.streams(unread)} if unread else {}
-    return [stream.row or read[stream.unit] for stream in streams]
+    def __init__(self, reading: "Reading") -> None:
+        self._reading = reading
+        self._read: dict[int, Row] = {}
+
+    def of(self, streams: Sequence[Stream]) -> list[Row]:
+        """In their order."""
+        unread = [each.unit for each in streams if each.row is None and each.unit not in self._read]
+        if unread:
+            self._read |= {row.unit: row for row in self._reading.streams(unread)}
+        return [each.row or self._read[each.unit] for each in streams]
 
 
 def _is_term(needle: str) -> bool:

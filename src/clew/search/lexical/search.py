@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.errors import InvalidArgument
+from clew.search.lexical.packing import Row
 from clew.search.lexical.plan import Correction, Plan, Planning
 from clew.search.lexical.query import LexicalQuery, Sign
-from clew.search.lexical.ranking import Bm25Settings, Scorer, Stream, Streams, rows_of
+from clew.search.lexical.ranking import Bm25Settings, Scorer, Stream, Streams
 from clew.search.units import Condition
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class LexicalSearch:
     ) -> None:
         """`streams` are those of this very index, where somebody keeps them and no number is ever used again."""
         self._reading = reading
-        self._streams = streams or Streams(characters=0)
+        self._streams = streams or Streams(0)
         self._ranking = ranking or Bm25Settings()
         self._effort = effort or Effort()
 
@@ -93,9 +94,10 @@ class LexicalSearch:
         )
         learnt = scorer.learn(plan.items) if learns else []
         ranked = scorer.ranked()
+        seen = scorer.texts.of([each for each, _, _ in ranked]) if plan.corrections else ()
         return LexicalResult(
             hits=tuple([LexicalHit(each.unit, round(score, 6), matched) for each, score, matched in ranked[:limit]]),
-            corrections=self._corrections(plan, [each for each, _, _ in ranked]) if plan.corrections else (),
+            corrections=_corrections(plan, seen),
             learnt=tuple(item.label for item in learnt),
             notes=notes,
         )
@@ -122,17 +124,6 @@ class LexicalSearch:
             left += found.pop().characters
         return found
 
-    def _corrections(self, plan: Plan, ranked: Sequence[Stream]) -> tuple[Correction, ...]:
-        """The replacements that lead to a unit the caller may see: others would tell of words the caller may not
-        know."""
-        texts = [row.title + row.body + row.compounds for row in rows_of(self._reading, ranked)]
-        shown = []
-        for word, found in plan.corrections.items():
-            seen = [each.word for each in found if any(f" {each.term} " in text for text in texts)]
-            if seen:
-                shown.append(Correction(word, tuple(seen)))
-        return tuple(shown)
-
 
 def nothing_to_search(query: LexicalQuery) -> str | None:
     """Why a query asks for nothing, if so."""
@@ -150,3 +141,14 @@ def _notes(query: LexicalQuery, plan: Plan) -> tuple[str, ...]:
     if plan.unused_items:
         notes.append(f"The query holds too many different words; {plan.unused_items} that say the least were not used.")
     return tuple(notes)
+
+
+def _corrections(plan: Plan, rows: Sequence[Row]) -> tuple[Correction, ...]:
+    """The replacements that lead to a unit the caller may see: others would tell of words the caller may not know."""
+    texts = [row.title + row.body + row.compounds for row in rows]
+    shown = []
+    for word, found in plan.corrections.items():
+        seen = [each.word for each in found if any(f" {each.term} " in text for text in texts)]
+        if seen:
+            shown.append(Correction(word, tuple(seen)))
+    return tuple(shown)
