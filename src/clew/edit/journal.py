@@ -99,7 +99,7 @@ class Journal:
         cls, folder: Path, id: str, steps: tuple[Step, ...], folders: tuple[str, ...], event: Event | None
     ) -> "Journal":
         # Each try under a name of its own: who took the file of the one before may be about to remove that name again.
-        for name in (id, *(uuid4().hex for _ in range(_TRIES))):
+        for name in (id, *(uuid4().hex for _ in range(_TRIES - 1))):
             place = folder / f".{name}{_ENDING}"
             try:
                 begun = cls._begun(place, steps, folders, event)

@@ -17,9 +17,7 @@ def flagged_places(data: Any) -> tuple[str, ...]:
     """Where in the data of an answer, as msgspec makes it of a result, texts read like instructions, such as
     `assertions[0].text`; at most a few."""
     texts, names = _all_texts(data)
-    # The answers of a tool have the same few names, unless a project gives some of its own.
-    any_name = _any_flagged_name if len(names) <= _FEW_NAMES else _any_flagged_name.__wrapped__
-    if not any_flagged(texts) and not any_name(frozenset(names)):
+    if not any_flagged(texts) and not _any_flagged_name(names):
         return ()
     places = dict.fromkeys(place for place, text in _texts(data, "") if flags_of(text))
     return tuple(islice(places, MOST_PLACES))
@@ -47,9 +45,13 @@ def _all_texts(data: Any) -> tuple[set[str], set[Any]]:
     return texts, names
 
 
-@lru_cache(maxsize=256)
-def _any_flagged_name(names: frozenset[Any]) -> bool:
-    return any_flagged([name for name in names if isinstance(name, str)])
+def _any_flagged_name(names: set[Any]) -> bool:
+    """The answers of a tool have the same few names, unless a project gives some of its own."""
+    said = frozenset(name for name in names if isinstance(name, str))
+    return _any_flagged_of_few(said) if len(said) <= _FEW_NAMES else any_flagged(said)
+
+
+_any_flagged_of_few = lru_cache(maxsize=256)(any_flagged)
 
 
 def with_flags(data: dict[str, Any], places: Sequence[str]) -> dict[str, Any]:

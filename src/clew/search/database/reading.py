@@ -30,8 +30,6 @@ _POSTINGS = 1_500
 """Read of one term at most. Further ones weigh little: of a term so frequent, the heaviest are those that hold it often
 or are short."""
 _POSTINGS_RESTRICTED = 20_000
-_USUAL_CHARACTERS = 7
-"""Of a term, with the space behind it."""
 STATE = Prepared(
     b"clew_search_state",
     f"""
@@ -55,7 +53,7 @@ Terms = Cache[str, tuple[tuple[str, int], TermNumbers]]
 class DatabaseReading:
     streams_at_once = 200
     streams_kept = 80_000_000
-    """The terms of 100,000 texts of 80 words, as numbers: what is read once is not asked for again."""
+    """The terms of 100,000 texts of 80 words, as numbers."""
 
     def __init__(
         self, connection: "Connection[Any]", space: int, terms: Terms | None = None, *, has_numbers: bool = False
@@ -357,10 +355,10 @@ class DatabaseReading:
         end = 0
         for unit, size in zip(numbers_in(found, int), numbers_in(lengths, int), strict=True):
             start, end = end, end + size // numbers.itemsize
-            in_title, words = numbers[start : start + COUNTS_BEFORE].tolist()
+            in_title, words, characters = numbers[start : start + COUNTS_BEFORE].tolist()
             # A copy: one stream that is kept does not keep all others.
             keys = numbers[start + COUNTS_BEFORE : end].copy()
-            streams.append(Stream(unit, words, _USUAL_CHARACTERS * len(keys), in_title, keys, None))
+            streams.append(Stream(unit, words, characters, in_title, keys, None))
         return streams
 
     def term_numbers(self, terms: Iterable[str]) -> dict[str, list[int]]:

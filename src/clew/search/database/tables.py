@@ -19,8 +19,9 @@ SHARED_NAME = "shared"
 
 TERM_NUMBERS = "<i4"
 """How the terms of a unit are kept as numbers (`terms.number`), those of the title first, the compounds last."""
-COUNTS_BEFORE = 2
-"""Before the terms: how many there are in the title, and in title and body together."""
+COUNTS_BEFORE = 3
+"""Before the terms: how many there are in the title, how many in title and body together, and how many characters all
+of them take."""
 
 _TEXT = 'text COLLATE "C"'
 """By code point, as everywhere in Clew."""
@@ -164,13 +165,14 @@ _SHOW_STEPS = "GRANT SELECT ON versions TO PUBLIC"
 """To all who may use the schema: every server looks there, also for a user who got rights before the table was made."""
 
 TABLES = Migration(1, "tables", 1, _TABLES)
+NUMBERS_OF_TERMS = Migration(4, "numbers of terms", 1, ("ALTER TABLE streams ADD COLUMN IF NOT EXISTS terms bytea",))
 STEPS = (
     # It waits for nobody, so it comes before those that may fail.
     Migration(3, "what runs as the owner", 1, (*_FUNCTIONS, _KEEP_STEPS_FROM_WRITERS, _SHOW_STEPS)),
-    # Terms of a unit as numbers. What an older version writes has none, and is read as text.
-    Migration(4, "numbers of terms", 1, ("ALTER TABLE streams ADD COLUMN IF NOT EXISTS terms bytea",)),
     # A sample is the first units by the hash of their ids: without the index, all units are sorted for it.
     Migration(2, "samples", 1, ("CREATE INDEX IF NOT EXISTS units_by_sample ON units (space, md5(id), id)",)),
+    # Terms of a unit as numbers. What an older version writes has none, and is read as text. It waits for searches too.
+    NUMBERS_OF_TERMS,
 )
 """What came later, in the order in which it is taken. Until the owner of the tables takes a step, servers work without
 it. What a step makes may be there: the first versions did not note their steps in `versions`."""
@@ -237,8 +239,7 @@ def take_steps(connection: Any, schema: str, limits: Limits) -> None:
 
 def has_term_numbers(connection: Any, schema: str) -> bool:
     """Whether the tables have the column for them: an owner of the tables adds it."""
-    find = "SELECT 1 FROM pg_attribute WHERE attrelid = %s::regclass AND attname = 'terms' AND NOT attisdropped"
-    return connection.execute(find, (f'"{schema}".streams',)).fetchone() is not None
+    return NUMBERS_OF_TERMS.number in taken_steps(connection, schema)
 
 
 def space_of(connection: Any, name: str) -> int:

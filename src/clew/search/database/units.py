@@ -325,7 +325,8 @@ def _numbered(row: Row, numbers: Mapping[str, int]) -> bytes:
     import numpy as np
 
     title, body, compounds = row.title.split(), row.body.split(), row.compounds.split()
-    counts = (len(title), len(title) + len(body))
+    characters = len(row.title) + len(row.body) + len(row.compounds)
+    counts = (len(title), len(title) + len(body), characters)
     terms = (numbers[term] for term in chain(title, body, compounds))
     return np.fromiter(chain(counts, terms), TERM_NUMBERS).tobytes()
 

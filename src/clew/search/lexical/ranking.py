@@ -47,7 +47,7 @@ class Stream(NamedTuple):
     words: int
     """How many there are."""
     characters: int
-    """As many as they take, or about as many."""
+    """As many as they take as text."""
     in_title: int
     """How many of the words stand in the title."""
     keys: "Keys"
