@@ -3,6 +3,7 @@
 The server has run for WARM seconds when the clock starts. Each question is asked once: those of before are others.
 """
 
+import itertools
 import json
 import statistics
 import sys
@@ -190,18 +191,17 @@ def main() -> None:
 
 
 def _per_second(engine: SearchEngine, recipe: str, asked: list[str], threads: int, seconds: float) -> float:
-    """How many searches several clients get answered, each with questions of its own."""
+    """How many searches several clients get answered, who ask one question after the other."""
     counts = [0] * threads
-    apart = len(asked) // threads
+    turn = itertools.count()
     began = time.monotonic()
     end = began + seconds
 
     def ask(own: int) -> None:
-        place = own * apart
         while time.monotonic() < end:
-            engine.rank(Question(text=asked[place % len(asked)], scope=_SCOPE, recipe=recipe))
+            text = asked[next(turn) % len(asked)]
+            engine.rank(Question(text=text, scope=_SCOPE, recipe=recipe))
             counts[own] += 1
-            place += 1
 
     working = [threading.Thread(target=ask, args=(own,)) for own in range(threads)]
     for each in working:

@@ -54,8 +54,8 @@ class Graph:
         self.evidence = Evidence(self)
         """What runs of the tests showed."""
         self._stored: tuple[LateRegion, ...] = ()
-        self._led: frozenset[EdgeKind] = frozenset()
-        """Kinds of edges that lead from a stored region into another one."""
+        self._kinds_from_stored: frozenset[EdgeKind] = frozenset()
+        """Kinds of edges that lead from a stored region into others."""
         self._annotate = annotate
         self._metrics: dict[str, Mapping[str, Any]] = {}
         self._derived: dict[str, tuple[str | None, Any]] = {}
@@ -68,7 +68,7 @@ class Graph:
     def attach(self, region: LateRegion) -> None:
         """Add a stored region to the address space."""
         self._stored = (*self._stored, region)
-        self._led |= region.leads_out
+        self._kinds_from_stored |= region.leads_out
 
     @property
     def _regions(self) -> tuple[Region, ...]:
@@ -141,7 +141,7 @@ class Graph:
 
     def iter_children(self, id: str, kinds: Collection[EdgeKind] | None = None) -> Iterator[Node]:
         """The nodes that cite this one or are part of it, each once; likewise."""
-        if self.memory.has_node(id) and not self._is_led(kinds):
+        if self.memory.has_node(id) and not self._may_come_from_stored(kinds):
             edges = self.memory.iter_incoming_edges(id)
             return self._nodes_at([edge.source for edge in edges if kinds is None or edge.kind in kinds])
         return self._nodes_at(step.id for step in self.neighbours((id,), kinds, "in"))
@@ -156,13 +156,13 @@ class Graph:
         """The steps from these nodes, region by region. Stored regions whose edges lead into others are asked for them
         only where such kinds are given."""
         steps = self.memory.neighbours(ids, kinds, direction, limit)
-        if (direction == "out" or not self._is_led(kinds)) and all(map(self.memory.has_node, ids)):
+        if (direction == "out" or not self._may_come_from_stored(kinds)) and all(map(self.memory.has_node, ids)):
             return iter(steps)
         return chain(steps, *[region.neighbours(ids, kinds, direction, limit) for region in self._stored])
 
-    def _is_led(self, kinds: Collection[EdgeKind] | None) -> bool:
+    def _may_come_from_stored(self, kinds: Collection[EdgeKind] | None) -> bool:
         """Whether edges of these kinds may lead into a node in memory from elsewhere."""
-        return kinds is not None and not self._led.isdisjoint(kinds)
+        return kinds is not None and not self._kinds_from_stored.isdisjoint(kinds)
 
     def _nodes_at(self, ids: Iterable[str]) -> Iterator[Node]:
         in_memory = self.memory.get_node

@@ -11,7 +11,7 @@ numbers of a unit's terms, so that no text is read and split. Phrases and beginn
 The streams are kept for the next ranking, since many searches meet the same units.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
@@ -83,6 +83,23 @@ class Streams:
                 known |= read
             yield [known[unit] for unit in part if unit in known]
 
+    def with_texts(self, reading: "Reading", streams: Sequence[Stream]) -> list[Row]:
+        """The texts of some streams of this state of the index, in their order; those that had to be read are kept."""
+        unread = {each.unit: each for each in streams if each.row is None}
+        kept = self._kept.get_many(unread)
+        read = {unit: each.row for unit, each in kept.items() if each.row is not None}
+        if missing := [unit for unit in unread if unit not in read]:
+            rows = {row.unit: row for row in reading.streams(missing)}
+            self._kept.put_many(
+                {
+                    unit: unread[unit]._replace(row=row)
+                    for unit, row in rows.items()
+                    if unread[unit].characters <= _LONGEST
+                }
+            )
+            read |= rows
+        return [each.row or read[each.unit] for each in streams]
+
 
 def _stream(row: Row) -> Stream:
     import numpy as np
@@ -135,10 +152,14 @@ class Bm25Settings(msgspec.Struct, frozen=True, kw_only=True):
             )
 
 
+Texts = Callable[[Sequence[Stream]], list[Row]]
+"""Reads the texts of streams."""
+
+
 class Scorer:
     """Scores some units of one collection, in arrays with a place for each of them."""
 
-    def __init__(self, ranking: Bm25Settings, reading: "Reading", streams: Sequence[Stream]) -> None:
+    def __init__(self, ranking: Bm25Settings, reading: "Reading", streams: Sequence[Stream], texts: "Texts") -> None:
         import numpy as np
 
         totals = reading.totals()
@@ -146,8 +167,8 @@ class Scorer:
         self._reading = reading
         self._all_units = totals.units
         self._streams = streams
-        self.texts = Texts(reading)
-        self._terms = _Terms(reading, self.texts, streams, ranking.title_weight)
+        self._texts = texts
+        self._terms = _Terms(reading, texts, streams, ranking.title_weight)
         words = np.array([stream.words for stream in streams])
         share, average = ranking.length_share, max(totals.words / max(totals.units, 1), 1.0)
         self._norms = ranking.saturation * (1 - share + share * words / average)
@@ -212,7 +233,7 @@ class Scorer:
         """The terms that the best units share and others lack, weighted."""
         import numpy as np
 
-        texts = self.texts.of([self._streams[place] for place in best])
+        texts = self._texts([self._streams[place] for place in best])
         said = [f"{row.title}{row.body}".split() for row in texts]
         terms = list(chain.from_iterable(said))
         hashes = np.fromiter(map(hash, terms), np.int64, len(terms))
@@ -261,7 +282,7 @@ class _Terms:
             # Each item is a term of its own, as nearly always.
             return of_terms
         counted = dict(zip(terms, of_terms, strict=True))
-        rows = self._texts.of(self._streams)
+        rows = self._texts(self._streams)
         said = [row.title * self._title_weight + row.body + row.compounds for row in rows]
         for needle in needles:
             if needle not in counted:
@@ -291,21 +312,6 @@ class _Terms:
         shape = (len(needles), len(self._streams))
         counts = np.bincount(which * shape[1] + owners, weights, shape[0] * shape[1])
         return np.asarray(counts, np.float64).reshape(shape)
-
-
-class Texts:
-    """The texts of streams in one state of the index, each read once."""
-
-    def __init__(self, reading: "Reading") -> None:
-        self._reading = reading
-        self._read: dict[int, Row] = {}
-
-    def of(self, streams: Sequence[Stream]) -> list[Row]:
-        """In their order."""
-        unread = [each.unit for each in streams if each.row is None and each.unit not in self._read]
-        if unread:
-            self._read |= {row.unit: row for row in self._reading.streams(unread)}
-        return [each.row or self._read[each.unit] for each in streams]
 
 
 def _is_term(needle: str) -> bool:
