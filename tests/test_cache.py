@@ -2,7 +2,9 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from clew.cache import Cache
+import pytest
+
+from clew.cache import Cache, Rows
 
 
 def test_what_was_used_last_stays() -> None:
@@ -42,3 +44,18 @@ def test_threads_that_make_a_value_at_once_all_get_one_value() -> None:
         for key in range(50):
             assert len(set(pool.map(lambda _, key=key: cache.made(key, object), range(8)))) == 1
     assert len(cache) == 8
+
+
+def test_rows_are_found_by_their_numbers_and_one_takes_the_place_of_another() -> None:
+    np = pytest.importorskip("numpy")
+    rows = Rows(10, 2, "f2")
+    assert rows.get_many([0, 3])[0] == []
+    rows.put_many([3, 4, 12, 24], np.arange(8).reshape(4, 2))
+    # 24 would take the place of 4, which came with it; 12 and 2 have one place.
+    assert rows.get_many([12, 24, 3, 4, 13])[0] == [12, 3, 4]
+    rows.put_many([2], np.array([[8, 9]]))
+    known, found = rows.get_many([12, 4, 2])
+    assert (known, found.tolist()) == ([4, 2], [[2, 3], [8, 9]])
+    found[:] = 0
+    assert rows.get_many([2])[1].tolist() == [[8, 9]]
+    assert rows.get_many([])[0] == []

@@ -105,7 +105,7 @@ def _fill_files(engine: SearchEngine, rows: int) -> None:
 
 
 def _fill_tables(engine: SearchEngine, rows: int) -> None:
-    from clew.search.database.embeddings import as_text
+    from clew.search.database.values import vector_as_text
 
     dense: Any = engine._dense
     embedder = engine.spaces.configured()
@@ -120,7 +120,7 @@ def _fill_tables(engine: SearchEngine, rows: int) -> None:
             connection.cursor().copy("COPY vectors (space, embedder, number, place, vector) FROM STDIN") as copy,
         ):
             for place in range(count):
-                copy.write_row((database.space, number, start + place + 1, 0, as_text(made[place])))
+                copy.write_row((database.space, number, start + place + 1, 0, vector_as_text(made[place])))
     with database.connection() as connection:
         connection.execute("SET statement_timeout = 0")
         connection.execute("UPDATE spaces SET vectors = vectors + 1 WHERE number = %s", (database.space,))

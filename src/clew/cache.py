@@ -1,15 +1,18 @@
 """The one bounded cache: it keeps the values used last, up to a size, and forgets those unused for a while.
 
-Every cache of Clew whose entries leave one by one is one of these, or counts them with a `Quota`. A pure function has
-`functools.lru_cache`.
+Every cache of Clew whose entries leave one by one is one of these, or counts them with a `Quota`. Rows of an array have
+`Rows`, and a pure function has `functools.lru_cache`.
 """
 
 import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -53,8 +56,10 @@ class Cache(Generic[K, V]):
             self._drop_idle()
             kept = self._kept
             found = {key: kept[key] for key in keys if key in kept}
-            for key in found:
-                kept.move_to_end(key)
+            if 2 * self._size > self._limit or self._idle_seconds is not None:
+                # Before that, nothing leaves for long, and for many keys their order costs as much as all the rest.
+                for key in found:
+                    kept.move_to_end(key)
             self._note_use(found)
             return found
 
@@ -134,6 +139,41 @@ class Cache(Generic[K, V]):
         last = self._clock() - self._idle_seconds
         while self._kept and self._used[oldest := next(iter(self._kept))] <= last:
             self._drop(oldest)
+
+
+class Rows:
+    """Rows of an array, each under a whole number from 0 up. Any thread may ask.
+
+    A row takes the place of the one whose number leaves the same remainder, so hundreds are looked up at once, in a
+    fraction of the time of as many keys. Numbers that were given one after the other do not put each other out.
+    """
+
+    def __init__(self, count: int, width: int, kind: str) -> None:
+        import numpy as np
+
+        self._lock = threading.Lock()
+        self._numbers = np.full(max(count, 1), -1, np.int64)
+        # Memory is taken as rows come.
+        self._rows: NDArray[Any] = np.empty((max(count, 1), width), kind)
+
+    def get_many(self, numbers: Sequence[int]) -> "tuple[list[int], NDArray[Any]]":
+        """Those of the numbers that have a row, and their rows."""
+        import numpy as np
+
+        wanted = np.asarray(numbers, np.int64)
+        places = wanted % len(self._numbers)
+        with self._lock:
+            known = self._numbers[places] == wanted
+            return wanted[known].tolist(), self._rows[places[known]]
+
+    def put_many(self, numbers: Sequence[int], rows: "NDArray[Any]") -> None:
+        import numpy as np
+
+        wanted = np.asarray(numbers, np.int64)
+        places, first = np.unique(wanted % len(self._numbers), return_index=True)
+        with self._lock:
+            self._numbers[places] = wanted[first]
+            self._rows[places] = rows[first]
 
 
 class Quota(Generic[K]):

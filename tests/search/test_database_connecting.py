@@ -24,11 +24,11 @@ from tests.search.conftest import WordCounts
 
 from clew.search.database import connecting
 from clew.search.database.connecting import Database
-from clew.search.database.embeddings import as_text, packed
 from clew.search.database.meanings import DatabaseMeanings
 from clew.search.database.opening import in_database
-from clew.search.database.reading import DatabaseReading, numbers_in
+from clew.search.database.reading import DatabaseReading
 from clew.search.database.units import DatabaseUnits
+from clew.search.database.values import array, numbers_in, packed_vector, vector_as_text
 from clew.store.postgres.together import Asked, ask, prepared
 
 
@@ -187,15 +187,24 @@ def test_a_vector_is_the_same_as_bytes_and_as_text(search_database: str) -> None
     statement = prepared("SELECT %s::halfvec(384) = %s::halfvec(384)")
     with closing(Database(Address(search_database), "packed")) as database, database.connection() as connection:
         for vector in vectors:
-            (done,) = ask(connection, Asked(statement, (packed(vector), as_text(vector))))
+            (done,) = ask(connection, Asked(statement, (packed_vector(vector), vector_as_text(vector))))
             assert done.rows == [("t",)]
 
 
 # Verifies: REQ-d00490-A
-def test_an_array_of_numbers_is_read_and_an_aggregate_of_nothing_is_empty() -> None:
-    assert numbers_in("{3,1,2}", int) == [3, 1, 2]
-    assert numbers_in("{-0.25,1e-07}", float) == [-0.25, 1e-07]
-    assert numbers_in(None, int) == []
+def test_an_array_of_numbers_is_read_and_an_aggregate_of_nothing_is_empty(search_database: str) -> None:
+    find = """
+        SELECT array_agg(n), array_agg(n::int), array_agg(n::smallint), array_agg(-n / 4::float8), array_agg(n::real)
+        FROM unnest(%s::bigint[]) AS asked (n)
+        """
+    with closing(Database(Address(search_database), "arrays")) as database, database.connection() as connection:
+        for numbers in ([3, 1, 2], []):
+            (done,) = ask(connection, Asked(prepared(find), (array(numbers),), binary=True))
+            *whole, quarters, reals = (numbers_in(sent).tolist() for sent in done.values[0])
+            assert whole == [numbers] * 3
+            assert (quarters, reals) == ([-n / 4 for n in numbers], numbers)
+        (none,) = ask(connection, Asked(prepared("SELECT ARRAY(SELECT 1 WHERE false)"), binary=True))
+        assert numbers_in(none.values[0][0]).tolist() == []
 
 
 # Verifies: REQ-d00490-A

@@ -51,6 +51,14 @@ def test_texts_and_bytes_are_values_of_one_statement(lent: Lent) -> None:
 
 
 # Verifies: REQ-o00065-A
+def test_an_answer_comes_as_bytes_where_that_is_asked_for(lent: Lent) -> None:
+    statement = prepared("SELECT %s::bytea, 258::smallint, 'Köder', NULL")
+    text, own = ask(lent, Asked(statement, (b"\0\xff",)), Asked(statement, (b"\0\xff",), binary=True))
+    assert text.rows == [("\\x00ff", "258", "Köder", None)]
+    assert own.values == [(b"\0\xff", b"\1\2", "Köder".encode(), None)]
+
+
+# Verifies: REQ-o00065-A
 def test_a_system_without_poll_waits_by_select(lent: Lent, monkeypatch: pytest.MonkeyPatch) -> None:
     # As on Windows.
     monkeypatch.delattr(select, "poll")

@@ -48,8 +48,6 @@ _SETTINGS = (
     # A search is short; planning for several processes costs more than it gains.
     "SET max_parallel_workers_per_gather = 0",
     "SET jit = off",
-    # Vectors are read as text, in the spelling that this gives.
-    "SET bytea_output = hex",
 )
 
 

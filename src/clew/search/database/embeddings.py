@@ -10,18 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from clew.search.database.connecting import Database
 from clew.search.database.reading import DatabaseReading
+from clew.search.database.values import unpacked_vector, vector_as_text
 from clew.search.dense.sharing import Embedding
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from psycopg import Connection
-
-    Vectors = NDArray[np.float32]
 
 
 _FIND = "SELECT number FROM embedders WHERE name = %s"
@@ -104,7 +99,7 @@ class Claim:
 
     def put(self, made: Mapping[str, Embedding]) -> None:
         rows = [
-            (self._embedder, hash, place, as_text(vector), each.windows if place == 0 else None)
+            (self._embedder, hash, place, vector_as_text(vector), each.windows if place == 0 else None)
             for hash, each in sorted(made.items())
             for place, vector in enumerate(each.vectors)
         ]
@@ -121,21 +116,6 @@ def _known(connection: "Connection[Any]", embedder: int, hashes: Sequence[str]) 
         FROM embeddings WHERE embedder = %s AND text_hash = ANY(%s) GROUP BY 1
         """
     rows = connection.execute(find, (embedder, list(hashes)))
-    return {hash: Embedding(np.stack([unpacked(each) for each in sent]), windows) for hash, sent, windows in rows}
-
-
-def as_text(vector: "Vectors") -> str:
-    """A vector as PostgreSQL reads it."""
-    return msgspec.json.encode(vector.tolist()).decode()
-
-
-def packed(vector: "Vectors") -> bytes:
-    """A vector as PostgreSQL takes it: four bytes about its dimensions, then its numbers in two bytes each."""
-    return len(vector).to_bytes(2) + bytes(2) + vector.astype(">f2").tobytes()
-
-
-def unpacked(sent: bytes) -> "Vectors":
-    """A vector as PostgreSQL sends it."""
-    import numpy as np
-
-    return np.frombuffer(sent, ">f2", offset=4).astype(np.float32)
+    return {
+        hash: Embedding(np.stack([unpacked_vector(each) for each in sent]), windows) for hash, sent, windows in rows
+    }

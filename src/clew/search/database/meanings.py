@@ -8,17 +8,17 @@ import logging
 import threading
 import time
 from collections.abc import Sequence
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psycopg import errors
 
-from clew.cache import Cache
+from clew.cache import Cache, Rows
 from clew.errors import ClewError
 from clew.search.database.connecting import BOUNDED, GO_ON, NEAREST_LOOKED_AT, Database, look_further
-from clew.search.database.embeddings import SharedEmbeddings, as_text, packed
-from clew.search.database.reading import DatabaseReading, array, numbers_in
+from clew.search.database.embeddings import SharedEmbeddings
+from clew.search.database.reading import DatabaseReading
 from clew.search.database.tables import SHARED
+from clew.search.database.values import array, numbers_in, packed_vector, vector_as_text
 from clew.search.dense.indexing import OTHERS_SECONDS, ROUNDS, TEXTS_AT_ONCE, Progress, VectorReport, encoded
 from clew.search.dense.search import PATIENCE_SECONDS, TOO_BUSY, DenseRanking
 from clew.search.dense.sharing import Embedding
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vector = NDArray[np.float32]
-    HalfVector = NDArray[np.float16]
-    """As the database has it: half of the memory, and nothing is lost."""
 
 log = logging.getLogger(__name__)
 
@@ -51,13 +49,13 @@ _PENDING_AT_ONCE = 512
 _ONLY_PARTS = "units.part IN ("
 
 
-class _Vectors:
+class _Vectors(NamedTuple):
     """Vectors by the number of their unit, which stands for one text for ever."""
 
-    def __init__(self, series: str, embedder: int) -> None:
-        self.series = series
-        self.embedder = embedder
-        self.kept: Cache[int, HalfVector] = Cache(VECTOR_BYTES, size_of=attrgetter("nbytes"))
+    series: str
+    embedder: int
+    kept: Rows
+    """As the database has them, in two bytes a number: half of the memory, and nothing is lost."""
 
 
 class DatabaseMeanings:
@@ -66,7 +64,7 @@ class DatabaseMeanings:
         self._embedders = embedders
         self._shared = SharedEmbeddings(database)
         self._queries: Cache[str, Queries] = Cache(4)
-        self._vectors = _Vectors("", 0)
+        self._vectors: _Vectors | None = None
         self._lock = threading.Lock()
         self._described: tuple[tuple[object, ...], IndexState] | None = None
         self._parts: tuple[object, frozenset[str]] | None = None
@@ -174,11 +172,9 @@ class DatabaseMeanings:
             FROM (SELECT %s::{kind} AS vector OFFSET 0) AS asked CROSS JOIN LATERAL ({spaces}) AS nearest
             """  # noqa: S608
         if restrict is None:
-            found = reading.ask(statement, (packed(vector),))
-            return list(
-                zip(*(numbers_in(found[0], int), numbers_in(found[1], int), numbers_in(found[2], float)), strict=True)
-            )
-        ((own, numbers, distances),) = reading.rows(statement, (as_text(vector), *values * len(wanted)))
+            (found,) = reading.ask(statement, (packed_vector(vector),))
+            return list(zip(*(numbers_in(column).tolist() for column in found), strict=True))
+        ((own, numbers, distances),) = reading.rows(statement, (vector_as_text(vector), *values * len(wanted)))
         return list(zip(own or (), numbers or (), distances or (), strict=True))
 
     def version(self, reading: DatabaseReading) -> str:
@@ -218,25 +214,26 @@ class DatabaseMeanings:
         number = self._shared.known_number(reading, embedder.name)
         if number is None:
             return {}
-        kept = self._kept_vectors(reading.writes()[0], number)
-        found = kept.get_many(numbers)
-        if missing := [unit for unit in numbers if unit not in found]:
-            read = self._read(reading, number, missing, 4 + 2 * embedder.dimensions)
-            kept.put_many(read)
-            found |= read
+        kept = self._kept_vectors(reading.writes()[0], number, embedder.dimensions)
+        known, vectors = kept.get_many(numbers)
+        if missing := set(numbers).difference(known):
+            read, rows = self._read(reading, number, sorted(missing), embedder.dimensions)
+            kept.put_many(read, rows)
+            known, vectors = [*known, *read], np.concatenate((vectors, rows))
         # One conversion for all of them.
-        return dict(zip(found, np.stack([*found.values()]).astype(np.float32), strict=True)) if found else {}
+        return dict(zip(known, vectors.astype(np.float32), strict=True))
 
-    def _kept_vectors(self, series: str, embedder: int) -> "Cache[int, HalfVector]":
+    def _kept_vectors(self, series: str, embedder: int, dimensions: int) -> Rows:
         """What is known of the vectors of this very index and embedder: of others in their place, nothing."""
         known = self._vectors
-        if (known.series, known.embedder) != (series, embedder):
-            known = self._vectors = _Vectors(series, embedder)
+        if known is None or known[:2] != (series, embedder):
+            rows = Rows(VECTOR_BYTES // (2 * dimensions), dimensions, "f2")
+            known = self._vectors = _Vectors(series, embedder, rows)
         return known.kept
 
     def _read(
-        self, reading: DatabaseReading, embedder: int, numbers: Sequence[int], size: int
-    ) -> "dict[int, HalfVector]":
+        self, reading: DatabaseReading, embedder: int, numbers: Sequence[int], dimensions: int
+    ) -> "tuple[list[int], NDArray[np.float16]]":
         """The first vectors of units. A number stands for one text for ever: each is asked for once."""
         import numpy as np
 
@@ -246,12 +243,11 @@ class DatabaseMeanings:
             WHERE space IN ({SHARED:d}, {reading.space:d}) AND embedder = {embedder:d} AND place = 0
                 AND number = ANY(%s)
             """  # noqa: S608
-        found, sent = reading.ask(find, (array(numbers),))
-        units = numbers_in(found, int)
-        # The bytes of all are turned at once, and then each is copied: what is kept does not keep the others.
-        joined = np.frombuffer(bytes.fromhex((sent or "")[2:]), np.uint8).reshape(len(units), size)[:, 4:]
-        vectors = np.ascontiguousarray(joined).view(">f2").astype(np.float16)
-        return {unit: vector.copy() for unit, vector in zip(units, vectors, strict=True)}
+        ((found, sent),) = reading.ask(find, (array(numbers),))
+        units: list[int] = numbers_in(found).tolist()
+        # Before each vector stand four bytes about it.
+        joined = np.frombuffer(sent or b"", np.uint8).reshape(len(units), 4 + 2 * dimensions)[:, 4:]
+        return units, np.ascontiguousarray(joined).view(">f2").astype(np.float16)
 
     def state(self, reading: DatabaseReading) -> IndexState:
         """How much is indexed; counted once for each state of the index."""
@@ -353,7 +349,7 @@ class DatabaseMeanings:
     def _give(self, embedder: int, pending: Sequence[tuple[int, int, str]], known: "dict[str, Embedding]") -> int:
         """Give units the vectors of their texts, where those are known; units that are gone are passed over."""
         rows = [
-            (space, embedder, place, as_text(vector), each.windows if place == 0 else None, number, hash)
+            (space, embedder, place, vector_as_text(vector), each.windows if place == 0 else None, number, hash)
             for space, number, hash in pending
             if (each := known.get(hash)) is not None
             for place, vector in enumerate(each.vectors)

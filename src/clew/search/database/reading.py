@@ -1,21 +1,18 @@
-"""The questions of a search to an index in a database.
+"""The questions of a search to an index in a database."""
 
-Candidates by words are summed up from lists of postings, of which each is read from its heaviest end: all of a rare
-term, the heaviest of a frequent one. Where a list was not read to its end, and too few candidates are left of those
-that the search may see, it is read again with the condition.
-"""
-
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from clew.cache import Cache
+from clew.search.database.postings import candidates, constraint
 from clew.search.database.tables import COUNTS_BEFORE, SHARED, TERM_NUMBERS
-from clew.search.lexical.expression import AllOf, Beginning, Either, Expression, Phrase, Without, is_held
+from clew.search.database.values import array, numbers_in, texts
+from clew.search.lexical.expression import Expression, Phrase, is_held
 from clew.search.lexical.packing import Row
-from clew.search.lexical.plan import Item, Plan
+from clew.search.lexical.plan import Plan
 from clew.search.lexical.ranking import Stream
 from clew.search.lexical.tables import Totals, forms_of
 from clew.search.rank.mentions import MAX_BEARERS
@@ -26,10 +23,6 @@ from clew.store.postgres.together import Answer, Asked, Prepared, ask, prepared
 if TYPE_CHECKING:
     from psycopg import Connection
 
-_POSTINGS = 1_500
-"""Read of one term at most. Further ones weigh little: of a term so frequent, the heaviest are those that hold it often
-or are short."""
-_POSTINGS_RESTRICTED = 20_000
 STATE = Prepared(
     b"clew_search_state",
     f"""
@@ -39,7 +32,6 @@ STATE = Prepared(
 )
 """A table that was put back from a backup has another file: what was known of its numbers counts no more, since they go
 to other texts."""
-N = TypeVar("N", int, float)
 _DATA = msgspec.msgpack.Decoder(Unit)
 _TEXTS = msgspec.json.Decoder(list[str])
 _LAST = chr(0x10FFFF)
@@ -75,10 +67,10 @@ class DatabaseReading:
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return self.connection.execute(statement, values).fetchall()
 
-    def ask(self, statement: str, values: Sequence[str | bytes]) -> tuple[str | None, ...]:
-        """The one row that a statement finds, as texts: the short way for what every search asks."""
-        (done,) = ask(self.connection, Asked(prepared(statement), values))
-        return done.rows[0]
+    def ask(self, statement: str, values: Sequence[str | bytes]) -> list[tuple[bytes | None, ...]]:
+        """The rows that a statement finds, as PostgreSQL sends them: the short way for what every search asks."""
+        (done,) = ask(self.connection, Asked(prepared(statement), values, binary=True))
+        return done.values
 
     # Units
 
@@ -123,8 +115,8 @@ class DatabaseReading:
 
     def ids_of(self, numbers: Iterable[int]) -> dict[int, str]:
         find = "SELECT array_agg(number), json_agg(id) FROM units WHERE number = ANY(%s)"
-        found, ids = self.ask(find, (array(numbers),))
-        return dict(zip(numbers_in(found, int), _TEXTS.decode(ids or "[]"), strict=True))
+        ((found, ids),) = self.ask(find, (array(numbers),))
+        return dict(zip(numbers_in(found).tolist(), _TEXTS.decode(ids or b"[]"), strict=True))
 
     def documents_of(self, numbers: Iterable[int]) -> dict[int, str | None]:
         return dict(self.rows("SELECT number, document FROM units WHERE number = ANY(%s)", (list(numbers),)))
@@ -141,6 +133,11 @@ class DatabaseReading:
         return Totals(*self.state()[3:])
 
     def units_with(self, terms: Iterable[str]) -> dict[str, int]:
+        return {term: sum(units for _, units in own) for term, own in self.terms_of(terms).items() if own}
+
+    def terms_of(self, terms: Iterable[str]) -> dict[str, TermNumbers]:
+        """The numbers of some terms, of which each has one for each space that has it, and how many units hold it
+        there."""
         wanted = list(dict.fromkeys(terms))
         asked = [term for term in wanted if term not in self._terms]
         state = self.writes()
@@ -151,14 +148,14 @@ class DatabaseReading:
                 SELECT json_agg(term), array_agg(number), array_agg(units) FROM terms
                 WHERE space = ANY(%s) AND term = ANY(%s)
                 """
-            rows = self.ask(find, (array(self.spaces), _texts(asked)))
+            ((names, numbers, units),) = self.ask(find, (array(self.spaces), texts(asked)))
             found: dict[str, list[tuple[int, int]]] = {term: [] for term in asked}
-            columns = _TEXTS.decode(rows[0] or "[]"), numbers_in(rows[1], int), numbers_in(rows[2], int)
-            for term, number, units in zip(*columns, strict=True):
-                found[term].append((number, units))
+            columns = _TEXTS.decode(names or b"[]"), numbers_in(numbers).tolist(), numbers_in(units).tolist()
+            for term, number, held in zip(*columns, strict=True):
+                found[term].append((number, held))
             self._terms |= found
             self._kept_terms.put_many({term: (state, numbers) for term, numbers in found.items()})
-        return {term: sum(units for _, units in own) for term in wanted if (own := self._terms[term])}
+        return {term: self._terms[term] for term in wanted}
 
     def spelt(self, words: Iterable[str]) -> list[Spelt]:
         find = """
@@ -222,10 +219,10 @@ class DatabaseReading:
         return any(self._exists(each, restrict) for each in wanted)
 
     def _exists(self, phrase: Phrase, restrict: Condition | None) -> bool:
-        constraint, values = self._constraint(phrase)
+        holds, values = constraint(phrase)
         sql, more = ("true", ()) if restrict is None else self.compiled(restrict)
         join = "" if restrict is None else "JOIN units ON units.number = streams.unit"
-        find = f"SELECT 1 FROM streams {join} WHERE {constraint} AND {sql} LIMIT 1"  # noqa: S608
+        find = f"SELECT 1 FROM streams {join} WHERE {holds} AND {sql} LIMIT 1"  # noqa: S608
         return bool(self.rows(find, (*values, *more)))
 
     def candidates(
@@ -238,97 +235,7 @@ class DatabaseReading:
         matches: int,
         title_weight: int,
     ) -> list[int]:
-        numbered = self._numbered(plan.items)
-        if not numbered:
-            return []
-        most = max(1, min(_POSTINGS, matches // 2))
-        found = self._summed(numbered, plan, restrict, wanted, most)
-        is_cut = any(units > most for _, _, units in numbered)
-        if len(found) < enough and is_cut:
-            more = self._summed(numbered, plan, restrict, wanted, _POSTINGS_RESTRICTED, early=True)
-            found = list(dict.fromkeys((*found, *more)))
-        return found
-
-    def _numbered(self, items: Sequence[Item]) -> list[tuple[int, float, int]]:
-        """The numbers of the terms of the items, what each weighs, and in how many units it is."""
-        weights: dict[str, float] = {}
-        beginnings: list[str] = []
-        for item in items:
-            for expression in _leaves(item.expression):
-                if isinstance(expression, Beginning):
-                    beginnings.append(expression.start)
-                for term in expression.terms if isinstance(expression, Phrase) else ():
-                    weights[term] = weights.get(term, 0.0) + item.weight * item.rarity
-        for start in beginnings:
-            for term in self.terms_beginning(start, 64):
-                weights.setdefault(term, 1.0)
-        self.units_with(weights)
-        return [(number, weight, units) for term, weight in weights.items() for number, units in self._terms[term]]
-
-    def _summed(
-        self,
-        numbered: Sequence[tuple[int, float, int]],
-        plan: Plan,
-        restrict: Condition | None,
-        wanted: int,
-        most: int,
-        *,
-        early: bool = False,
-    ) -> list[int]:
-        """The units with the largest sums of weighted impacts, of those that fulfil plan and condition. `early` applies
-        both before a list is cut off, rather than after."""
-        constraint, values = self._required(plan)
-        sql, more = ("true", ()) if restrict is None else self.compiled(restrict)
-        tests = [each for each in (constraint, sql if restrict is not None else None) if each]
-        joins = ("JOIN streams ON streams.unit = {0}" if constraint else "") + (
-            " JOIN units ON units.number = {0}" if restrict is not None else ""
-        )
-        where = f"AND {' AND '.join(tests)}" if tests else ""
-        of_list, of_sum = (where, "") if early else ("", where.replace("AND", "WHERE", 1))
-        list_join, sum_join = (joins.format("postings.unit"), "") if early else ("", joins.format("summed.unit"))
-        # Of what is tested one by one, the best come first; otherwise only the best are sorted.
-        in_order = "ORDER BY score DESC, unit" if of_sum else ""
-        conditions = (*values, *more)
-        # The parts of the statement that vary are Clew's own text; every value is a parameter.
-        statement = f"""
-            SELECT array_agg(unit) FROM (
-                SELECT summed.unit FROM (
-                    SELECT unit, sum(impact * weight) AS score
-                    FROM unnest(%s::int[], %s::float8[]) AS asked (term, weight) CROSS JOIN LATERAL (
-                        SELECT postings.unit, postings.impact FROM postings {list_join}
-                        WHERE postings.term = asked.term {of_list}
-                        ORDER BY postings.term DESC, postings.impact DESC, postings.unit DESC LIMIT %s
-                    ) AS listed GROUP BY unit {in_order}
-                ) AS summed {sum_join} {of_sum} ORDER BY score DESC, summed.unit LIMIT %s
-            ) AS best
-            """  # noqa: S608
-        before = ([number for number, _, _ in numbered], [weight for _, weight, _ in numbered])
-        if not tests:
-            (found,) = self.ask(statement, (array(before[0]), array(before[1]), str(most), str(wanted)))
-            return numbers_in(found, int)
-        given = (*before, *conditions, most, wanted) if early else (*before, most, *conditions, wanted)
-        ((units,),) = self.rows(statement, given)
-        return units or []
-
-    def _required(self, plan: Plan) -> tuple[str, tuple[Any, ...]]:
-        """What a unit has to hold for a plan, as a condition on `streams`; empty where anything will do."""
-        parts = [self._constraint(each) for each in plan.required]
-        parts += [(f"NOT {sql}", values) for sql, values in map(self._constraint, plan.excluded)]
-        return " AND ".join(sql for sql, _ in parts), tuple(value for _, values in parts for value in values)
-
-    def _constraint(self, expression: Expression) -> tuple[str, tuple[Any, ...]]:
-        match expression:
-            case Phrase(terms):
-                return _held(f" {' '.join(terms)} ")
-            case Beginning(start):
-                return _held(f" {start}")
-            case Either(parts):
-                return _joined(" OR ", [self._constraint(part) for part in parts])
-            case AllOf(parts):
-                return _joined(" AND ", [self._constraint(part) for part in parts])
-            case Without(wanted, unwanted):
-                (sql, values), (other, more) = self._constraint(wanted), self._constraint(unwanted)
-                return f"({sql} AND NOT {other})", (*values, *more)
+        return candidates(self, plan, restrict, wanted=wanted, enough=enough, matches=matches)
 
     def streams(self, units: Iterable[int]) -> list[Row]:
         # No term holds the end of a line (`lexical/packing.py`).
@@ -336,9 +243,9 @@ class DatabaseReading:
             SELECT array_agg(unit), string_agg(title || E'\n' || body || E'\n' || compounds, E'\n')
             FROM streams WHERE unit = ANY(%s)
             """
-        found, joined = self.ask(find, (array(dict.fromkeys(units)),))
-        parts = (joined or "").split("\n")
-        return list(map(Row, numbers_in(found, int), parts[::3], parts[1::3], parts[2::3]))
+        ((found, joined),) = self.ask(find, (array(dict.fromkeys(units)),))
+        parts = (joined or b"").decode().split("\n")
+        return list(map(Row, numbers_in(found).tolist(), parts[::3], parts[1::3], parts[2::3]))
 
     def numbered_streams(self, units: Sequence[int]) -> list[Stream]:
         import numpy as np
@@ -349,11 +256,11 @@ class DatabaseReading:
             SELECT array_agg(unit), array_agg(octet_length(terms)), string_agg(terms, '')
             FROM streams WHERE unit = ANY(%s) AND terms IS NOT NULL
             """
-        found, lengths, sent = self.ask(find, (array(units),))
-        numbers = np.frombuffer(bytes.fromhex((sent or "")[2:]), TERM_NUMBERS)
+        ((found, lengths, sent),) = self.ask(find, (array(units),))
+        numbers = np.frombuffer(sent or b"", TERM_NUMBERS)
         streams: list[Stream] = []
         end = 0
-        for unit, size in zip(numbers_in(found, int), numbers_in(lengths, int), strict=True):
+        for unit, size in zip(numbers_in(found).tolist(), numbers_in(lengths).tolist(), strict=True):
             start, end = end, end + size // numbers.itemsize
             in_title, words, characters = numbers[start : start + COUNTS_BEFORE].tolist()
             # A copy: one stream that is kept does not keep all others.
@@ -362,9 +269,7 @@ class DatabaseReading:
         return streams
 
     def term_numbers(self, terms: Iterable[str]) -> dict[str, list[int]]:
-        wanted = list(terms)
-        self.units_with(wanted)
-        return {term: [number for number, _ in self._terms[term]] for term in wanted}
+        return {term: [number for number, _ in own] for term, own in self.terms_of(terms).items()}
 
     def holding(self, expression: Expression, units: Sequence[int]) -> set[int]:
         return {row.unit for row in self.streams(units) if is_held(expression, row[1:])}
@@ -429,22 +334,6 @@ class DatabaseReading:
         return dict(self.rows(find, (*values, list(keys), self.spaces)))
 
 
-def array(numbers: Iterable[float]) -> str:
-    """Numbers as PostgreSQL reads an array of them, each with all its digits."""
-    return f"{{{','.join(map(repr, numbers))}}}"
-
-
-def _texts(texts: Iterable[str]) -> str:
-    """Texts as PostgreSQL reads an array of them."""
-    quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
-    return "{" + ",".join(f'"{text}"' for text in quoted) + "}"
-
-
-def numbers_in(array: str | None, kind: Callable[[str], N]) -> list[N]:
-    """The numbers of an array as PostgreSQL writes it; an aggregate of no rows is null."""
-    return [] if array is None else list(map(kind, array[1:-1].split(",")))
-
-
 def encoded(unit: Unit) -> bytes:
     """A unit as it is kept beside its text."""
     return msgspec.msgpack.encode(msgspec.structs.replace(unit, body=""))
@@ -458,21 +347,3 @@ def decoded(data: bytes, body: str) -> Unit:
 def translated(sql: str) -> str:
     """A condition of `units.compile_condition` in the dialect of PostgreSQL. It is Clew's own text, without values."""
     return sql.replace("+unit", "unit").replace("?", "%s")
-
-
-def _leaves(expression: Expression) -> Iterable[Expression]:
-    match expression:
-        case Either(parts) | AllOf(parts):
-            return (leaf for part in parts for leaf in _leaves(part))
-        case Without(wanted, _):
-            return _leaves(wanted)
-    return (expression,)
-
-
-def _held(needle: str) -> tuple[str, tuple[str, ...]]:
-    any_of = " OR ".join(f"strpos(streams.{stream}, %s) > 0" for stream in ("body", "title", "compounds"))
-    return f"({any_of})", (needle,) * 3
-
-
-def _joined(word: str, parts: Sequence[tuple[str, tuple[Any, ...]]]) -> tuple[str, tuple[Any, ...]]:
-    return f"({word.join(sql for sql, _ in parts)})", tuple(value for _, values in parts for value in values)

@@ -1,8 +1,8 @@
 """Several prepared statements on one way to the database and back.
 
 psycopg's cursors are for every purpose: what they do for a statement takes longer than the statement itself where one
-record is written. Here libpq is asked directly, as psycopg lets one do. Answers are texts, and so are values; bytes are
-a value as PostgreSQL itself would send it.
+record is written. Here libpq is asked directly, as psycopg lets one do. Values and answers are texts, or bytes as
+PostgreSQL itself would send them.
 """
 
 import hashlib
@@ -34,12 +34,20 @@ class Prepared(NamedTuple):
 class Asked(NamedTuple):
     statement: Prepared
     values: Sequence[str | bytes | None] = ()
+    binary: bool = False
+    """Whether the answer comes as PostgreSQL itself keeps it, rather than as texts."""
 
 
 class Done(NamedTuple):
     said: str
     """What the database says it has done, such as COMMIT."""
-    rows: Answer
+    values: list[tuple[bytes | None, ...]]
+    """The rows, as they came."""
+
+    @property
+    def rows(self) -> Answer:
+        """The rows, as texts."""
+        return [tuple([None if value is None else value.decode() for value in row]) for row in self.values]
 
 
 class _Session:
@@ -135,7 +143,8 @@ def _sent(
             there.send_prepare(name, text.encode())
             steps.append(each.statement)
         formats = [pq.Format.BINARY if isinstance(value, bytes) else pq.Format.TEXT for value in each.values]
-        there.send_query_prepared(name, [None if value is None else _encoded(value) for value in each.values], formats)
+        values = [None if value is None else _encoded(value) for value in each.values]
+        there.send_query_prepared(name, values, formats, pq.Format.BINARY if each.binary else pq.Format.TEXT)
         steps.append(each)
     there.pipeline_sync()
     _flush(there)
@@ -197,8 +206,5 @@ def _error(result: "pq.abc.PGresult") -> psycopg.Error:
 
 def _done(result: "pq.abc.PGresult") -> Done:
     columns = range(result.nfields)
-    rows = [
-        tuple([None if (value := result.get_value(row, column)) is None else value.decode() for column in columns])
-        for row in range(result.ntuples)
-    ]
+    rows = [tuple([result.get_value(row, column) for column in columns]) for row in range(result.ntuples)]
     return Done((result.command_status or b"").decode(), rows)
