@@ -87,8 +87,6 @@ class Context:
         """Has embeddings made in the background for texts that were indexed."""
         self.renewed_after: Callable[[StoreCorrupt], bool] = lambda error: False
         """Whether an error came from a file that is derived and made anew, so that asking again helps."""
-        self.searches_here: Callable[[], bool] = lambda: False
-        """Whether the search index is in a database, in whose place one on this machine answers from now on."""
         self.rebuild_index: Callable[[], object] = lambda: None
         """Throws the search index away and makes it anew."""
         self.drafted_nodes: Callable[[], Mapping[str, Node | None]] = dict

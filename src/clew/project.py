@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_MOST_INDEXED_HERE = 100_000
-
 
 class Project:
     def __init__(self, config: Config, *, drafts: bool = True) -> None:
@@ -80,17 +78,11 @@ class Project:
         context.engine = lambda: self.index.engine
         context.make_vectors = self._make_vectors
         context.renewed_after = lambda error: self.index.renewed_after(error) or self.memory.renewed_after(error)
-        context.searches_here = self._searches_here
         context.rebuild_index = lambda: self.index.rebuild()
         context.drafted_nodes = lambda: self.mutations.as_filed()
         context.drafted_paths = lambda: self.mutations.drafted_paths()
         context.attach_drafts = self._open_mutations
         context.warm = lambda: self.trace.warm()
-
-    def _searches_here(self) -> bool:
-        """Where the index is in a database that does not answer: whether one on this machine answers in its place. To
-        fill that with a large memory would take longer than anybody waits."""
-        return self.memory.count() <= _MOST_INDEXED_HERE and self.index.searches_here()
 
     # What a project is made of
 

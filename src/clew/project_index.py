@@ -37,7 +37,6 @@ from clew.search.index import Written
 from clew.search.lexical.query import is_searchable, parse_query
 from clew.search.question import IndexState, Question, RankedUnit
 from clew.search.rank.ranking import Rankings
-from clew.search.standby import Standby, sweep
 from clew.search.units import Scope, Unit
 from clew.trace.find.keywords import content
 from clew.trace.find.search import Relevance
@@ -109,9 +108,6 @@ class ProjectIndex:
         self._rest_until = 0.0
         self.problem: str | None = None
         """Why there is no index, if so."""
-        self._in_database = False
-        self._standby: Standby | None = None
-        """What answers while the database of the index does not."""
         self._engine: SearchEngine | None = self._opened()
         self._keeper = IndexKeeper(lambda: self.engine, self._store)
 
@@ -119,7 +115,6 @@ class ProjectIndex:
         self._keeper.close()
         with self._lock:
             self._closed = True
-            self._end_standby()
             if self._engine is not None:
                 self._engine.close()
 
@@ -127,11 +122,6 @@ class ProjectIndex:
     def engine(self) -> SearchEngine | None:
         """The engine; None, with the reason in `problem`, where there is none. What kept it away may pass: once in a
         while it is looked for again, by one at a time, and nobody else waits for that."""
-        if (standby := self._standby) is not None:
-            if standby.answers:
-                return standby.engine
-            if standby.is_over:
-                self._end_standby()
         if self._engine is None and time.monotonic() >= self._rest_until and self._lock.acquire(blocking=False):
             try:
                 if self._engine is None and not self._closed:
@@ -290,26 +280,6 @@ class ProjectIndex:
             self._keeper.wake()
         return True
 
-    # Implements: REQ-d00492-C
-    def searches_here(self) -> bool:
-        """Whether the index is in a database, in whose place one on this machine answers until that does."""
-        with self._lock:
-            if self._closed or not self._in_database:
-                return False
-            try:
-                self._standby = self._standby or Standby(self._folder, self._cursors)
-            except (StoreError, OSError) as error:
-                log.warning("No index on this machine can answer in place of the database: %s", error)
-                return False
-            self._standby.extend()
-        return True
-
-    def _end_standby(self) -> None:
-        with self._lock:
-            standby, self._standby = self._standby, None
-            if standby is not None:
-                standby.close()
-
     def _persistently(self, engine: SearchEngine, question: Callable[[SearchEngine], T]) -> T:
         """The answer of the engine, of the index opened anew, or of one that is made anew."""
         for discard in (False, True):
@@ -361,8 +331,6 @@ class ProjectIndex:
         place = sharing = None
         if self._context.config.store is not None:
             place, sharing = self._of_team()
-            sweep(self._folder)
-        self._in_database = place is not None
         return SearchEngine(
             self._folder,
             cursors=self._cursors,

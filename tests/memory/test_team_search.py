@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from mcp.shared.exceptions import MCPError
 from tests.contract.memory_client import WHY, Memory, remembering, write_project
-from tests.in_process import run
 from tests.memory.hook_host import Host
 from tests.memory.test_purge import OTHER, SECRET, TEXT, holding, owner, take_out
 from tests.postgres import OwnPostgres, Postgres
@@ -19,7 +18,6 @@ from clew.config import load
 from clew.errors import StoreError
 from clew.memory.model import BYTES_LEFT, PENDING, PURGES
 from clew.project import Project
-from clew.search import standby
 from clew.store.team import schema_of
 from clew.surfaces.cli.main import main
 from clew.trust import user_configuration
@@ -478,12 +476,11 @@ def test_a_purge_is_left_to_whoever_is_at_it_and_finished_by_the_next_start_afte
 
 
 # Verifies: REQ-d00492-C
-@pytest.mark.parametrize("engine", ENGINES)
 def test_reading_goes_on_while_the_database_is_gone_and_the_servers_agree_again_afterwards(
-    own_postgres: OwnPostgres, checkouts: tuple[Path, Path], engine: str, monkeypatch: pytest.MonkeyPatch
+    own_postgres: OwnPostgres, checkouts: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own_postgres.execute("CREATE DATABASE team TEMPLATE clew_template")
-    team(own_postgres.url("team"), checkouts, engine, monkeypatch)
+    team(own_postgres.url("team"), checkouts, "files", monkeypatch)
     with remembering(checkouts[0]) as one, remembering(checkouts[1]) as other:
         made = one.store(OTHER)
         assert eventually(lambda: made in other.ids("how are ropes coiled"))
@@ -497,40 +494,7 @@ def test_reading_goes_on_while_the_database_is_gone_and_the_servers_agree_again_
         own_postgres.start()
         later = _stored(one, "The tide table hangs in the lamp room.")
         assert eventually(lambda: later in other.ids("where is the tide table"))
-        assert eventually(lambda: "does not answer" not in notes(other))
-
-
-# Verifies: REQ-d00492-B, REQ-d00492-C
-def test_documents_are_found_while_the_database_is_gone_and_what_was_indexed_for_that_does_not_stay(
-    own_postgres: OwnPostgres, checkouts: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(standby, "KEPT_SECONDS", 0.0)
-    own_postgres.execute("CREATE DATABASE team TEMPLATE clew_template")
-    team(own_postgres.url("team"), checkouts, "database", monkeypatch)
-    (checkouts[0] / "docs").mkdir()
-    (checkouts[0] / "docs" / "ropes.md").write_text("# Ropes\n\nEvery rope is dried before it is coiled.\n")
-    folder = checkouts[0] / ".clew" / "search"
-
-    def made_for_that() -> list[Path]:
-        return list(folder.glob("standby-*"))
-
-    with remembering(checkouts[0]) as one:
-        one.store(OTHER)
-        own_postgres.kill()
-        done = run(checkouts[0], "search", "is the rope dried")
-        assert (done.returncode, "dried before" in done.stdout) == (0, True)
-        assert "searched on this machine, by words" in done.stdout + done.stderr
-        assert made_for_that() == []
-        left = folder / "standby-of-a-killed-process"
-        left.mkdir()
-        assert one.ids("how are ropes coiled")
-        # Another process has one of its own, and leaves that of others alone.
-        assert (len(made_for_that()), left.exists()) == (1, False)
-        assert "dried before" in run(checkouts[0], "search", "is the rope dried").stdout
-        assert one.ids("how are ropes coiled")
-        own_postgres.start()
-        assert eventually(lambda: "does not answer" not in notes(one))
-        assert made_for_that() == []
+        assert "does not answer" not in notes(other)
 
 
 # Verifies: REQ-d00483-J

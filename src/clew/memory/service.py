@@ -18,7 +18,7 @@ from clew.memory.cognition.gauges.modulators import Moods, note_reward, note_sea
 from clew.memory.cognition.learning.observations import Observations
 from clew.memory.curation.curate import Curator
 from clew.memory.curation.merge import Merger
-from clew.memory.model import EXCHANGES, MEMORIES, MIRRORS, Origin, Trust
+from clew.memory.model import EXCHANGES, MIRRORS, Origin, Trust
 from clew.memory.places import Places
 from clew.memory.pulse import Pulse, Pulses
 from clew.memory.recall.ranking import Recall
@@ -80,13 +80,6 @@ class MemoryService:
         if self._home.made is not None:
             return True
         return is_there(self.context) if self.context.config.store is None else self.context.shared is not None
-
-    def count(self) -> int:
-        """How many memories there are; 0 where none can be read."""
-        try:
-            return self.home.store.count(MEMORIES) if self.exists else 0
-        except StoreError:
-            return 0
 
     @property
     def units(self) -> MemoryUnits:

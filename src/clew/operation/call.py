@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 import msgspec
 from msgspec import structs
 
-from clew.errors import Cancelled, ClewError, InvalidArgument, StoreCorrupt, StoreUnreachable, TimedOut
+from clew.errors import Cancelled, ClewError, InvalidArgument, StoreCorrupt, TimedOut
 from clew.operation.budget import EVERYTHING, Budget, fit
 from clew.operation.declare import Freshness, Operation, ResourceRef, Toolset, result_of
 from clew.operation.flagging import flagged_places, note_of, with_flags
@@ -278,9 +278,6 @@ def _performed(request: Operation, call: Call, *, bounded: bool) -> Any:
         if about.writes:
             # What a call has written already, it would write twice.
             raise StoreCorrupt(error.message, hint=_MADE_ANEW, data=error.data) from error
-    except StoreUnreachable:
-        if about.writes or call.project is None or not call.project.context.searches_here():
-            raise
     return _tried(request, call, shaped, bounded=bounded)
 
 

@@ -88,11 +88,10 @@ class SearchEngine:
         rankings: Rankings | None = None,
         place: Place | None = None,
         sharing: Sharing | None = None,
-        note: str | None = None,
     ) -> None:
         """`rankings` are those of an engine on the same folder before, whose further pages this one goes on with.
         Without a `place`, units and vectors are kept in files in the folder; `sharing` are the embeddings that several
-        servers have together. Every answer has the `note`."""
+        servers have together."""
         self.folder = folder
         self.recipes = recipes
         self._cursors = cursors
@@ -104,17 +103,11 @@ class SearchEngine:
         self._dense: Meanings = place.meanings
         self._known = _Known("", streams_kept=0)
         self._rankings = rankings if rankings is not None else Rankings()
-        self._notes = () if note is None else (note,)
 
     def close(self) -> None:
         self.units.close()
         if self._sharing is not None:
             self._sharing.close()
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What limits every answer."""
-        return (*self.units.notes, *self._notes)
 
     @property
     def is_replaced(self) -> bool:
@@ -196,7 +189,7 @@ class SearchEngine:
     def state(self) -> IndexState:
         with self.units.asked() as reading:
             state = self._dense.state(reading)
-        return msgspec.structs.replace(state, notes=(*state.notes, *self.notes))
+        return msgspec.structs.replace(state, notes=(*state.notes, *self.units.notes))
 
     def version(self) -> str:
         """Differs after every change of what a search could answer."""
@@ -237,7 +230,7 @@ class SearchEngine:
             limit_reason=page.limit_reason,
             corrections=kept.corrections,
             reason=_TOO_SMALL if page.end == offset < len(kept.units) else kept.reason,
-            notes=_once(kept.notes, described.notes, self.notes),
+            notes=_once(kept.notes, described.notes, self.units.notes),
             indexed=described.describe(),
         )
 
@@ -264,7 +257,7 @@ class SearchEngine:
             units=kept.units,
             matched=kept.matched,
             reason=kept.reason,
-            notes=_once(kept.notes, described.notes, self.notes),
+            notes=_once(kept.notes, described.notes, self.units.notes),
             indexed=described.describe(),
         )
 
