@@ -476,17 +476,19 @@ def test_a_purge_is_left_to_whoever_is_at_it_and_finished_by_the_next_start_afte
 
 
 # Verifies: REQ-d00492-C
+@pytest.mark.parametrize("engine", ENGINES)
 def test_reading_goes_on_while_the_database_is_gone_and_the_servers_agree_again_afterwards(
-    own_postgres: OwnPostgres, checkouts: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+    own_postgres: OwnPostgres, checkouts: tuple[Path, Path], engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own_postgres.execute("CREATE DATABASE team TEMPLATE clew_template")
-    team(own_postgres.url("team"), checkouts, "files", monkeypatch)
+    team(own_postgres.url("team"), checkouts, engine, monkeypatch)
     with remembering(checkouts[0]) as one, remembering(checkouts[1]) as other:
         made = one.store(OTHER)
         assert eventually(lambda: made in other.ids("how are ropes coiled"))
         own_postgres.kill()
         assert made in other.ids("how are ropes coiled")
-        assert made in one.ids("how are ropes coiled")
+        assert one.ids("how are ropes coiled")[0] == made
+        assert one.ids("what is a lighthouse built of") == []
         for memory in (one, other):
             assert eventually(lambda memory=memory: "does not answer" in notes(memory))  # type: ignore[misc]
         with pytest.raises(MCPError, match="cannot be reached"):
@@ -494,7 +496,34 @@ def test_reading_goes_on_while_the_database_is_gone_and_the_servers_agree_again_
         own_postgres.start()
         later = _stored(one, "The tide table hangs in the lamp room.")
         assert eventually(lambda: later in other.ids("where is the tide table"))
-        assert "does not answer" not in notes(other)
+        assert eventually(lambda: "does not answer" not in notes(other))
+
+
+# Verifies: REQ-d00492-C
+def test_without_an_index_a_search_by_words_sees_what_one_with_an_index_sees(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = (
+        {"query": "how are ropes coiled"},
+        {"query": "coiling a rope", "filters": {"tags": ["deck"]}},
+        {"query": "how are ropes coiled", "filters": {"tags": ["nowhere"]}},
+        {"query": "ropes in the cellar", "perspective_lock": {"exclude_agent_ids": ["planner"]}},
+        {"query": "what is a lighthouse built of"},
+    )
+    with (root / "clew.toml").open("a", encoding="utf-8") as settings:
+        settings.write('\n[embedder]\nkind = "none"\n')
+    with remembering(root) as memory:
+        memory.store("Nobody sees the rope of the spy.", agent_id="spy", metadata={"visibility": "private"})
+        memory.store(OTHER, tags=["deck"], agent_id="planner")
+        memory.store("Old ropes lie in the cellar.", agent_id="planner")
+        memory.store("Lamps burn at night.")
+        by_index = [set(memory.ids(**each)) for each in asked]
+        assert [len(found) for found in by_index] == [2, 1, 0, 0, 0]
+        monkeypatch.setattr(memory.project.context, "engine", lambda: None)
+        assert [set(memory.ids(**each)) for each in asked] == by_index
+        assert "looked through, by words" in notes(memory)
+        rarest = memory.ids("are lamps or ropes in the cellar")
+        assert memory("search_graph", query="cellar", include_content=True)["results"][0]["node_id"] == rarest[0]
 
 
 # Verifies: REQ-d00483-J

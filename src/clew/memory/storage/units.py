@@ -4,12 +4,12 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from clew.context import Context
-from clew.errors import StoreCorrupt, StoreError
+from clew.errors import StoreCorrupt, StoreError, StoreUnreachable
 from clew.memory.model import LONGEST_QUERY, MEMORIES, Kind, Memory
 from clew.memory.scope import PERSON, Asker
 from clew.memory.storage.home import Home
@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from clew.search.embed.embedder import Vectors
     from clew.search.engine import SearchEngine
     from clew.search.purging import Sought
-    from clew.search.question import RankedUnit
+    from clew.search.question import Question, RankedUnit
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 PART = "memory"
 EPISODES = "episode"
@@ -34,6 +36,7 @@ _PAGE = 1_000
 _TELLING = 12
 """Words by which memories like a text are looked for."""
 _PREFIX = f"{PART}:"
+_WITHOUT_INDEX = "The search index cannot be asked now: all memories were looked through, by words."
 _EVERYBODY = ""
 """Stands in a unit for the agent whose memory it is, where all may see it."""
 
@@ -66,8 +69,13 @@ class MemoryUnits:
         self._lock = threading.Lock()
 
     def engine(self) -> "SearchEngine | None":
-        """The search engine, with every memory in it; None where there is none. Answers name the damaged ones."""
-        return self._in_step(self._home.damage)
+        """The search engine, with every memory in it; None where there is none, or where it is in a database that does
+        not answer. Answers name the damaged ones."""
+        try:
+            return self._in_step(self._home.damage)
+        except StoreUnreachable as error:
+            log.debug("The search index cannot be asked: %s", error)
+            return None
 
     def _in_step(self, damage: Damaged) -> "SearchEngine | None":
         engine = self._context.engine()
@@ -181,7 +189,7 @@ class MemoryUnits:
         """The memories that are most like a text, which is no query: what it quotes or excludes means nothing, and of
         its words only those that tell most are looked for. `id` is the memory whose text it is, if any."""
         engine = self.engine()
-        words = "" if engine is None else engine.telling_words(text[:LONGEST_QUERY], _TELLING)
+        words = self._answered(engine, lambda engine: engine.telling_words(text[:LONGEST_QUERY], _TELLING)) or ""
         return self._ranked(engine, text, asker, recipe="alike", words=words, like=None if id is None else unit_id(id))
 
     def _ranked(
@@ -199,8 +207,6 @@ class MemoryUnits:
     ) -> tuple[list[Found], tuple[str, ...]]:
         from clew.search.question import Question
 
-        if engine is None:
-            return [], ("There is no search index, so memories are not ranked.",)
         agents = None if asker.is_owner else (_EVERYBODY, *((asker.agent,) if asker.agent else ()))
         question = Question(
             text=text,
@@ -210,23 +216,48 @@ class MemoryUnits:
             filters=Filters(tags=tags),
             recipe=recipe,
         )
-        ranking = engine.rank(question, check=check)
-        return [Found(unit.id.removeprefix(_PREFIX), unit) for unit in ranking.units], ranking.notes
+        units, notes = self._answered(engine, lambda engine: _ranked_by(engine, question, check)) or (
+            self._by_words(question, check),
+            (_WITHOUT_INDEX,),
+        )
+        return [Found(unit.id.removeprefix(_PREFIX), unit) for unit in units], notes
+
+    def _answered(self, engine: "SearchEngine | None", ask: "Callable[[SearchEngine], T]") -> "T | None":
+        """What the engine says; None where there is none, or where it is in a database that does not answer."""
+        try:
+            return None if engine is None else ask(engine)
+        except StoreUnreachable as error:
+            log.debug("The search index cannot be asked: %s", error)
+            return None
+
+    # Implements: REQ-d00492-C
+    def _by_words(self, question: "Question", check: Callable[[], None]) -> "Sequence[RankedUnit]":
+        """The memories of the store that hold words of a question: all are looked at, one after the other."""
+        from clew.memory.storage.scan import Words
+
+        words = Words(question)
+        store, damage = self._home.store, self._home.damage
+        page = store.scan(MEMORIES, limit=_PAGE, damaged=damage)
+        while page:
+            check()
+            words.look_at(unit_of(msgspec.convert(record.data, Memory)) for record in page)
+            page = store.scan(MEMORIES, after=page[-1].id, limit=_PAGE, damaged=damage)
+        return words.ranked()
 
     def likeness(self, query: str, ids: Iterable[str]) -> dict[str, float]:
         """How near in meaning to a query some memories are; only of those that have a vector by now."""
-        engine = self._context.engine()
-        found = {} if engine is None else engine.likeness(query, map(unit_id, ids))
+        wanted = [*map(unit_id, ids)]
+        found = self._answered(self._context.engine(), lambda engine: engine.likeness(query, wanted)) or {}
         return {id.removeprefix(_PREFIX): cosine for id, cosine in found.items()}
 
     def rarities(self, terms: Iterable[str]) -> dict[str, float]:
-        engine = self._context.engine()
-        return dict.fromkeys(terms, 1.0) if engine is None else engine.rarities(dict.fromkeys(terms))
+        wanted = dict.fromkeys(terms, 1.0)
+        return self._answered(self._context.engine(), lambda engine: engine.rarities(wanted)) or wanted
 
     def vectors_of(self, ids: Iterable[str]) -> "dict[str, Vectors]":
         """The vectors of those of the memories that have one by now."""
-        engine = self.engine()
-        known = {} if engine is None else engine.vectors_of(unit_id(id) for id in ids)
+        wanted = [*map(unit_id, ids)]
+        known = self._answered(self.engine(), lambda engine: engine.vectors_of(wanted)) or {}
         return {id.removeprefix(_PREFIX): vector for id, vector in known.items()}
 
     def vectors(self, texts: Sequence[str]) -> "Vectors | None":
@@ -234,6 +265,13 @@ class MemoryUnits:
         engine = self._context.engine()
         embedder = engine.spaces.configured() if engine is not None else None
         return None if embedder is None or not texts else embedder.embed(texts)
+
+
+def _ranked_by(
+    engine: "SearchEngine", question: "Question", check: Callable[[], None]
+) -> "tuple[Sequence[RankedUnit], tuple[str, ...]]":
+    ranking = engine.rank(question, check=check)
+    return ranking.units, ranking.notes
 
 
 def unit_id(id: str) -> str:
