@@ -510,8 +510,6 @@ def test_without_an_index_a_search_by_words_sees_what_one_with_an_index_sees(
         {"query": "ropes in the cellar", "perspective_lock": {"exclude_agent_ids": ["planner"]}},
         {"query": "what is a lighthouse built of"},
     )
-    with (root / "clew.toml").open("a", encoding="utf-8") as settings:
-        settings.write('\n[embedder]\nkind = "none"\n')
     with remembering(root) as memory:
         memory.store("Nobody sees the rope of the spy.", agent_id="spy", metadata={"visibility": "private"})
         memory.store(OTHER, tags=["deck"], agent_id="planner")
