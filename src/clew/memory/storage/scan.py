@@ -13,15 +13,13 @@ _MOST_FOUND = 200
 _MOST_TERMS = 64
 
 
-class Words:
+class WordScan:
     """Looks for the words of a question. What it may see follows from its scope and filters."""
 
     def __init__(self, question: Question) -> None:
         self._scope, self._filters = question.scope, question.filters
         words = keywords(question.words or question.text)
         self._terms = frozenset([term for word in words for term in terms(word)][:_MOST_TERMS])
-        # A word begins as its stem does, but for the last letter: what holds none of these need not be cut into words.
-        self._beginnings = tuple({term[: max(1, len(term) - 1)] for term in self._terms})
         self._seen = 0
         self._held: dict[str, frozenset[str]] = {}
 
@@ -30,12 +28,8 @@ class Words:
             if not self._may_see(unit):
                 continue
             self._seen += 1
-            said = f"{unit.title}\n{unit.body}"
-            folded = said.casefold()
-            if any(beginning in folded for beginning in self._beginnings):
-                held = self._terms.intersection(terms(said))
-                if held:
-                    self._held[unit.id] = held
+            if held := self._terms.intersection(terms(f"{unit.title}\n{unit.body}")):
+                self._held[unit.id] = held
 
     def ranked(self) -> list[RankedUnit]:
         """The best first: the more words a unit holds and the fewer others hold them, the better."""

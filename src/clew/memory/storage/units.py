@@ -164,11 +164,15 @@ class MemoryUnits:
         return (unit_of(msgspec.convert(record.data, Memory)) for record in records)
 
     def _scanned(self, wanted: frozenset[str], damaged: Damaged) -> Iterator[Record]:
-        """Many records, page by page: a new index is filled with all of them."""
+        """Many records: a new index is filled with all of them."""
+        return (record for page in self._pages(damaged) for record in page if record.id in wanted)
+
+    def _pages(self, damaged: Damaged) -> Iterator[Sequence[Record]]:
+        """All records, some at a time."""
         store = self._home.store
         page = store.scan(MEMORIES, limit=_PAGE, damaged=damaged)
         while page:
-            yield from (record for record in page if record.id in wanted)
+            yield page
             page = store.scan(MEMORIES, after=page[-1].id, limit=_PAGE, damaged=damaged)
 
     def rank(
@@ -233,16 +237,13 @@ class MemoryUnits:
     # Implements: REQ-d00492-C
     def _by_words(self, question: "Question", check: Callable[[], None]) -> "Sequence[RankedUnit]":
         """The memories of the store that hold words of a question: all are looked at, one after the other."""
-        from clew.memory.storage.scan import Words
+        from clew.memory.storage.scan import WordScan
 
-        words = Words(question)
-        store, damage = self._home.store, self._home.damage
-        page = store.scan(MEMORIES, limit=_PAGE, damaged=damage)
-        while page:
+        scan = WordScan(question)
+        for page in self._pages(self._home.damage):
             check()
-            words.look_at(unit_of(msgspec.convert(record.data, Memory)) for record in page)
-            page = store.scan(MEMORIES, after=page[-1].id, limit=_PAGE, damaged=damage)
-        return words.ranked()
+            scan.look_at(unit_of(msgspec.convert(record.data, Memory)) for record in page)
+        return scan.ranked()
 
     def likeness(self, query: str, ids: Iterable[str]) -> dict[str, float]:
         """How near in meaning to a query some memories are; only of those that have a vector by now."""
