@@ -86,12 +86,12 @@ def _remember(root: Path) -> None:
     program = f"""
 from pathlib import Path
 from clew.memory.writing.admit import Note
-from clew.memory.scope import Asker
+from clew.memory.scope import Viewer
 from clew.memory.service import MemoryView
 from clew.project import Project
 
 project = Project.open(Path({str(root)!r}))
-view = MemoryView(project.memory, Asker(folder=project.memory.home.inside))
+view = MemoryView(project.memory, Viewer(folder=project.memory.home.inside))
 for number in range({MEMORIES}):
     text = f"Requirements of part {{number}} are counted by rule {{number * 7}}."
     view.store(Note(text, "For the benchmark"))

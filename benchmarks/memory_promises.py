@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from clew.memory.model import MEMORIES
-from clew.memory.scope import Asker
+from clew.memory.scope import Viewer
 from clew.memory.service import MemoryView
 from clew.memory.storage.library import Library
 from clew.memory.writing.admit import Note
@@ -120,7 +120,7 @@ def _writes_of_its_own() -> tuple[str, int]:
         created = sum(view.store(Note(content=text, rationale=WHY)).created for text in texts)
         store = project.memory.home.store
         deleted = sum(event.after is None for event in store.events(collection=MEMORIES))
-        kept = view.library.index.count(view.asker)
+        kept = view.library.index.count(view.viewer)
     return f"memories merged or deleted by themselves, of {created}", deleted + created - kept
 
 
@@ -134,7 +134,7 @@ def _leaks() -> tuple[str, int]:
         service = project.memory
         ids: dict[str, str] = {}
         for at, agent in enumerate(AGENTS * 10):
-            view = MemoryView(service, Asker(agent=agent, session=f"s-{agent}"))
+            view = MemoryView(service, Viewer(agent=agent, session=f"s-{agent}"))
             note = Note(
                 content=f"{agent} noted number {at} about tides.", rationale=WHY, metadata={"visibility": "private"}
             )
@@ -143,13 +143,13 @@ def _leaks() -> tuple[str, int]:
             lambda library, id: set(library.get_many(ids)),
             lambda library, id: {memory.id for memory, _ in library.latest(50)},
             lambda library, id: {
-                found for found, _ in library.index.with_prefix(id.replace("-", "")[:8], library.asker)
+                found for found, _ in library.index.with_prefix(id.replace("-", "")[:8], library.viewer)
             },
-            lambda library, id: set(library.index.visible((id,), library.asker)),
+            lambda library, id: set(library.index.visible((id,), library.viewer)),
         )
         for _ in range(READS):
             agent = draw.choice((*AGENTS, None))
-            library = Library(service.home, Asker(agent=agent))
+            library = Library(service.home, Viewer(agent=agent))
             seen = draw.choice(reads)(library, draw.choice(list(ids)))
             wrong += any(ids[id] != agent for id in seen)
     return f"private memories shown to others, in {READS:,} reads", wrong

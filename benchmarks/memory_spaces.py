@@ -100,7 +100,7 @@ def measure(folder: Path, tally: dict[str, list[float]], said: list[int]) -> Non
 
 
 def _ask(view: MemoryView, text: str, wanted: set[str], tally: dict[str, list[float]], said: list[int]) -> None:
-    ranked = view.units.rank(text, view.asker)[0][:CANDIDATES]
+    ranked = view.units.rank(text, view.viewer)[0][:CANDIDATES]
     memories = list(view.library.get_many([each.id for each in ranked]).values())
     asked = as_memory(text, max((memory.recorded_at for memory in memories), default=""))
     best = max((each.lexical or 0.0 for each in ranked), default=0.0)

@@ -41,7 +41,7 @@ def main() -> None:
     opening = Stopwatch()
     with opening.sample():
         project = Project.open(folder)
-        count = project.memory.home.index.count(project.memory.view(Call(project, ())).asker)
+        count = project.memory.home.index.count(project.memory.view(Call(project, ())).viewer)
     asking = _Asking(project)
     asking.read(rounds)
     asking.recall(rounds)
@@ -67,7 +67,7 @@ class _Asking:
         self._call = Call(project, tuple(self._tools.values()))
         view = project.memory.view(self._call)
         draw = random.Random(3)
-        total = view.library.index.count(view.asker)
+        total = view.library.index.count(view.viewer)
         self._memories: list[Memory] = [
             memory for _ in range(8) for memory, _ in view.library.latest(40, offset=draw.randrange(total // 2))
         ]

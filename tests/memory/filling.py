@@ -6,7 +6,7 @@ from typing import Any
 from tests.contract.memory_client import WHY
 
 from clew.memory.model import Kind, Link, LinkKind, Memory, Origin, Scope, new_id
-from clew.memory.scope import Asker
+from clew.memory.scope import Viewer
 from clew.memory.service import MemoryView
 from clew.memory.writing.admit import title_of
 from clew.project import Project
@@ -30,8 +30,8 @@ SHIPS = (
 )
 
 
-def view_of(project: Project, asker: Asker | None = None) -> MemoryView:
-    return MemoryView(project.memory, asker or Asker())
+def view_of(project: Project, viewer: Viewer | None = None) -> MemoryView:
+    return MemoryView(project.memory, viewer or Viewer())
 
 
 def at(project: Project, moment: datetime) -> None:

@@ -11,16 +11,16 @@ from tests.contract.memory_client import WHY, remembering, write_project
 
 from clew.memory.model import MEMORIES
 from clew.memory.recall import ranking
-from clew.memory.scope import Asker, Filters
+from clew.memory.scope import Filters, Viewer
 from clew.memory.service import MemoryView
-from clew.memory.storage.units import Found, MemoryUnits
+from clew.memory.storage.units import MemoryUnits, RankedMemory
 
 
 # Verifies: REQ-d00305-D
 def test_what_was_edited_since_a_time_is_shown_as_it_was_then(tmp_path: Path) -> None:
     with remembering(write_project(tmp_path / "harbour")) as memory:
         id = memory.store("Lamps burn whale oil at night.")
-        view = MemoryView(memory.project.memory, Asker(is_owner=True), is_person=True)
+        view = MemoryView(memory.project.memory, Viewer(is_owner=True), is_person=True)
         then = memory.project.memory.home.store.events(collection=MEMORIES, id=id)[-1].at
         view.curator.edit(id, "Lamps burn gas at night.", WHY)
         said = []
@@ -37,7 +37,7 @@ def test_what_was_edited_since_a_time_is_found_by_what_it_said_then(
     with remembering(write_project(tmp_path / "harbour")) as memory:
         memory.store("Ferry tickets cost nine crowns.")
         id = memory.store("Captain Zebedee leaves at noon.", tags=["ferry"])
-        view = MemoryView(memory.project.memory, Asker(is_owner=True), is_person=True)
+        view = MemoryView(memory.project.memory, Viewer(is_owner=True), is_person=True)
         then = memory.project.memory.home.store.events(collection=MEMORIES, id=id)[-1].at
         view.curator.edit(id, "The ship sails at midnight.", WHY)
 
@@ -63,7 +63,7 @@ def test_what_was_edited_since_a_time_takes_the_place_of_what_it_said_then(tmp_p
         exact = memory.store("The harbour crane lifts ninety tons of timber.")
         near = [memory.store(f"The harbour crane number {number} is painted.") for number in range(3)]
         later = memory.store("Gulls nest on the roof.")
-        view = MemoryView(memory.project.memory, Asker(is_owner=True), is_person=True)
+        view = MemoryView(memory.project.memory, Viewer(is_owner=True), is_person=True)
         then = memory.project.memory.home.store.events(collection=MEMORIES, id=later)[-1].at
         for id in near:
             view.curator.edit(id, "The wind is strong.", WHY)
@@ -99,14 +99,14 @@ def test_all_that_was_edited_since_a_time_is_found_and_only_some_of_it_compared_
     with remembering(write_project(tmp_path / "harbour")) as memory:
         ids = [memory.store(f"The harbour crane number {number} is painted.") for number in range(30)]
         unlike = memory.store("Gulls nest on the roof.")
-        view = MemoryView(memory.project.memory, Asker(is_owner=True), is_person=True)
+        view = MemoryView(memory.project.memory, Viewer(is_owner=True), is_person=True)
         then = memory.project.memory.home.store.events(collection=MEMORIES, id=unlike)[-1].at
         for id in (*ids, unlike):
             view.curator.edit(id, f"The wind is strong {id}.", WHY)
         if by_meaning:
             memory.store("The harbour crane is painted red.")
             monkeypatch.setattr(MemoryUnits, "vectors", vectors)
-            monkeypatch.setattr(Found, "dense", 0.1)
+            monkeypatch.setattr(RankedMemory, "dense", 0.1)
         ranked, notes = view.recall.rank("harbour crane painted", 50, Filters(as_of=then))
         assert {each.memory.id for each in ranked} == set(ids)
         assert notes == ()
@@ -128,7 +128,7 @@ def test_what_stands_at_a_place_is_narrowed_by_tags_too(tmp_path: Path) -> None:
 def test_what_lost_a_tag_since_is_found_by_it(tmp_path: Path) -> None:
     with remembering(write_project(tmp_path / "harbour")) as memory:
         id = memory.store("Captain Zebedee leaves at noon.", tags=["ferry"])
-        view = MemoryView(memory.project.memory, Asker(is_owner=True), is_person=True)
+        view = MemoryView(memory.project.memory, Viewer(is_owner=True), is_person=True)
         then = memory.project.memory.home.store.events(collection=MEMORIES, id=id)[-1].at
         # As a file of the mirror says it that somebody edited.
         with view.changes.make("edit", view.actor, WHY) as change:

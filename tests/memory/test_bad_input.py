@@ -43,11 +43,11 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 # Verifies: REQ-d00301-E
 def test_halves_of_characters_are_stored_as_replacements(memory: Memory) -> None:
     id = memory.project.memory
-    from clew.memory.scope import Asker
+    from clew.memory.scope import Viewer
     from clew.memory.service import MemoryView
     from clew.memory.writing.admit import Note
 
-    view = MemoryView(id, Asker())
+    view = MemoryView(id, Viewer())
     stored = view.store(Note(content="A lamp \ud800 burns.", rationale=WHY + " \udfff", tags=("a\ud800",)))
     assert view.library.get(stored.node_id).text == "A lamp ? burns."
     assert memory.ids("lamp burns") == [stored.node_id]

@@ -11,7 +11,7 @@ from tests.contract.memory_client import RUNS, WHY, Memory, remembering, write_p
 from clew.memory.listing import listed
 from clew.memory.model import Cite
 from clew.memory.places import Places
-from clew.memory.scope import Asker
+from clew.memory.scope import Viewer
 from clew.memory.service import MemoryView
 from clew.memory.writing.admit import Note
 from clew.project import Project
@@ -178,7 +178,7 @@ def test_a_place_brings_what_is_known_of_its_parts(memory: Memory) -> None:
 
 # Verifies: REQ-d00304-C
 def test_more_memories_than_fit_a_page_are_counted(memory: Memory) -> None:
-    view = MemoryView(memory.project.memory, Asker(is_owner=True), is_person=True)
+    view = MemoryView(memory.project.memory, Viewer(is_owner=True), is_person=True)
     for number in range(105):
         view.writer.store(Note(content=f"Note {number}.", rationale=WHY, about=("src/tides.py",)), view.origin())
     found = listed(view, about="src/tides.py", kind=None, branch=None, forgotten=False, limit=5)

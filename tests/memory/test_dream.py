@@ -20,7 +20,7 @@ from tests.memory.filling import LAMPS, NOW, at, fill, link
 
 from clew.errors import Conflict
 from clew.memory.cognition.dreams import dream, dream_steps
-from clew.memory.cognition.dreams.dream_steps import Found
+from clew.memory.cognition.dreams.dream_steps import StepResult
 from clew.memory.cognition.dreams.recall_check import compare, recall_of
 from clew.memory.model import Kind, LinkKind
 from clew.store import processes
@@ -58,12 +58,12 @@ def test_a_dream_keeps_its_job_alive_during_a_long_step(memory: Memory, monkeypa
     store = memory.project.memory.home.store
     renewals: list[bool] = []
 
-    def long(*_: Any) -> Found:
+    def long(*_: Any) -> StepResult:
         before = store.jobs(limit=1)[0].updated_at
         renewals.append(
             any(store.jobs(limit=1)[0].updated_at > before or threading.Event().wait(0.001) for _ in range(10_000))
         )
-        return Found()
+        return StepResult()
 
     monkeypatch.setitem(dream_steps.STEPS, "replay", long)
     assert dreamt(memory, phase="nrem")["steps_done"] == NREM
@@ -151,10 +151,10 @@ def test_recall_on_saved_questions_is_compared_and_a_drop_takes_the_run_back(
     steady = dreamt(memory)["recall"]
     assert (steady["questions"], steady["before"], steady["after"], steady["taken_back"]) == (6, 1.0, 1.0, False)
 
-    def harmful(view: Any, marks: Any, most: int, give_way: Any) -> Found:
+    def harmful(view: Any, marks: Any, most: int, give_way: Any) -> StepResult:
         # Whatever hides the answers meanwhile: they are no longer among the first ten.
         fill(memory.project, [f"Harbour lamps. Lamps of harbour {n}." for n in range(15)])
-        return Found(links=[dream_steps.linked(ids[0], ids[1], LinkKind.CONTRADICTS, "wrong")])
+        return StepResult(links=[dream_steps.linked(ids[0], ids[1], LinkKind.CONTRADICTS, "wrong")])
 
     monkeypatch.setitem(dream_steps.STEPS, "stale", harmful)
     dropped = dreamt(memory)
@@ -215,11 +215,11 @@ class Held:
         self.begun = threading.Event()
         self.free = threading.Event()
 
-    def __call__(self, view: Any, marks: Any, most: int, give_way: Any) -> Found:
+    def __call__(self, view: Any, marks: Any, most: int, give_way: Any) -> StepResult:
         self.begun.set()
         while not self.free.wait(0.005):
             give_way()
-        return Found(report={"held": True})
+        return StepResult(report={"held": True})
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from tests.contract.memory_client import RUNS, WHY, remembering, write_project
 from clew.derived.file import throw_away
 from clew.errors import InvalidArgument
 from clew.graph.model import EdgeKind, NodeKind
-from clew.memory.scope import Asker
+from clew.memory.scope import Viewer
 from clew.memory.service import MemoryView
 from clew.project import Project
 from clew.store.person import on_behalf_of
@@ -127,19 +127,19 @@ def test_random_reads_never_leak(tmp_path: Path) -> None:
             owners[id] = (agent, private)
         forgotten = chance.sample(list(owners), 4)
         service = memory.project.memory
-        owner = MemoryView(service, Asker(is_owner=True), is_person=True)
-        assert owner.library.index.count(owner.asker) == len(owners)
+        owner = MemoryView(service, Viewer(is_owner=True), is_person=True)
+        assert owner.library.index.count(owner.viewer) == len(owners)
         for id in forgotten:
             owner.curator.forget(id, "obsolete", WHY, soft=True)
         for _ in range(10 * RUNS or 300):
             agent = chance.choice(agents)
             may = {id for id, (whose, private) in owners.items() if not private or whose == agent}
             there = may - set(forgotten)
-            view = MemoryView(service, Asker(agent=agent))
+            view = MemoryView(service, Viewer(agent=agent))
             read = chance.choice(_READS)
             assert read(view, owners) <= (may if read is _tombstones else there), read
         for agent in agents:
-            view = MemoryView(service, Asker(agent=agent))
+            view = MemoryView(service, Viewer(agent=agent))
             assert _latest(view, owners) == {
                 id for id, (whose, private) in owners.items() if not private or whose == agent
             } - set(forgotten)
@@ -158,12 +158,12 @@ def _by_id(view: MemoryView, ids: dict[str, object]) -> set[str]:
 
 
 def _by_prefix(view: MemoryView, ids: dict[str, object]) -> set[str]:
-    found = (view.library.index.with_prefix(id[:8], view.asker) for id in ids)
+    found = (view.library.index.with_prefix(id[:8], view.viewer) for id in ids)
     return {id for several in found for id, forgotten in several if not forgotten}
 
 
 def _by_text(view: MemoryView, ids: dict[str, object]) -> set[str]:
-    found = (view.library.index.with_text(f"Lamp note {number} of the harbour.", view.asker) for number in range(24))
+    found = (view.library.index.with_text(f"Lamp note {number} of the harbour.", view.viewer) for number in range(24))
     return {id for id in found if id is not None}
 
 
@@ -213,7 +213,7 @@ def test_where_many_share_a_store_a_person_sees_what_is_private_to_their_own_age
             memory.store(f"Lamps of {agent}.", agent_id=agent, metadata={"visibility": "private"})
         memory.store("Lamps of all.", agent_id="bob/planner")
         for person, seen in (("ada", {"ada/planner"}), ("bob", {"bob/planner"}), ("eve", set())):
-            view = MemoryView(service, Asker(is_owner=True, principal=person, agent=person), is_person=True)
+            view = MemoryView(service, Viewer(is_owner=True, principal=person, agent=person), is_person=True)
             assert view.actor == f"{person}/person"
             texts = {each.text for each, _ in view.library.latest(10)}
             assert texts == {"Lamps of all.", *(f"Lamps of {agent}." for agent in seen)}
@@ -233,7 +233,7 @@ def test_a_merge_never_shows_more_than_its_sources(tmp_path: Path) -> None:
         mine = memory.store("Lamps burn at night.", agent_id="planner", metadata={"visibility": "private"})
         other = memory.store("Lamps burn at dusk.", agent_id="coder")
         service = memory.project.memory
-        owner = MemoryView(service, Asker(is_owner=True), is_person=True)
+        owner = MemoryView(service, Viewer(is_owner=True), is_person=True)
         with pytest.raises(InvalidArgument, match="somebody else"):
             owner.merger.merge([mine, other], "Lamps", "keep_highest", WHY, force=True)
 

@@ -8,7 +8,7 @@ from tests import in_process
 from tests.contract.memory_client import Memory, remembering, write_project
 
 from clew.errors import InvalidArgument
-from clew.memory.scope import EVERYTHING, Asker
+from clew.memory.scope import EVERYTHING, Viewer
 from clew.memory.service import MemoryView
 from clew.memory.storage.jsonl import exported, imported
 
@@ -16,7 +16,7 @@ SOURCE = {"src/tides.py": "def tide():\n    return 1\n"}
 
 
 def owner(memory: Memory) -> MemoryView:
-    return MemoryView(memory.project.memory, Asker(is_owner=True), is_person=True)
+    return MemoryView(memory.project.memory, Viewer(is_owner=True), is_person=True)
 
 
 def lines(memory: Memory) -> str:

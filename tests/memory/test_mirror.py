@@ -13,7 +13,7 @@ from tests.contract.memory_client import WHY, Memory, remembering, write_project
 from clew.errors import ClewError
 from clew.memory.mirror.markdown import parsed, rendered, said_of
 from clew.memory.mirror.service import Mirror
-from clew.memory.scope import Asker
+from clew.memory.scope import Viewer
 from clew.memory.service import MemoryView
 
 SOURCE = {"src/tides.py": "def tide():\n    return 1\n"}
@@ -33,7 +33,7 @@ def mirror(memory: Memory) -> Mirror:
 
 
 def owner(memory: Memory) -> MemoryView:
-    return MemoryView(memory.project.memory, Asker(is_owner=True), is_person=True)
+    return MemoryView(memory.project.memory, Viewer(is_owner=True), is_person=True)
 
 
 def files(memory: Memory) -> dict[str, Path]:

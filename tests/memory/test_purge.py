@@ -16,7 +16,7 @@ from clew.errors import InvalidArgument, NotFound
 from clew.memory.model import EXCHANGES, MEMORIES, Kind, new_id
 from clew.memory.purge.choose import Wanted, choose
 from clew.memory.purge.service import Purged, purge
-from clew.memory.scope import Asker
+from clew.memory.scope import Viewer
 from clew.memory.service import MemoryView
 from clew.project import Project
 from clew.search.units import Unit
@@ -59,7 +59,7 @@ def memory(root: Path) -> Iterator[Memory]:
 
 
 def owner(project: Project) -> MemoryView:
-    return MemoryView(project.memory, Asker(is_owner=True), is_person=True)
+    return MemoryView(project.memory, Viewer(is_owner=True), is_person=True)
 
 
 def take_out(project: Project, **wanted: object) -> Purged:

@@ -18,7 +18,7 @@ from tests.contract.memory_client import RUNS, WHY, remembering, write_project
 from clew.errors import WouldCycle
 from clew.memory.curation.curate import Annotations
 from clew.memory.model import LINKS, MEMORIES
-from clew.memory.scope import Asker
+from clew.memory.scope import Viewer
 from clew.memory.service import MemoryView
 from clew.memory.writing.admit import Note
 from clew.project import Project
@@ -121,7 +121,7 @@ PARTS = 4 if RUNS else 1
 def test_any_sequence_of_changes_is_undone_in_reverse(tmp_path_factory: Any, part: int) -> None:
     root = write_project(tmp_path_factory.mktemp("undo"))
     project = Project.open(root)
-    view = MemoryView(project.memory, Asker())
+    view = MemoryView(project.memory, Viewer())
 
     @seed(part)
     @settings(max_examples=RUNS // PARTS or 10)
@@ -161,7 +161,7 @@ def test_any_sequence_of_changes_is_undone_in_reverse(tmp_path_factory: Any, par
 # Verifies: REQ-d00323-A
 def test_a_cascade_undoes_what_was_changed_since(tmp_path: Path) -> None:
     with remembering(write_project(tmp_path / "harbour")) as memory:
-        view = MemoryView(memory.project.memory, Asker())
+        view = MemoryView(memory.project.memory, Viewer())
         ids = [memory.store(f"Lamps {number} burn at night.") for number in range(3)]
         before = dump(view)
         named = {"merge_strategy": "concatenate", "rationale": WHY, "force_merge": True}

@@ -14,7 +14,7 @@ from tests.mcp_client import Options, start_server
 from tests.transports.conftest import PATIENCE, FakeClock, Listener
 
 from clew.memory.cognition.dreams import dream_steps
-from clew.memory.cognition.dreams.dream_steps import Found
+from clew.memory.cognition.dreams.dream_steps import StepResult
 from clew.project import Project
 from clew.surfaces.mcp.transports.http import serve_http
 from clew.surfaces.mcp.transports.settings import HttpSettings
@@ -76,8 +76,8 @@ class HeldDream:
         self.begun, self.free = threading.Event(), threading.Event()
         monkeypatch.setitem(dream_steps.STEPS, "links", self._links)
 
-    def _links(self, view: Any, marks: Any, most: int, give_way: Any) -> Found:
+    def _links(self, view: Any, marks: Any, most: int, give_way: Any) -> StepResult:
         self.begun.set()
         while not self.free.wait(0.005):
             give_way()
-        return Found(report={"held": True})
+        return StepResult(report={"held": True})

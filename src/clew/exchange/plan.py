@@ -26,7 +26,14 @@ from clew.exchange import results
 from clew.exchange.imports_file import ImportRecord, Kept, left_over, whole
 from clew.exchange.model import Exchange, Item, Relation, attribute, checked, is_same, refuse_circles, version_of
 from clew.exchange.places.place import Place, Placing
-from clew.exchange.renames import find_renamed, followed, labels_by_record, labels_by_text, labels_to_record, with_ids
+from clew.exchange.renames import (
+    find_renamed,
+    labels_by_record,
+    labels_by_text,
+    labels_to_record,
+    with_ids,
+    with_new_names,
+)
 from clew.text.display import shortened
 from clew.text.hashing import content_hash
 
@@ -76,7 +83,7 @@ def plan_import(
     here = [place.items() for place in places]
     every = {id: item for known in here for id, item in known.items()}
     renamed = find_renamed(every, records, wishes.name, {item.id: item for item in items})
-    records = followed(records, renamed, wishes.name)
+    records = with_new_names(records, renamed, wishes.name)
     shares: list[list[Item]] = [[] for _ in places]
     for item in items:
         record = records.get((wishes.name, item.id))

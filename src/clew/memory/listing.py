@@ -7,7 +7,7 @@ import msgspec
 from clew.errors import NotFound
 from clew.memory.model import Memory
 from clew.memory.recall.block import is_injectable
-from clew.memory.recall.ranking import Standing
+from clew.memory.recall.ranking import Validity
 from clew.memory.scope import BY_ID, Filters
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class ListedMemory(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     title: str
     recorded_at: str
-    standing: Standing | None
+    standing: Validity | None
     """Null for one that was forgotten."""
     cites: tuple[str, ...]
     branch: str | None
@@ -44,19 +44,19 @@ def listed(
     """Memories, the latest first."""
     filters = Filters(kinds=(kind,) if kind else (), branch=branch, forgotten=forgotten)
     index, library = view.library.index, view.library
-    found: list[tuple[Memory, Standing | None]]
+    found: list[tuple[Memory, Validity | None]]
     if forgotten:
-        rows = index.latest(view.asker, filters, limit)
+        rows = index.latest(view.viewer, filters, limit)
         found = [(library.forgotten(row.id), None) for row in rows]
-        total = index.count(view.asker, filters)
+        total = index.count(view.viewer, filters)
     else:
         if about is not None:
-            ids = list(index.visible(view.recall.ids_at(about), view.asker, filters))
+            ids = list(index.visible(view.recall.ids_at(about), view.viewer, filters))
             memories = list(library.get_many(ids[:limit], filters).values())
             total = len(ids)
         else:
             memories = [memory for memory, _ in library.latest(limit, filters)]
-            total = index.count(view.asker, filters)
+            total = index.count(view.viewer, filters)
         # A damaged one is named beside the list; no limit would show it.
         total -= min(limit, total) - len(memories)
         found = [(memory, standing) for memory, standing, _, _ in view.recall.standing_of(memories)]
@@ -67,7 +67,7 @@ def listed(
     )
 
 
-def _listed(memory: Memory, standing: Standing | None) -> ListedMemory:
+def _listed(memory: Memory, standing: Validity | None) -> ListedMemory:
     return ListedMemory(
         node_id=memory.id,
         kind=memory.kind.value,
@@ -104,7 +104,7 @@ def reversal_hash(view: "MemoryView", given: str) -> str:
     if given.startswith("sha256:"):
         return given
     id = view.library.any_named(given)
-    if id in view.library.index.visible((id,), view.asker, BY_ID):
+    if id in view.library.index.visible((id,), view.viewer, BY_ID):
         raise NotFound(
             f"The memory {id} is not forgotten.", hint="`clew memory history ID` lists the hashes of its changes."
         )

@@ -78,18 +78,18 @@ class MemoryFigures(msgspec.Struct, frozen=True):
 
 
 def measure_memory(view: "MemoryView", call: "Call") -> MemoryFigures:
-    count = view.library.index.count(view.asker)
+    count = view.library.index.count(view.viewer)
     asked = _with_own_reason([memory for memory, _ in view.library.latest(_ASKED)])
     enough = len(asked) >= FEWEST
     ranks = [_rank(view, memory, call, at, len(asked)) for at, memory in enumerate(asked)] if enough else []
     kept = [_is_injected(view, memory.rationale) for memory in asked] if enough else []
     foreign = [_is_injected(view, prompt) for prompt in FOREIGN] if count else []
     alike = [
-        link for link in view.library.index.links_of_kind(LinkKind.RELATED, view.asker, _LOOKED_AT)
+        link for link in view.library.index.links_of_kind(LinkKind.RELATED, view.viewer, _LOOKED_AT)
         if link.origin == SIMILARITY
     ]  # fmt: skip
     same = [(link.source, link.target) for link in alike if _say_the_same(view, link.source, link.target, link.weight)]
-    contradicting = view.library.index.links_of_kind(LinkKind.CONTRADICTS, view.asker, _LOOKED_AT)
+    contradicting = view.library.index.links_of_kind(LinkKind.CONTRADICTS, view.viewer, _LOOKED_AT)
     return MemoryFigures(
         memories=count,
         recall=RecallFigures(len(ranks), _share([rank < 5 for rank in ranks]), _share([rank < 10 for rank in ranks])),

@@ -15,7 +15,7 @@ BY_A_PERSON = "Said by a person"
 """The reason of a change there for which none is given."""
 
 
-class Asker(msgspec.Struct, frozen=True, kw_only=True):
+class Viewer(msgspec.Struct, frozen=True, kw_only=True):
     """On whose behalf memories are read."""
 
     folder: str = ""
@@ -62,7 +62,7 @@ class Condition(msgspec.Struct, frozen=True):
     values: tuple[object, ...]
 
 
-def condition(asker: Asker, filters: Filters = EVERYTHING) -> Condition:
+def condition(viewer: Viewer, filters: Filters = EVERYTHING) -> Condition:
     """Which rows of the index `memories` may be seen."""
     parts: list[str] = [f"deleted IS {'NOT NULL' if filters.forgotten else 'NULL'}"]
     values: list[object] = []
@@ -71,17 +71,19 @@ def condition(asker: Asker, filters: Filters = EVERYTHING) -> Condition:
         parts.append(sql)
         values.extend(given)
 
-    if asker.folder:
+    if viewer.folder:
         # What was learned about the whole repository holds here, and what was learned further down belongs to it.
-        above = ["", *_with_parents(asker.folder)]
+        above = ["", *_with_parents(viewer.folder)]
         marks = ", ".join("?" * len(above))
-        demand(f"(folder IN ({marks}) OR (folder >= ? AND folder < ?))", *above, f"{asker.folder}/", f"{asker.folder}0")
-    if not asker.is_owner:
-        demand("(visibility = 'team' OR agent = ?)", asker.agent)
-    elif asker.principal is not None:
-        own = asker.principal
+        demand(
+            f"(folder IN ({marks}) OR (folder >= ? AND folder < ?))", *above, f"{viewer.folder}/", f"{viewer.folder}0"
+        )
+    if not viewer.is_owner:
+        demand("(visibility = 'team' OR agent = ?)", viewer.agent)
+    elif viewer.principal is not None:
+        own = viewer.principal
         demand("(visibility = 'team' OR agent = ? OR (agent >= ? AND agent < ?))", own, f"{own}/", f"{own}0")
-    _narrow(filters, demand, has_principals=asker.principal is not None)
+    _narrow(filters, demand, has_principals=viewer.principal is not None)
     return Condition(" AND ".join(parts), tuple(values))
 
 

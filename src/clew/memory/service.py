@@ -22,7 +22,7 @@ from clew.memory.model import EXCHANGES, MIRRORS, Origin, Trust
 from clew.memory.places import Places
 from clew.memory.pulse import Pulse, Pulses
 from clew.memory.recall.ranking import Recall
-from clew.memory.scope import PERSON, Asker
+from clew.memory.scope import PERSON, Viewer
 from clew.memory.scratchpad import Scratchpad
 from clew.memory.storage.changes import Changes
 from clew.memory.storage.history import History
@@ -141,8 +141,8 @@ class MemoryService:
         principal = self.home.principal
         if principal is not None:
             agent = "/".join(each for each in (principal, agent) if each)
-        asker = Asker(folder=self.home.inside, agent=agent, session=session, is_owner=is_person, principal=principal)
-        return MemoryView(self, asker, is_person=is_person)
+        viewer = Viewer(folder=self.home.inside, agent=agent, session=session, is_owner=is_person, principal=principal)
+        return MemoryView(self, viewer, is_person=is_person)
 
     def at_place(self, call: "Call", place: str, limit: int = 20) -> "tuple[ListedMemory, ...]":
         """What is remembered about a place, decisions and pitfalls first; makes nothing."""
@@ -179,12 +179,12 @@ class MemoryService:
 
     def shared_view(self) -> "MemoryView":
         """The memory as everybody sees it, for what is done on nobody's behalf."""
-        return MemoryView(self, Asker(folder=self.home.inside))
+        return MemoryView(self, Viewer(folder=self.home.inside))
 
     @property
     def region(self) -> RememberedRegion:
         """The memories as a part of the graph."""
-        return RememberedRegion(lambda: Library(self.home, Asker(folder=self.home.inside)))
+        return RememberedRegion(lambda: Library(self.home, Viewer(folder=self.home.inside)))
 
     def session_of(self, call: "Call", given: str | None = None) -> str | None:
         """The session of a call: the one it names, or that of its transport; None where there is none."""
@@ -211,13 +211,13 @@ class MemoryService:
 class MemoryView:
     """What one caller may read and write."""
 
-    def __init__(self, service: MemoryService, asker: Asker, *, is_person: bool = False) -> None:
+    def __init__(self, service: MemoryService, viewer: Viewer, *, is_person: bool = False) -> None:
         self.service = service
-        self.asker = asker
-        self.actor = signed(PERSON if is_person else asker.agent or "agent", asker.principal)
+        self.viewer = viewer
+        self.actor = signed(PERSON if is_person else viewer.agent or "agent", viewer.principal)
         self.trust = Trust.USER if is_person else Trust.AGENT
         self.changes = service.changes
-        self.library = Library(service.home, asker)
+        self.library = Library(service.home, viewer)
         self.units = service.units
         self.recall = Recall(self.library, self.units, self.places)
         self.writer = Writer(service.context, self.library, self.units, self.changes, self.places)
@@ -229,7 +229,7 @@ class MemoryView:
         return Places(self.service.context, self.service.home.inside)
 
     def origin(self, host: str | None = None) -> Origin:
-        return Origin(trust=self.trust, actor=self.actor, session=self.asker.session, host=host)
+        return Origin(trust=self.trust, actor=self.actor, session=self.viewer.session, host=host)
 
     def store(self, note: Note) -> Stored:
         try:
@@ -240,27 +240,27 @@ class MemoryView:
                 raise
             stored = self._store(note)
         fit = min((stored.links + 2 * len(stored.cites)) / 4, 1.0)
-        self.service.pulses.note(self.asker.session, stored.steering_reward.novelty, fit)
+        self.service.pulses.note(self.viewer.session, stored.steering_reward.novelty, fit)
         note_reward(self, stored.steering_reward.value)
         return stored
 
     def _store(self, note: Note) -> Stored:
-        shown = self.library.index.shown_in(self.asker.session) if self.asker.session else ()
+        shown = self.library.index.shown_in(self.viewer.session) if self.viewer.session else ()
         return self.writer.store(note, self.origin(), shown)
 
     def near(self, text: str) -> list[str]:
         """The memories that are most like a text, best first."""
-        return [each.id for each in self.units.alike(text, self.asker)[0]]
+        return [each.id for each in self.units.alike(text, self.viewer)[0]]
 
     def injected(self) -> list[str]:
         """The memories that were injected in this session."""
-        return self.library.index.shown_in(self.asker.session, injected=True) if self.asker.session else []
+        return self.library.index.shown_in(self.viewer.session, injected=True) if self.viewer.session else []
 
     def note_question(self, query: str, ranked: "Sequence[Ranked]") -> None:
         """Note what a question found, for the gauges of its session; a dream may end for it."""
         if self.service.dreams_made is not None:
             self.service.dreams_made.queried()
-        self.service.questions.note(self.asker.session, query, self.service.context.clock(), ranked)
+        self.service.questions.note(self.viewer.session, query, self.service.context.clock(), ranked)
         note_search(self, len(ranked))
 
     def note_exchange(
@@ -279,9 +279,9 @@ class MemoryView:
         exchange = {
             "at": self.changes.now(),
             "tool": tool,
-            "session": self.asker.session,
-            "agent": self.asker.agent,
-            "folder": self.asker.folder,
+            "session": self.viewer.session,
+            "agent": self.viewer.agent,
+            "folder": self.viewer.folder,
             "query": shortened(scrub(query).text),
             "shown": list(shown),
             **({"scores": [round(score, 4) for score in scores]} if scores else {}),

@@ -116,9 +116,9 @@ class GraphManifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def memetic_status(view: "MemoryView") -> MemeticStatus:
-    index, asker = view.library.index, view.asker
-    pulse = view.service.pulses.get(asker.session)
-    count = index.count(asker)
+    index, viewer = view.library.index, view.viewer
+    pulse = view.service.pulses.get(viewer.session)
+    count = index.count(viewer)
     tasks = curation_tasks(view)
     active = view.library.latest(_ACTIVE)
     home = view.service.home
@@ -132,8 +132,8 @@ def memetic_status(view: "MemoryView") -> MemeticStatus:
         curation_tasks=tuple(tasks),
         phase=stage_of(count),
         node_count=count,
-        kinds=index.counts("kind", asker),
-        forgotten=index.count(asker, Filters(forgotten=True)),
+        kinds=index.counts("kind", viewer),
+        forgotten=index.count(viewer, Filters(forgotten=True)),
         embedder=_embedder(view),
         storage={"engine": "sqlite", "location": str(home.path), "bytes": home.size()},
         expiry=Expiry(view).due(),
@@ -155,8 +155,8 @@ def _suggested(
 
 
 def utl_status(view: "MemoryView") -> UtlStatus:
-    pulse = view.service.pulses.get(view.asker.session)
-    count = view.library.index.count(view.asker)
+    pulse = view.service.pulses.get(view.viewer.session)
+    count = view.library.index.count(view.viewer)
     for_novelty, for_fit = STAGE_WEIGHTS[stage_of(count)]
     return UtlStatus(
         lifecycle_phase=stage_of(count),
@@ -174,15 +174,15 @@ def utl_status(view: "MemoryView") -> UtlStatus:
 
 
 def homeostasis(view: "MemoryView") -> Homeostasis:
-    index, asker = view.library.index, view.asker
-    count, mean, square = index.importance(asker)
+    index, viewer = view.library.index, view.viewer
+    count, mean, square = index.importance(viewer)
     cancers: list[Cancer] = []
-    heaviest = index.heaviest(asker, CANCER_IMPORTANCE, _MOST_CHECKED)
+    heaviest = index.heaviest(viewer, CANCER_IMPORTANCE, _MOST_CHECKED)
     mixed = neighbour_entropies(view.library, [[row.id] for row in heaviest])
     for row, (entropy, degree) in zip(heaviest, mixed, strict=True):
         if entropy > CANCER_ENTROPY and degree >= CANCER_DEGREE:
             cancers.append(Cancer(row.id, row.importance, entropy, degree))
-    flagged = index.flagged(asker)
+    flagged = index.flagged(viewer)
     return Homeostasis(
         importance=ImportanceState(
             count=count,
@@ -198,16 +198,16 @@ def homeostasis(view: "MemoryView") -> Homeostasis:
 
 
 def manifest(view: "MemoryView") -> GraphManifest:
-    index, asker = view.library.index, view.asker
+    index, viewer = view.library.index, view.viewer
     embedder = _embedder(view)
     absent = {"E10"} | (set() if embedder else {"E1"})
     return GraphManifest(
         about="What agents and people learned about this repository, each note with its reason, its origin and what it"
         " cites. Notes are superseded and forgotten, never changed silently; every change can be undone for 30 days.",
         repository=view.service.home.repository,
-        node_count=index.count(asker),
-        kinds=index.counts("kind", asker),
-        domains=index.counts("domain", asker),
+        node_count=index.count(viewer),
+        kinds=index.counts("kind", viewer),
+        domains=index.counts("domain", viewer),
         layers={
             "sensing": "secrets are taken out, repeats and duplicates are noticed",
             "reflex": "exact ids, citation tags and places",

@@ -16,7 +16,7 @@ from clew.search.lexical.ranking import Bm25Settings, Streams
 from clew.search.lexical.search import Effort, LexicalSearch
 from clew.search.lexical.tables import Totals
 from clew.search.rank.mentions import MAX_BEARERS
-from clew.search.reading import Fact, Spelt, Standing
+from clew.search.reading import Fact, IndexedText, Spelt
 from clew.search.units import Condition, Unit
 from clew.store.sqlite.connections import Connection
 
@@ -218,7 +218,7 @@ class EmbeddedUnits(UnitIndex):
         with self.reading() as connection:
             yield EmbeddedReading(connection)
 
-    def beyond_files(self) -> tuple[Standing, ...]:
+    def beyond_files(self) -> tuple[IndexedText, ...]:
         return ()
 
 

@@ -14,7 +14,7 @@ from clew.search.engine import INDEX_FILE
 from clew.search.index import UnitIndex, numbers_of, repack, sweep, writes
 from clew.search.index_tables import is_refilled
 from clew.search.lexical.tables import is_outdated, texts
-from clew.search.reading import Standing, Units
+from clew.search.reading import IndexedText, Units
 from clew.store.sqlite.connections import Connection, Connections
 from clew.workspace.find import paths_named
 
@@ -126,16 +126,16 @@ def _looked_through(connection: Connection, sought: Sought, seen: Seen) -> tuple
     return gone, Seen(series, max(units, default=after), own)
 
 
-def _standing(connection: Connection, units: dict[int, list[Any]]) -> Iterator[Standing]:
+def _standing(connection: Connection, units: dict[int, list[Any]]) -> Iterator[IndexedText]:
     rest: Iterable[int] = iter(units)
     while batch := list(islice(rest, _AT_ONCE)):
         said = texts(connection, batch)
         for number in batch:
             id, part, path, is_section = units[number]
-            yield Standing(id, part, path, bool(is_section), "\n".join((path or "", *said.get(number, ()))))
+            yield IndexedText(id, part, path, bool(is_section), "\n".join((path or "", *said.get(number, ()))))
 
 
-def _held(units: Iterable[Standing], sought: Sought) -> tuple[list[str], Pieces]:
+def _held(units: Iterable[IndexedText], sought: Sought) -> tuple[list[str], Pieces]:
     """The ids of those of the units that hold it and should not, and what of it files of the project say now."""
     gone: list[str] = []
     own: set[str] = set()

@@ -154,7 +154,7 @@ class Reading(Protocol):
         ...
 
 
-class Standing(NamedTuple):
+class IndexedText(NamedTuple):
     """What a unit says, and where it stands."""
 
     id: str
@@ -190,7 +190,7 @@ class Units(Protocol):
 
     def units_of_others(self, part: str) -> list[Unit]: ...
 
-    def beyond_files(self) -> Iterable[Standing]:
+    def beyond_files(self) -> Iterable[IndexedText]:
         """What was made of the files of the project and is kept elsewhere than in files."""
         ...
 

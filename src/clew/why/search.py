@@ -199,8 +199,8 @@ class Everything:
     def _agents(self) -> tuple[str, ...] | None:
         if not self._project.memory.exists:
             return ()
-        asker = self._project.memory.view(self._call).asker
-        return None if asker.is_owner else ("", *((asker.agent,) if asker.agent else ()))
+        viewer = self._project.memory.view(self._call).viewer
+        return None if viewer.is_owner else ("", *((viewer.agent,) if viewer.agent else ()))
 
     def _visible(self, found: list[RankedUnit]) -> list[RankedUnit]:
         """Without memories of folders that the caller does not see."""

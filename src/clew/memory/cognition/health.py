@@ -123,7 +123,7 @@ def _storage(view: "MemoryView") -> Part:
     home = view.service.home
     try:
         about = home.store.describe(counts=False)
-        count = view.library.index.count(view.asker)
+        count = view.library.index.count(view.viewer)
     except ClewError as error:
         return Part(status="critical", figures={"problem": error.message}, samples=0)
     notes = list(home.index.notes)
@@ -174,7 +174,7 @@ def _heal_utl(view: "MemoryView", level: int, actions: list[str]) -> str | None:
 
 
 def _heal_gwt(view: "MemoryView", level: int, actions: list[str]) -> str | None:
-    if count := view.service.questions.clear(view.asker.session):
+    if count := view.service.questions.clear(view.viewer.session):
         actions.append(f"{count} questions of this session were dropped from the gauges")
     if level == 0:
         return None

@@ -182,7 +182,7 @@ def shortcuts(view: "MemoryView", min_confidence: float, limit: int) -> Shortcut
 
 def _shortcut(view: "MemoryView", path: tuple[str, ...], count: int) -> Shortcut | None:
     """None where one of the memories or links is no longer there, or may not be seen."""
-    if len(view.library.index.visible(path, view.asker)) < len(set(path)):
+    if len(view.library.index.visible(path, view.viewer)) < len(set(path)):
         return None
     links = view.library.index.links(path)
     weight, confidence = 1.0, 1.0

@@ -45,8 +45,8 @@ class Steering(Measured, frozen=True, kw_only=True):
 
 
 def feedback(view: "MemoryView", content: str | None, domain: str | None) -> Steering:
-    index, asker = view.library.index, view.asker
-    rows = index.latest(asker, Filters(domain=domain), _SAMPLE)
+    index, viewer = view.library.index, view.viewer
+    rows = index.latest(viewer, Filters(domain=domain), _SAMPLE)
     linked = sum(map(bool, index.around((row.id for row in rows), cites=True).values()))
     rated = [row.confidence for row in rows if row.confidence is not None]
     accuracy, outcomes = accuracy_of(view, domain)
@@ -111,8 +111,8 @@ def _dopamine(candidate: dict[str, Any] | None) -> float | None:
 
 def _candidate(view: "MemoryView", content: str) -> dict[str, Any]:
     text = check_text("content", content, LONGEST_TEXT)
-    known = view.library.index.with_text(text, view.asker)
-    ranked, _ = view.units.alike(text, view.asker)
+    known = view.library.index.with_text(text, view.viewer)
+    ranked, _ = view.units.alike(text, view.viewer)
     memories = view.library.get_many([each.id for each in ranked[:20]])
     alike = [
         each.dense if each.dense is not None else overlap(memories[each.id].text, text)
@@ -125,7 +125,7 @@ def _candidate(view: "MemoryView", content: str) -> dict[str, Any]:
         links=sum(value >= _LINKED_FROM for value in alike),
         cites=len(cites),
         confidence=None,
-        memories=view.library.index.count(view.asker),
+        memories=view.library.index.count(view.viewer),
         duplicate=known is not None,
     )
     data: dict[str, Any] = msgspec.to_builtins(made)

@@ -135,15 +135,15 @@ class Curator:
         touched = dict.fromkeys(id for each in (record, *map(self._changes.get, later)) for id in each.memories)
         self._refuse_erased(touched)
         for id in touched:
-            there = seen.visible((id,), self._library.asker, BY_ID)
-            if not there and id not in seen.visible((id,), self._library.asker, FORGOTTEN_BY_ID):
+            there = seen.visible((id,), self._library.viewer, BY_ID)
+            if not there and id not in seen.visible((id,), self._library.viewer, FORGOTTEN_BY_ID):
                 raise NotFound(
                     f"No change of this memory has the reversal hash '{shortened(hash)}'.",
                     hint="search_tombstones lists those of forgotten memories.",
                 )
         record, change = self._changes.undo(hash, self._actor, later)
         self._units.follow()
-        there = seen.visible(touched, self._library.asker, BY_ID)
+        there = seen.visible(touched, self._library.viewer, BY_ID)
         return Restored(
             restored_node_ids=tuple(there),
             operation=record.operation,

@@ -19,7 +19,7 @@ from clew.text.keywords import overlap
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
-    from clew.memory.storage.units import Found
+    from clew.memory.storage.units import RankedMemory
 
 AdversarialCheck = Literal["embedding_outlier", "content_misalign", "prompt_injection", "circular_logic"]
 _ENOUGH = 20
@@ -180,7 +180,7 @@ def recall_accuracy(view: "MemoryView", query: str, expected: Sequence[str], top
 def compare_retrieval(view: "MemoryView", query: str, spaces: Sequence[str], top_k: int) -> Comparison:
     """What each space finds for a query, and how far they agree."""
     query = check_text("query", query, LONGEST_QUERY)
-    ranked, _ = view.units.rank(query, view.asker)
+    ranked, _ = view.units.rank(query, view.viewer)
     memories = view.library.get_many(each.id for each in ranked)
     candidates = [(memories[each.id], each) for each in ranked if each.id in memories]
     asked = as_memory(query, view.changes.now())
@@ -205,7 +205,7 @@ def compare_retrieval(view: "MemoryView", query: str, spaces: Sequence[str], top
 
 
 def _in_space(
-    id: str, asked: Memory, candidates: "Sequence[tuple[Memory, Found]]", best: float, top_k: int
+    id: str, asked: Memory, candidates: "Sequence[tuple[Memory, RankedMemory]]", best: float, top_k: int
 ) -> tuple[SpaceHit, ...] | None:
     """What a space finds; None where it says nothing about any of the candidates."""
     space = next(each for each in SPACES if each.id == id)

@@ -14,7 +14,7 @@ import msgspec
 
 from clew.errors import Cancelled
 from clew.memory.model import CHANGES, LINKS, MEMORIES, Kind
-from clew.memory.scope import Asker
+from clew.memory.scope import Viewer
 from clew.memory.storage.changes import EXPIRY, RECOVERY, ChangeRecord, moment_of, spelled
 from clew.memory.storage.index import Row
 from clew.store.watched import renewed
@@ -48,7 +48,7 @@ class Expiry:
     def __init__(self, view: "MemoryView") -> None:
         self._view = view
         self._home = view.service.home
-        self._everybody = Asker(folder=self._home.inside, is_owner=True)
+        self._everybody = Viewer(folder=self._home.inside, is_owner=True)
         self._keep = view.service.context.config.memory.keep
 
     def due(self) -> Due:

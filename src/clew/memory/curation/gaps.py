@@ -52,8 +52,8 @@ class EpistemicAction(msgspec.Struct, frozen=True, kw_only=True):
 
 def curation_tasks(view: "MemoryView") -> list[CurationTask]:
     """What needs attention, the most pressing first."""
-    index, asker = view.library.index, view.asker
-    alike = index.links_of_kind(LinkKind.RELATED, asker, _MOST, SIMILARITY)
+    index, viewer = view.library.index, view.viewer
+    alike = index.links_of_kind(LinkKind.RELATED, viewer, _MOST, SIMILARITY)
     before = spelled(view.service.context.clock() - timedelta(days=ORPHAN_DAYS))
     tasks = [
         *(
@@ -62,7 +62,7 @@ def curation_tasks(view: "MemoryView") -> list[CurationTask]:
         ),
         *(
             _task("conflict", (link.source, link.target), f"They contradict each other: {link.origin}")
-            for link in index.links_of_kind(LinkKind.CONTRADICTS, asker, _MOST)
+            for link in index.links_of_kind(LinkKind.CONTRADICTS, viewer, _MOST)
         ),
         *(
             _task("duplicate", (link.source, link.target), f"They are {link.weight:.2f} alike.")
@@ -71,11 +71,11 @@ def curation_tasks(view: "MemoryView") -> list[CurationTask]:
         ),
         *(
             _task("flagged", (row.id,), "Its text reads like an instruction to a model.")
-            for row in index.flagged(asker, _MOST)
+            for row in index.flagged(viewer, _MOST)
         ),
         *(
             _task("orphan", (row.id,), f"Nothing has been linked to it for {ORPHAN_DAYS} days.")
-            for row in index.unlinked(asker, before, _MOST)
+            for row in index.unlinked(viewer, before, _MOST)
         ),
     ]
     order = ("high", "medium", "low")
@@ -89,10 +89,10 @@ def _task(task_type: TaskType, nodes: tuple[str, ...], reason: str) -> CurationT
 
 def epistemic_action(view: "MemoryView", *, force: bool) -> EpistemicAction:
     """A question to the user that would settle the most pressing gap."""
-    pulses, session = view.service.pulses, view.asker.session
+    pulses, session = view.service.pulses, view.viewer.session
     pulse = pulses.get(session)
     coherence = pulse.coherence if pulse.samples else None
-    count = view.library.index.count(view.asker)
+    count = view.library.index.count(view.viewer)
     if count < FEW_MEMORIES:
         return EpistemicAction(
             action_type="ask_user",
@@ -130,7 +130,7 @@ def _question(view: "MemoryView") -> tuple[str, list[str], str, int]:
     pairs = [task for task in curation_tasks(view) if len(task.target_nodes) == 2]
     tasks = [task for task in pairs if task.task_type in ("conflict", "duplicate")]
     stale = _stale(view)
-    open_questions = view.library.index.of_kind("question", view.asker, _MOST)
+    open_questions = view.library.index.of_kind("question", view.viewer, _MOST)
     gaps = len(tasks) + len(stale) + len(open_questions)
     if tasks:
         one, other = view.library.get_all(tasks[0].target_nodes).values()
@@ -148,7 +148,7 @@ def _question(view: "MemoryView") -> tuple[str, list[str], str, int]:
     if open_questions:
         memory = view.library.get(open_questions[0].id)
         return memory.title, [memory.id], "store_memory", gaps
-    memory = view.library.get(view.library.index.latest(view.asker, limit=1)[0].id)
+    memory = view.library.get(view.library.index.latest(view.viewer, limit=1)[0].id)
     return (
         f"I last worked with “{memory.title}”. Is there more that I should know about it?",
         [memory.id],

@@ -139,7 +139,7 @@ class Merger:
         text, by = self._merged_text(sources, best, strategy, model, check)
         kept = self._other_priors(best, sources) if priors.similarity < COMPATIBLE_FROM else []
         gone = [source for source in sources if source not in kept]
-        rows = self._library.index.visible(unique, self._library.asker)
+        rows = self._library.index.visible(unique, self._library.viewer)
         with self._changes.make("merge", self._actor, why) as change:
             merged = _merged_memory(sources, gone, best, name, text, change.at)
             refuse_cancer(self._library, merged.importance, gone)

@@ -68,7 +68,7 @@ def _named(view: MemoryView, event: HookEvent) -> Named:
 
 
 def _citing(view: MemoryView, named: Named) -> list[Memory]:
-    ids = ids_citing(view.library.index, named, view.asker)
+    ids = ids_citing(view.library.index, named, view.viewer)
     return list(view.library.get_many(ids[:_LOOKED_AT]).values())
 
 

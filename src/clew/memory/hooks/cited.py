@@ -16,7 +16,7 @@ import msgspec
 from clew.memory.hooks.named import FILE, LINES, SYMBOL, Named
 from clew.memory.model import MEMORIES, Cite, Memory
 from clew.memory.recall.block import Injected, cited, fitting, is_injectable, line_of
-from clew.memory.scope import Asker
+from clew.memory.scope import Viewer
 from clew.memory.storage import citations
 from clew.store.sqlite.glance import AS_WRITTEN, glance
 from clew.text.display import one_line
@@ -32,7 +32,7 @@ _LARGEST_FILE = 1024 * 1024
 class Index(Protocol):
     """What is asked for citations."""
 
-    def citing(self, nodes: Sequence[str], prefixes: Sequence[str], asker: Asker) -> list[str]: ...
+    def citing(self, nodes: Sequence[str], prefixes: Sequence[str], viewer: Viewer) -> list[str]: ...
 
     def symbols_called(self, names: Iterable[str]) -> list[str]: ...
 
@@ -40,10 +40,10 @@ class Index(Protocol):
 class CitedMemories:
     """The files of a memory, open for reading."""
 
-    def __init__(self, store: Path, index: Path, asker: Asker) -> None:
+    def __init__(self, store: Path, index: Path, viewer: Viewer) -> None:
         self._store = glance(store, _PATIENCE_SECONDS)
         self._index = glance(index, _PATIENCE_SECONDS)
-        self._asker = asker
+        self._viewer = viewer
         behind = self._behind()
         self._is_useful = behind <= _MOST_BEHIND
         if behind and self._is_useful:
@@ -58,8 +58,8 @@ class CitedMemories:
     def shown_in(self, session: str) -> list[str]:
         return citations.shown_in(self._index, session, injected=True) if self._is_useful else []
 
-    def citing(self, nodes: Sequence[str], prefixes: Sequence[str], asker: Asker) -> list[str]:
-        return citations.citing(self._index, nodes, prefixes, asker)
+    def citing(self, nodes: Sequence[str], prefixes: Sequence[str], viewer: Viewer) -> list[str]:
+        return citations.citing(self._index, nodes, prefixes, viewer)
 
     def symbols_called(self, names: Iterable[str]) -> list[str]:
         return citations.symbols_called(self._index, names)
@@ -69,7 +69,7 @@ class CitedMemories:
         if not self._is_useful:
             return
         query = f"SELECT data FROM records WHERE collection = ? AND id = ? AND {AS_WRITTEN}"  # noqa: S608
-        for id in ids_citing(self, named, self._asker):
+        for id in ids_citing(self, named, self._viewer):
             record = self._store.execute(query, (MEMORIES, id)).fetchone() if id not in seen else None
             if record is None:
                 continue
@@ -97,10 +97,10 @@ def _bring_in_step(store: Path, index: Path) -> None:
         filled.mark("")
 
 
-def ids_citing(index: Index, named: Named, asker: Asker) -> list[str]:
+def ids_citing(index: Index, named: Named, viewer: Viewer) -> list[str]:
     """The memories that cite what is named, or something inside it."""
     nodes = (*named.nodes, *index.symbols_called(named.symbols))
-    return index.citing(nodes, named.prefixes, asker) if nodes or named.prefixes else []
+    return index.citing(nodes, named.prefixes, viewer) if nodes or named.prefixes else []
 
 
 def lines(memories: Iterator[Memory], root: Path, inside: str, now: datetime, max_tokens: int) -> list[Injected]:

@@ -18,7 +18,7 @@ from clew.memory.hooks.capture.capture import Capture
 from clew.memory.hooks.capture.episodes import Episodes
 from clew.memory.hooks.event import HookEvent, event_of
 from clew.memory.hooks.hosts import INJECTS
-from clew.memory.scope import Asker
+from clew.memory.scope import Viewer
 from clew.memory.service import MemoryService, MemoryView
 
 log = logging.getLogger(__name__)
@@ -113,13 +113,13 @@ class HookHandler:
         view.note_exchange("hook", event.text or " ".join(event.paths), shown, injected=True)
 
     def _view(self, event: HookEvent) -> MemoryView:
-        asker = Asker(folder=self._folder(event), session=event.session)
-        return MemoryView(self._memory, asker)
+        viewer = Viewer(folder=self._folder(event), session=event.session)
+        return MemoryView(self._memory, viewer)
 
     def _episodes(self, event: HookEvent) -> Episodes:
         home = self._memory.home
-        asker = Asker(folder=home.inside, session=event.session)
-        return Episodes(MemoryView(self._memory, asker), home.inside)
+        viewer = Viewer(folder=home.inside, session=event.session)
+        return Episodes(MemoryView(self._memory, viewer), home.inside)
 
     def _folder(self, event: HookEvent) -> str:
         """The folder of the event's project inside the repository; that of this one for a work tree that is gone."""
@@ -132,5 +132,5 @@ class HookHandler:
         """Load what the first prompt would otherwise have to wait for."""
         if not self._is_warm:
             self._is_warm = True
-            asker = Asker(folder=self._memory.home.inside)
-            MemoryView(self._memory, asker).near("what is remembered about this project")
+            viewer = Viewer(folder=self._memory.home.inside)
+            MemoryView(self._memory, viewer).near("what is remembered about this project")

@@ -52,13 +52,13 @@ def _by_place(event: HookEvent) -> tuple[str, list[str]]:
     from clew.memory.hooks.cited import CitedMemories, lines
     from clew.memory.hooks.named import Named, named_in, repository_paths
     from clew.memory.recall.block import framed
-    from clew.memory.scope import Asker
+    from clew.memory.scope import Viewer
 
     store, index, inside = found
     paths = repository_paths(event.paths, event.root, inside)
     named = Named(paths) if event.paths else named_in(event.text, event.root, inside)
-    asker = Asker(folder=inside, session=event.session)
-    with closing(CitedMemories(store, index, asker)) as memories:
+    viewer = Viewer(folder=inside, session=event.session)
+    with closing(CitedMemories(store, index, viewer)) as memories:
         seen = {*spool.shown_in(address.spools(event.root), event.session), *memories.shown_in(event.session)}
         now = datetime.fromtimestamp(event.at, UTC)
         items = lines(memories.about(named, seen), Path(event.root), inside, now, BUDGETS[event.kind])

@@ -19,7 +19,7 @@ from clew.memory.mirror.state import FILE as STATE_FILE
 from clew.memory.mirror.state import MirrorConflict, MirrorFile
 from clew.memory.mirror.sync import Synced, Syncing
 from clew.memory.model import MIRRORS
-from clew.memory.scope import Asker
+from clew.memory.scope import Viewer
 from clew.memory.storage.changes import Changes
 from clew.memory.storage.library import Library
 from clew.once import Once
@@ -139,7 +139,7 @@ class Mirror:
 
     def _sync(self, folder: str, *, deletions: bool) -> Synced:
         service = self._service
-        library = Library(service.home, Asker(folder=service.home.inside))
+        library = Library(service.home, Viewer(folder=service.home.inside))
         changes = Changes(service.home.store, service.context.clock)
         with self._state.get().alone() as state:
             done = Syncing(service.context, library, changes, folder, state).run(deletions=deletions)
@@ -153,13 +153,13 @@ class Mirror:
     def _prefer(self, id: str, keep: str, *, is_deleted: bool) -> None:
         """Where the file is kept of a memory that was forgotten, the memory comes back first."""
         index = self._service.home.index
-        asker = Asker(folder=self._service.home.inside)
-        if keep == "file" and not is_deleted and id not in index.visible((id,), asker):
+        viewer = Viewer(folder=self._service.home.inside)
+        if keep == "file" and not is_deleted and id not in index.visible((id,), viewer):
             hash = index.touched(id)[-1][1]
             Changes(self._service.home.store, self._service.context.clock).undo(hash, MIRRORS)
 
     def _hash_of(self, id: str) -> str:
-        library = Library(self._service.home, Asker(folder=self._service.home.inside))
+        library = Library(self._service.home, Viewer(folder=self._service.home.inside))
         memory = library.get_all((id,)).get(id)
         return "" if memory is None else content_hash(rendered(memory).encode("utf-8", "replace"))
 

@@ -128,7 +128,7 @@ class Syncing:
         if found is not None:
             is_shown = found.kind is not Kind.EPISODE
             return (MemorySide(_hash(found)), found) if is_shown else (None, None)
-        is_forgotten = id in self._library.index.visible((id,), self._library.asker, _FORGOTTEN)
+        is_forgotten = id in self._library.index.visible((id,), self._library.viewer, _FORGOTTEN)
         return (MemorySide("") if is_forgotten else None), None
 
     def _keeps_missing(self, missing: list[str]) -> bool:

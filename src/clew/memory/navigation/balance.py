@@ -15,7 +15,7 @@ def neighbour_entropies(library: Library, groups: Sequence[Sequence[str]]) -> li
     """For each group of memories: how mixed the domains of its neighbours are, from 0 (one domain) to 1, and how many
     neighbours there are."""
     around = library.index.around(id for group in groups for id in group)
-    rows = library.index.visible(set[str]().union(*around.values()), library.asker)
+    rows = library.index.visible(set[str]().union(*around.values()), library.viewer)
     others = [set[str]().union(*(around[id] for id in group)) - set(group) for group in groups]
     return [_entropy(Counter(rows[id].domain for id in each if id in rows)) for each in others]
 

@@ -46,7 +46,7 @@ class MemoryWalk:
                 steps.append(Step(link.source, link.target, link))
             if link.target in own and direction != "out":
                 steps.append(Step(link.target, link.source, link))
-        seen = index.visible((step.id for step in steps), self._library.asker)
+        seen = index.visible((step.id for step in steps), self._library.viewer)
         return [step for step in steps if step.id in seen]
 
 

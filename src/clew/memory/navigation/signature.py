@@ -112,7 +112,7 @@ def classify(view: "MemoryView", id: str) -> Johari:
 
 def _pairs(view: "MemoryView", memory: Memory) -> list[tuple[Memory, Pair]]:
     """The memories nearest to one, with what is known of each pair."""
-    ranked, _ = view.units.alike(memory.text, view.asker, memory.id)
+    ranked, _ = view.units.alike(memory.text, view.viewer, memory.id)
     own = next((each.lexical for each in ranked if each.id == memory.id and each.lexical), None)
     others = {each.id: each for each in ranked if each.id != memory.id}
     memories = view.library.get_many(list(others)[:COMPARED])

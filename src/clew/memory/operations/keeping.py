@@ -107,7 +107,7 @@ class AcceptMemories(
 
     def run(self, call: Call) -> "Accepted":
         view = call.project.memory.view(call)
-        waiting = [row.id for row in view.library.index.waiting(view.asker)]
+        waiting = [row.id for row in view.library.index.waiting(view.viewer)]
         ids = waiting if self.all_ else [view.library.named(id).id for id in self.ids]
         accepted = view.curator.accept(ids, BY_A_PERSON) if ids else []
         left = [] if self.all_ else [id for id in waiting if id not in {memory.id for memory in accepted}]
@@ -247,7 +247,7 @@ class MirrorMemories(
         return MirrorStatus(
             folder=mirror.folder,
             conflicts=tuple(mirror.conflicts()),
-            unaccepted=len(view.library.index.waiting(view.asker)),
+            unaccepted=len(view.library.index.waiting(view.viewer)),
             problem=mirror.problem,
         )
 

@@ -100,7 +100,7 @@ class GetRecentContext(
 
     def run(self, call: Call) -> navigate.Recent:
         view = call.project.memory.view(call)
-        session = view.asker.session if self.session_only else None
+        session = view.viewer.session if self.session_only else None
         return navigate.recent(view.library, self.limit, spelled_time(self.since), session)
 
 

@@ -57,7 +57,7 @@ def search_plan(view: "MemoryView", goal: str, focus: Sequence[SpaceName], count
     goal = check_text("goal", goal, _GOAL)
     sides = list(dict.fromkeys((*focus, *_USUAL)))[: max(count, 1)]
     queries = [_query(goal, side) for side in sides]
-    found = [{each.id for each in view.units.rank(query, view.asker)[0][:_FOUND]} for query, _ in queries]
+    found = [{each.id for each in view.units.rank(query, view.viewer)[0][:_FOUND]} for query, _ in queries]
     together = view.library.get_many(set().union(*found))
     shown = {id: f"{memory.title}\n{one_line(memory.text, LONGEST_SNIPPET)}" for id, memory in together.items()}
     tokens = {id: estimate_tokens(text) for id, text in shown.items()}
@@ -97,7 +97,7 @@ def _query(goal: str, side: SpaceName) -> tuple[str, str]:
 def reflect(view: "MemoryView", goal: str, max_steps: int) -> Reflection:
     """A sequence of tools for a goal, with arguments that can be used as they are."""
     goal = check_text("goal", goal, _GOAL)
-    pulse = view.service.pulses.get(view.asker.session)
+    pulse = view.service.pulses.get(view.viewer.session)
     steps = list(_steps(view, goal, pulse))[:max_steps]
     return Reflection(
         reasoning=_reasoning(view, pulse, steps),
@@ -114,7 +114,7 @@ _Step = tuple[str, dict[str, Any], str]
 
 def _steps(view: "MemoryView", goal: str, pulse: Pulse) -> list[_Step]:
     lowered, query = goal.casefold(), goal[:4_096]
-    if not view.library.index.count(view.asker):
+    if not view.library.index.count(view.viewer):
         return [("get_system_instructions", {}, "Nothing is remembered yet: learn how memory is meant to be used.")]
     steps: list[_Step] = []
     if re.search(r"\b(?:clean|merge|duplicat|tidy|curat|conflict|contradict)", lowered):
@@ -147,6 +147,6 @@ def _steps(view: "MemoryView", goal: str, pulse: Pulse) -> list[_Step]:
 
 
 def _reasoning(view: "MemoryView", pulse: Pulse, steps: Sequence[_Step]) -> str:
-    count = view.library.index.count(view.asker)
+    count = view.library.index.count(view.viewer)
     felt = f"entropy {pulse.entropy}, coherence {pulse.coherence} over {pulse.samples} exchanges"
     return f"There are {count} memories; {felt}. {len(steps)} steps lead from what is known to what is missing."

@@ -172,7 +172,7 @@ def inject_context(
     scores = [alike.get(id, 0.0) for id in shown]
     view.note_exchange("inject_context", query, shown, scores=scores, injected=True, reason=block.abstained or "")
     _feel(view, block.ranked)
-    pulse = view.service.pulses.get(view.asker.session)
+    pulse = view.service.pulses.get(view.viewer.session)
     tense = "Memory hardly covers this. generate_search_plan asks in other words, epistemic_action asks the user."
     return Injection(
         context=block.context,
@@ -216,7 +216,7 @@ def _seen(view: "MemoryView", links: list[Link]) -> list[Link]:
     """The links whose both ends may be seen."""
     if not links:
         return []
-    ends = view.library.index.visible({end for link in links for end in (link.source, link.target)}, view.asker)
+    ends = view.library.index.visible({end for link in links for end in (link.source, link.target)}, view.viewer)
     return [link for link in links if link.source in ends and link.target in ends]
 
 
@@ -224,4 +224,4 @@ def _feel(view: "MemoryView", ranked: Collection[Ranked]) -> None:
     """Note how well memory covered a question."""
     best = max((each.similarity for each in ranked), default=0.0)
     current = sum(each.standing == "current" for each in ranked) / len(ranked) if ranked else 0.0
-    view.service.pulses.note(view.asker.session, 1.0 - best, best * current)
+    view.service.pulses.note(view.viewer.session, 1.0 - best, best * current)

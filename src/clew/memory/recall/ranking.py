@@ -14,13 +14,13 @@ from clew.memory.model import Kind, LinkKind, Memory
 from clew.memory.places import CiteState, Places
 from clew.memory.scope import EVERYTHING, Filters
 from clew.memory.storage.library import Library
-from clew.memory.storage.units import EPISODES, PART, Found, MemoryUnits
+from clew.memory.storage.units import EPISODES, PART, MemoryUnits, RankedMemory
 from clew.text.display import one_line
 from clew.text.keywords import stems
 from clew.workspace.git import api as git
 
-Standing = Literal["current", "stale", "superseded"]
-_ORDER: dict[Standing, int] = {"current": 0, "stale": 1, "superseded": 2}
+Validity = Literal["current", "stale", "superseded"]
+_ORDER: dict[Validity, int] = {"current": 0, "stale": 1, "superseded": 2}
 LONGEST_SNIPPET = 200
 _DECIMALS = 4
 _CHANGED_LOOKED_AT = 500
@@ -48,7 +48,7 @@ class MemoryHit(msgspec.Struct, frozen=True, kw_only=True):
     """The cosine of the vectors, or the share of the words of the query where there are no vectors yet."""
     score: float
     signals: Signals
-    standing: Standing
+    standing: Validity
     superseded_by: str | None = None
     cites: tuple[CiteState, ...] = ()
     importance: float
@@ -69,13 +69,13 @@ class Ranked(msgspec.Struct, frozen=True):
     """A memory with what made it a result."""
 
     memory: Memory
-    found: Found
+    found: RankedMemory
     score: float
     """As it was ranked, or as something made it afterwards."""
     cosine: float | None
     """None where the memory has no vector yet."""
     similarity: float
-    standing: Standing
+    standing: Validity
     superseded_by: str | None
     cites: tuple[CiteState, ...]
 
@@ -83,7 +83,7 @@ class Ranked(msgspec.Struct, frozen=True):
 class _Scored(msgspec.Struct, frozen=True):
     """A memory that was found, with how much it is like the question."""
 
-    found: Found
+    found: RankedMemory
     memory: Memory
     cosine: float | None
     similarity: float
@@ -120,7 +120,7 @@ class Recall:
     ) -> tuple[list[Ranked], tuple[str, ...]]:
         """The memories that answer a query best, and what limits the answer. With `about`, only those that cite it."""
         found, notes = self._units.rank(
-            query, self._library.asker, tags=tags, parts=_parts(filters), recipe=recipe, check=check
+            query, self._library.viewer, tags=tags, parts=_parts(filters), recipe=recipe, check=check
         )
         past = self._past(filters, [each.id for each in found])
         among = None if about is None else frozenset(self.ids_at(about))
@@ -128,7 +128,7 @@ class Recall:
             # What stands at a place belongs there, whatever the words of the question are.
             known = {each.id for each in found}
             found = [each for each in found if each.id in among]
-            found += [Found(id) for id in sorted(among - known)]
+            found += [RankedMemory(id) for id in sorted(among - known)]
 
         def is_wanted(memory: Memory) -> bool:
             return tags is None or not set(tags).isdisjoint(memory.tags)
@@ -154,7 +154,7 @@ class Recall:
     def _past(self, filters: Filters, found: Sequence[str]) -> _Past:
         if filters.as_of is None:
             return _Past({}, (), ())
-        changed = dict.fromkeys(self._library.index.rewritten(filters.as_of, self._library.asker, filters))
+        changed = dict.fromkeys(self._library.index.rewritten(filters.as_of, self._library.viewer, filters))
         # What answers now is looked at first, and then what was changed last.
         wanted = [*dict.fromkeys((*(id for id in found if id in changed), *changed))]
         states = self._library.at(wanted[:_CHANGED_LOOKED_AT], filters.as_of)
@@ -171,7 +171,7 @@ class Recall:
         # The others share no more words with the query than any of these, so they are taken for no more like it.
         most = min((each.similarity for each in compared), default=1.0)
         by_words = [
-            _Scored(Found(memory.id), memory, None, min(share, most), 0.0)
+            _Scored(RankedMemory(memory.id), memory, None, min(share, most), 0.0)
             for share, memory in shares[len(compared) :]
             if share
         ]
@@ -184,7 +184,7 @@ class Recall:
         if vectors is None:
             return []
         return [
-            _Scored(Found(memory.id), memory, cosine, _similarity(query, memory, cosine), 0.0)
+            _Scored(RankedMemory(memory.id), memory, cosine, _similarity(query, memory, cosine), 0.0)
             for memory, cosine in zip(memories, map(float, vectors[1:] @ vectors[0]), strict=True)
         ]
 
@@ -211,34 +211,34 @@ class Recall:
     def ids_at(self, place: str) -> list[str]:
         """The memories that cite a place, or something inside it."""
         nodes, prefixes = self._places().nodes_at(place)
-        return self._library.index.citing(nodes, prefixes, self._library.asker)
+        return self._library.index.citing(nodes, prefixes, self._library.viewer)
 
     def standing_of(
         self, memories: Iterable[Memory]
-    ) -> list[tuple[Memory, Standing, str | None, tuple[CiteState, ...]]]:
+    ) -> list[tuple[Memory, Validity, str | None, tuple[CiteState, ...]]]:
         """Each memory with whether it still holds."""
         several = list(memories)
         return self._standings(several, self._successors(memory.id for memory in several))
 
     def _standings(
         self, memories: Iterable[Memory], successors: Mapping[str, str], *, then: bool = False
-    ) -> list[tuple[Memory, Standing, str | None, tuple[CiteState, ...]]]:
+    ) -> list[tuple[Memory, Validity, str | None, tuple[CiteState, ...]]]:
         """`then` is for memories that were current at the time that is asked for; what replaced them is named."""
         places = self._places()
-        found: list[tuple[Memory, Standing, str | None, tuple[CiteState, ...]]] = []
+        found: list[tuple[Memory, Validity, str | None, tuple[CiteState, ...]]] = []
         for memory in memories:
             cites = tuple(places.state(cite) for cite in memory.cites)
             successor = successors.get(memory.id)
             is_old = not then and (successor is not None or memory.retired_at is not None)
             is_stale = any(cite.state in ("changed", "gone") for cite in cites)
-            standing: Standing = "superseded" if is_old else "stale" if is_stale else "current"
+            standing: Validity = "superseded" if is_old else "stale" if is_stale else "current"
             found.append((memory, standing, successor, cites))
         return found
 
     def _scored(
         self,
         query: str,
-        found: Sequence[tuple[Found, Memory]],
+        found: Sequence[tuple[RankedMemory, Memory]],
         *,
         by_meaning: bool,
     ) -> "list[_Scored]":
@@ -259,7 +259,7 @@ class Recall:
             # the last in its line, so nothing replaced it.
             added = self._library.get_many(sorted(missing))
             best = best[: max(len(best) - len(added), 1)]
-            best += [_Scored(Found(id), memory, None, 0.0, 0.0) for id, memory in added.items()]
+            best += [_Scored(RankedMemory(id), memory, None, 0.0, 0.0) for id, memory in added.items()]
         then = filters.as_of is not None
         states = self._standings((each.memory for each in best), successors, then=then)
         ranked = [
@@ -271,11 +271,11 @@ class Recall:
     def _successors(self, ids: Iterable[str]) -> dict[str, str]:
         """What supersedes each of these memories, followed to the last one that may be seen."""
         found: dict[str, str] = {}
-        index, asker = self._library.index, self._library.asker
+        index, viewer = self._library.index, self._library.viewer
         for id in index.replacing(list(ids)):
             last, met = id, {id}
             while True:
-                seen = index.visible(index.replacing([last]).get(last, ()), asker)
+                seen = index.visible(index.replacing([last]).get(last, ()), viewer)
                 following = next((each for each in seen if each not in met), None)
                 if following is None:
                     break

@@ -6,7 +6,7 @@ A hook that runs alone has no time to load more than SQLite, so these questions 
 import json
 from collections.abc import Iterable, Sequence
 
-from clew.memory.scope import Asker, condition
+from clew.memory.scope import Viewer, condition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ def number(connection: "Connection", name: str) -> int:
     return int(row[0]) if row else 0
 
 
-def citing(connection: "Connection", nodes: Sequence[str], prefixes: Sequence[str], asker: Asker) -> list[str]:
+def citing(connection: "Connection", nodes: Sequence[str], prefixes: Sequence[str], viewer: Viewer) -> list[str]:
     """The memories that cite one of these nodes, or one whose id begins like that, the latest first."""
-    seen = condition(asker)
+    seen = condition(viewer)
     ranges = [(prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1)) for prefix in prefixes]
     query = f"""
         WITH cited AS (

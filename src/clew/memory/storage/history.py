@@ -100,7 +100,7 @@ class History:
 
     def lineage(self, id: str) -> Lineage:
         id = normal_id(id)
-        there = id in self._library.index.visible((id,), self._library.asker, BY_ID)
+        there = id in self._library.index.visible((id,), self._library.viewer, BY_ID)
         if not there:
             self._library.forgotten(id)
         made = {event.version: event for event in self._store.events(collection=MEMORIES, id=id)}
@@ -141,8 +141,8 @@ class History:
 
     def _visible(self, ids: Iterable[str]) -> tuple[str, ...]:
         wanted = list(ids)
-        index, asker = self._library.index, self._library.asker
-        seen = {*index.visible(wanted, asker), *index.visible(wanted, asker, _FORGOTTEN)}
+        index, viewer = self._library.index, self._library.viewer
+        seen = {*index.visible(wanted, viewer), *index.visible(wanted, viewer, _FORGOTTEN)}
         return tuple(id for id in wanted if id in seen)
 
     def tombstones(self, query: str | None, deleted_after: str | None, limit: int) -> Tombstones:
@@ -182,7 +182,7 @@ class History:
 
     def _forgotten_rows(self) -> Iterator[Row]:
         for offset in count(0, _PAGE):
-            rows = self._library.index.latest(self._library.asker, _FORGOTTEN, _PAGE, offset)
+            rows = self._library.index.latest(self._library.viewer, _FORGOTTEN, _PAGE, offset)
             yield from rows
             if len(rows) < _PAGE:
                 return
@@ -201,7 +201,7 @@ class History:
                 continue
             # What is about no memory at all, such as a threshold, everybody may know; what was purged, a person.
             is_purge = entry.action == PURGE
-            is_general = self._library.asker.is_owner if is_purge else collection == CHANGES and not entry.node_ids
+            is_general = self._library.viewer.is_owner if is_purge else collection == CHANGES and not entry.node_ids
             if not ids and not is_general and not (collection == EXCHANGES and self._may_know(data)):
                 continue
             entries.append(msgspec.structs.replace(entry, node_ids=ids))
@@ -228,10 +228,10 @@ class History:
                 yield each.collection, each.data, entry, tuple(id for id in entry.node_ids if id in seen)
 
     def _may_know(self, exchange: dict[str, Any]) -> bool:
-        """Whether the asker may read what was asked and not found."""
-        asker = self._library.asker
-        own = exchange.get("agent") in (None, asker.agent) and exchange.get("folder") == asker.folder
-        return asker.is_owner or (own and not exchange.get("shown"))
+        """Whether the viewer may read what was asked and not found."""
+        viewer = self._library.viewer
+        own = exchange.get("agent") in (None, viewer.agent) and exchange.get("folder") == viewer.folder
+        return viewer.is_owner or (own and not exchange.get("shown"))
 
     def _change_entry(self, data: object) -> LogEntry:
         record = msgspec.convert(data, ChangeRecord)

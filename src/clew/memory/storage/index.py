@@ -16,7 +16,7 @@ import msgspec
 from clew.derived.file import DerivedFile
 from clew.errors import StoreCorrupt
 from clew.memory.model import EXCHANGES, PENDING, PURGES, Link, LinkKind
-from clew.memory.scope import BY_ID, EVERYTHING, FORGOTTEN_BY_ID, Asker, Filters, condition
+from clew.memory.scope import BY_ID, EVERYTHING, FORGOTTEN_BY_ID, Filters, Viewer, condition
 from clew.memory.storage import citations
 from clew.memory.storage.citations import SEQ, number
 from clew.memory.storage.index_tables import SCHEMA, apply_event, drop_memory, text_hash
@@ -170,60 +170,60 @@ class MemoryIndex(DerivedFile):
 
     # Memories
 
-    def visible(self, ids: Iterable[str], asker: Asker, filters: Filters = EVERYTHING) -> dict[str, Row]:
+    def visible(self, ids: Iterable[str], viewer: Viewer, filters: Filters = EVERYTHING) -> dict[str, Row]:
         """Those of the memories that may be seen, in the order in which they were named."""
         wanted = list(dict.fromkeys(ids))
         found: dict[str, Row] = {}
         with self.asked() as connection:
             for start in range(0, len(wanted), _AT_ONCE):
-                found |= _visible(connection, wanted[start : start + _AT_ONCE], asker, filters)
+                found |= _visible(connection, wanted[start : start + _AT_ONCE], viewer, filters)
         return {id: found[id] for id in wanted if id in found}
 
-    def latest(self, asker: Asker, filters: Filters = EVERYTHING, limit: int = 20, offset: int = 0) -> list[Row]:
+    def latest(self, viewer: Viewer, filters: Filters = EVERYTHING, limit: int = 20, offset: int = 0) -> list[Row]:
         """The memories that were made or shown last, the latest first."""
-        seen = condition(asker, filters)
+        seen = condition(viewer, filters)
         order = "deleted" if filters.forgotten else "max(made, shown_last)"
         query = f"SELECT {_COLUMNS} FROM memories WHERE {seen.sql} ORDER BY {order} DESC, id DESC LIMIT ? OFFSET ?"  # noqa: S608
         with self.asked() as connection:
             return [Row(*row) for row in connection.execute(query, (*seen.values, limit, offset)).fetchall()]
 
-    def count(self, asker: Asker, filters: Filters = EVERYTHING) -> int:
-        seen = condition(asker, filters)
+    def count(self, viewer: Viewer, filters: Filters = EVERYTHING) -> int:
+        seen = condition(viewer, filters)
         is_counted = filters == Filters(forgotten=filters.forgotten)
         what, table = ("coalesce(sum(number), 0)", "figures") if is_counted else ("count(*)", "memories")
         query = f"SELECT {what} FROM {table} WHERE {seen.sql}"  # noqa: S608
         with self.asked() as connection:
             return int(connection.execute(query, seen.values).fetchone()[0])
 
-    def importance(self, asker: Asker) -> tuple[int, float, float]:
+    def importance(self, viewer: Viewer) -> tuple[int, float, float]:
         """How many memories there are, with the mean and the mean square of their importance."""
-        seen = condition(asker)
+        seen = condition(viewer)
         query = f"SELECT sum(number), sum(importance), sum(squares) FROM figures WHERE {seen.sql}"  # noqa: S608
         with self.asked() as connection:
             count, total, squares = connection.execute(query, seen.values).fetchone()
         return (count, total / count, squares / count) if count else (0, 0.0, 0.0)
 
-    def counts(self, column: str, asker: Asker) -> dict[str, int]:
+    def counts(self, column: str, viewer: Viewer) -> dict[str, int]:
         """How many memories there are of each kind, or of each domain."""
-        seen = condition(asker)
+        seen = condition(viewer)
         query = f"SELECT {column}, sum(number) FROM figures WHERE {seen.sql} GROUP BY 1 ORDER BY 2 DESC"  # noqa: S608
         with self.asked() as connection:
             return {value: number for value, number in connection.execute(query, seen.values).fetchall() if number}
 
-    def heaviest(self, asker: Asker, above: float, limit: int) -> list[Row]:
+    def heaviest(self, viewer: Viewer, above: float, limit: int) -> list[Row]:
         """The memories of more than some importance, the most important first."""
-        return self._rows("importance > ?", "importance DESC", asker, limit, above)
+        return self._rows("importance > ?", "importance DESC", viewer, limit, above)
 
-    def recorded(self, asker: Asker, since: str, until: str, limit: int) -> list[Row]:
+    def recorded(self, viewer: Viewer, since: str, until: str, limit: int) -> list[Row]:
         """The memories that were written down in a span of time, the latest first."""
-        return self._rows("recorded_at >= ? AND recorded_at < ?", "recorded_at DESC", asker, limit, since, until)
+        return self._rows("recorded_at >= ? AND recorded_at < ?", "recorded_at DESC", viewer, limit, since, until)
 
-    def oldest(self, asker: Asker, limit: int) -> list[Row]:
-        return self._rows("1", "made", asker, limit)
+    def oldest(self, viewer: Viewer, limit: int) -> list[Row]:
+        return self._rows("1", "made", viewer, limit)
 
-    def old_episodes(self, asker: Asker, before: str, limit: int) -> list[Row]:
+    def old_episodes(self, viewer: Viewer, before: str, limit: int) -> list[Row]:
         """The episodes from before a time, the earliest first."""
-        seen = condition(asker, Filters(kinds=("episode",)))
+        seen = condition(viewer, Filters(kinds=("episode",)))
         query = f"""
             SELECT {_COLUMNS} FROM memories INDEXED BY memories_episodes
             WHERE kind = 'episode' AND deleted IS NULL AND recorded_at < ? AND {seen.sql} ORDER BY recorded_at LIMIT ?
@@ -231,9 +231,9 @@ class MemoryIndex(DerivedFile):
         with self.asked() as connection:
             return [Row(*row) for row in connection.execute(query, (before, *seen.values, limit)).fetchall()]
 
-    def forgotten_first(self, asker: Asker, limit: int, offset: int = 0) -> list[Row]:
+    def forgotten_first(self, viewer: Viewer, limit: int, offset: int = 0) -> list[Row]:
         """What was forgotten, the earliest first."""
-        seen = condition(asker, FORGOTTEN_BY_ID)
+        seen = condition(viewer, FORGOTTEN_BY_ID)
         query = f"SELECT {_COLUMNS} FROM memories WHERE {seen.sql} ORDER BY deleted LIMIT ? OFFSET ?"  # noqa: S608
         with self.asked() as connection:
             return [Row(*row) for row in connection.execute(query, (*seen.values, limit, offset)).fetchall()]
@@ -245,23 +245,23 @@ class MemoryIndex(DerivedFile):
             for id in ids:
                 drop_memory(connection, id)
 
-    def flagged(self, asker: Asker, limit: int = 20) -> list[Row]:
-        return self._rows("flagged", "made DESC", asker, limit)
+    def flagged(self, viewer: Viewer, limit: int = 20) -> list[Row]:
+        return self._rows("flagged", "made DESC", viewer, limit)
 
-    def waiting(self, asker: Asker, limit: int = 1_000) -> list[Row]:
+    def waiting(self, viewer: Viewer, limit: int = 1_000) -> list[Row]:
         """The memories that came from documents and that nobody has accepted yet, the latest first."""
-        return self._rows("waits", "made DESC", asker, limit)
+        return self._rows("waits", "made DESC", viewer, limit)
 
-    def of_kind(self, kind: str, asker: Asker, limit: int) -> list[Row]:
+    def of_kind(self, kind: str, viewer: Viewer, limit: int) -> list[Row]:
         """The memories of a kind, the latest first."""
-        seen = condition(asker, Filters(kinds=(kind,)))
+        seen = condition(viewer, Filters(kinds=(kind,)))
         query = f"SELECT {_COLUMNS} FROM memories WHERE kind = ? AND {seen.sql} ORDER BY made DESC LIMIT ?"  # noqa: S608
         with self.asked() as connection:
             return [Row(*row) for row in connection.execute(query, (kind, *seen.values, limit)).fetchall()]
 
-    def unlinked(self, asker: Asker, before: str, limit: int) -> list[Row]:
+    def unlinked(self, viewer: Viewer, before: str, limit: int) -> list[Row]:
         """Memories from before a time that nothing is linked to and that are linked to nothing, of the oldest ones."""
-        oldest = [row for row in self.oldest(asker, _OLDEST) if row.recorded_at < before]
+        oldest = [row for row in self.oldest(viewer, _OLDEST) if row.recorded_at < before]
         query = """
             SELECT value FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM links WHERE source = value)
             AND NOT EXISTS (SELECT 1 FROM links WHERE target = value)
@@ -271,26 +271,26 @@ class MemoryIndex(DerivedFile):
         alone = {id for (id,) in rows}
         return [row for row in oldest if row.id in alone][:limit]
 
-    def _rows(self, test: str, order: str, asker: Asker, limit: int, *values: object) -> list[Row]:
-        seen = condition(asker)
+    def _rows(self, test: str, order: str, viewer: Viewer, limit: int, *values: object) -> list[Row]:
+        seen = condition(viewer)
         query = f"SELECT {_COLUMNS} FROM memories WHERE {test} AND {seen.sql} ORDER BY {order} LIMIT ?"  # noqa: S608
         with self.asked() as connection:
             return [Row(*row) for row in connection.execute(query, (*values, *seen.values, limit)).fetchall()]
 
-    def with_prefix(self, digits: str, asker: Asker, limit: int = 6) -> list[tuple[str, bool]]:
+    def with_prefix(self, digits: str, viewer: Viewer, limit: int = 6) -> list[tuple[str, bool]]:
         """The memories whose ids begin with these hexadecimal digits, and whether each was forgotten."""
         found: list[tuple[str, bool]] = []
         with self.asked() as connection:
             for filters in (BY_ID, FORGOTTEN_BY_ID):
-                seen = condition(asker, filters)
+                seen = condition(viewer, filters)
                 query = f"SELECT id FROM memories WHERE hex >= ? AND hex < ? AND {seen.sql} ORDER BY hex LIMIT ?"  # noqa: S608
                 rows = connection.execute(query, (digits, f"{digits}g", *seen.values, limit)).fetchall()
                 found += [(id, filters.forgotten) for (id,) in rows]
         return found
 
-    def with_text(self, text: str, asker: Asker) -> str | None:
+    def with_text(self, text: str, viewer: Viewer) -> str | None:
         """A memory of exactly this text, apart from blanks and case, that nothing superseded."""
-        seen = condition(asker)
+        seen = condition(viewer)
         query = (
             f"SELECT id FROM memories WHERE text_hash = ? AND retired_at IS NULL AND {seen.sql} ORDER BY made LIMIT 1"  # noqa: S608
         )
@@ -341,9 +341,9 @@ class MemoryIndex(DerivedFile):
                     found.setdefault(target, []).append(source)
         return found
 
-    def links_of_kind(self, kind: LinkKind, asker: Asker, limit: int, origin: str | None = None) -> list[Link]:
+    def links_of_kind(self, kind: LinkKind, viewer: Viewer, limit: int, origin: str | None = None) -> list[Link]:
         """The heaviest links of a kind between memories that may both be seen, and of which none was superseded."""
-        seen = condition(asker)
+        seen = condition(viewer)
         is_current = f"EXISTS (SELECT 1 FROM memories WHERE id = {{}} AND retired_at IS NULL AND {seen.sql})"  # noqa: S608
         query = f"""
             SELECT source, target, kind, weight, confidence, origin FROM links
@@ -355,10 +355,10 @@ class MemoryIndex(DerivedFile):
         with self.asked() as connection:
             return [_link(row) for row in connection.execute(query, values).fetchall()]
 
-    def citing(self, nodes: Sequence[str], prefixes: Sequence[str], asker: Asker) -> list[str]:
+    def citing(self, nodes: Sequence[str], prefixes: Sequence[str], viewer: Viewer) -> list[str]:
         """The memories that cite one of these nodes, or one whose id begins like that, the latest first."""
         with self.asked() as connection:
-            return citations.citing(connection, nodes, prefixes, asker)
+            return citations.citing(connection, nodes, prefixes, viewer)
 
     def symbols_called(self, names: Iterable[str]) -> list[str]:
         """The cited symbols that have one of these names, whatever file they stand in."""
@@ -385,16 +385,16 @@ class MemoryIndex(DerivedFile):
             rows = connection.execute(query, (seq,)).fetchall()
             return number(connection, SEQ), [(id, bool(gone)) for id, gone in rows]
 
-    def written_after(self, seq: int, asker: Asker, limit: int) -> list[tuple[int, str]]:
+    def written_after(self, seq: int, viewer: Viewer, limit: int) -> list[tuple[int, str]]:
         """The memories that were written after an event and may be seen, in that order, each with its event."""
-        seen = condition(asker)
+        seen = condition(viewer)
         query = f"SELECT written, id FROM memories WHERE written > ? AND {seen.sql} ORDER BY written LIMIT ?"  # noqa: S608
         with self.asked() as connection:
             return connection.execute(query, (seq, *seen.values, limit)).fetchall()
 
-    def rewritten(self, since: str, asker: Asker, filters: Filters) -> list[str]:
+    def rewritten(self, since: str, viewer: Viewer, filters: Filters) -> list[str]:
         """The memories that may be seen and were written again after a time, the latest first."""
-        seen = condition(asker, filters)
+        seen = condition(viewer, filters)
         query = f"""
             SELECT id FROM memories WHERE written > made AND written_at > ? AND {seen.sql} ORDER BY written_at DESC
         """  # noqa: S608
@@ -456,8 +456,8 @@ def _set_number(connection: Connection, name: str, value: int) -> None:
     connection.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (name, value))
 
 
-def _visible(connection: Connection, ids: list[str], asker: Asker, filters: Filters) -> dict[str, Row]:
-    seen = condition(asker, filters)
+def _visible(connection: Connection, ids: list[str], viewer: Viewer, filters: Filters) -> dict[str, Row]:
+    seen = condition(viewer, filters)
     marks = ", ".join("?" * len(ids))
     query = f"SELECT {_COLUMNS} FROM memories WHERE id IN ({marks}) AND {seen.sql}"  # noqa: S608
     return {row[0]: Row(*row) for row in connection.execute(query, (*ids, *seen.values)).fetchall()}

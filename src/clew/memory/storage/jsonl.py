@@ -112,7 +112,7 @@ def imported(view: "MemoryView", text: str, *, as_document: bool, dry_run: bool 
     if as_document:
         new = [_of_a_document(memory) for memory in new]
     there = {*(memory.id for memory in lines.memories)}
-    ends = view.library.index.visible({end for link in lines.links for end in (link.source, link.target)}, view.asker)
+    ends = view.library.index.visible({end for link in lines.links for end in (link.source, link.target)}, view.viewer)
     links = [link for link in lines.links if {link.source, link.target} <= there | set(ends)]
     had = {link.id for link in view.library.index.links([memory.id for memory in lines.memories], inward=False)}
     links = [link for link in links if link.id not in had]

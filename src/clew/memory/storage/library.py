@@ -1,4 +1,4 @@
-"""Reading memories. Every reader asks here, and gets what the asker may see."""
+"""Reading memories. Every reader asks here, and gets what the viewer may see."""
 
 import re
 import uuid
@@ -8,7 +8,7 @@ import msgspec
 
 from clew.errors import Conflict, Forgotten, InvalidArgument, NotFound
 from clew.memory.model import MEMORIES, Memory
-from clew.memory.scope import BY_ID, EVERYTHING, FORGOTTEN_BY_ID, Asker, Filters
+from clew.memory.scope import BY_ID, EVERYTHING, FORGOTTEN_BY_ID, Filters, Viewer
 from clew.memory.storage.home import Home
 from clew.memory.storage.index import Row
 from clew.store.interface import Damaged
@@ -21,17 +21,17 @@ GRAPH_PREFIX = "memory:"
 
 
 class Library:
-    def __init__(self, home: Home, asker: Asker) -> None:
+    def __init__(self, home: Home, viewer: Viewer) -> None:
         self.home = home
         self.index = home.index
-        self.asker = asker
+        self.viewer = viewer
 
     def get(self, id: str) -> Memory:
-        """A memory. NotFound where there is none that the asker may see, Forgotten where it was forgotten."""
+        """A memory. NotFound where there is none that the viewer may see, Forgotten where it was forgotten."""
         id = normal_id(id)
-        if id in self.index.visible((id,), self.asker, BY_ID):
+        if id in self.index.visible((id,), self.viewer, BY_ID):
             return self._read(id)
-        if id in self.index.visible((id,), self.asker, FORGOTTEN_BY_ID):
+        if id in self.index.visible((id,), self.viewer, FORGOTTEN_BY_ID):
             raise Forgotten(
                 f"The memory {id} was forgotten.",
                 hint="restore_from_hash brings it back; search_tombstones gives its reversal_hash.",
@@ -41,12 +41,12 @@ class Library:
 
     def get_many(self, ids: Iterable[str], filters: Filters = EVERYTHING) -> dict[str, Memory]:
         """The memories among these ids that may be seen, in their order. A damaged one is left out and reported."""
-        return self._read_many(self.index.visible(ids, self.asker, filters))
+        return self._read_many(self.index.visible(ids, self.viewer, filters))
 
     def get_all(self, ids: Iterable[str]) -> dict[str, Memory]:
         """The same for whom a missing memory means something: a damaged one is an error."""
         damaged: Damaged = {}
-        found = self._read_many(self.index.visible(ids, self.asker, EVERYTHING), damaged)
+        found = self._read_many(self.index.visible(ids, self.viewer, EVERYTHING), damaged)
         for error in damaged.values():
             raise error
         return found
@@ -65,7 +65,7 @@ class Library:
 
     def with_prefix(self, digits: str, given: str) -> str:
         """The only id that begins with these digits; those still there come before those forgotten."""
-        found = self.index.with_prefix(digits, self.asker)
+        found = self.index.with_prefix(digits, self.viewer)
         there = [id for id, forgotten in found if not forgotten] or [id for id, _ in found]
         if not there:
             raise NotFound(f"No memory has an id that begins like '{shortened(given)}'.", hint=_HOW)
@@ -79,13 +79,13 @@ class Library:
 
     def latest(self, limit: int, filters: Filters = EVERYTHING, offset: int = 0) -> list[tuple[Memory, Row]]:
         """The memories that were made or shown last, the latest first."""
-        rows = self.index.latest(self.asker, filters, limit, offset)
+        rows = self.index.latest(self.viewer, filters, limit, offset)
         memories = self._read_many(row.id for row in rows)
         return [(memories[row.id], row) for row in rows if row.id in memories]
 
     def forgotten(self, id: str) -> Memory:
         """A forgotten memory as it was, for one who may see it."""
-        if id not in self.index.visible((id,), self.asker, FORGOTTEN_BY_ID):
+        if id not in self.index.visible((id,), self.viewer, FORGOTTEN_BY_ID):
             raise NotFound(f"There is no memory '{shortened(id)}', and none was forgotten.", hint=_HOW)
         events = self.home.store.events(collection=MEMORIES, id=id)
         return msgspec.convert(next(event.before for event in reversed(events) if event.after is None), Memory)

@@ -41,7 +41,7 @@ class RememberedRegion(Region):
 
     def count(self, kind: NodeKind) -> int:
         library = self._library()
-        return library.index.count(library.asker) if kind is NodeKind.MEMORY else 0
+        return library.index.count(library.viewer) if kind is NodeKind.MEMORY else 0
 
     def nodes_in_file(self, path: str) -> Iterator[Node]:
         return iter(())
@@ -58,7 +58,7 @@ class RememberedRegion(Region):
         library = self._library()
         links = library.index.links([id], outward=outward, inward=not outward, cites=True)
         ends = [end for link in links for end in (link.source, link.target)]
-        seen = library.index.visible(ends, library.asker)
+        seen = library.index.visible(ends, library.viewer)
         for link in links:
             is_cite = link.kind in _CITING
             if link.source in seen and (is_cite or link.target in seen):

@@ -11,7 +11,7 @@ import msgspec
 from clew.context import Context
 from clew.errors import StoreCorrupt, StoreError, StoreUnreachable
 from clew.memory.model import LONGEST_QUERY, MEMORIES, Kind, Memory
-from clew.memory.scope import PERSON, Asker
+from clew.memory.scope import PERSON, Viewer
 from clew.memory.storage.home import Home
 from clew.search.units import Filters, Scope, Unit
 from clew.store.interface import Damaged, Record
@@ -41,7 +41,7 @@ _EVERYBODY = ""
 """Stands in a unit for the agent whose memory it is, where all may see it."""
 
 
-class Found(msgspec.Struct, frozen=True, gc=False):
+class RankedMemory(msgspec.Struct, frozen=True, gc=False):
     """A memory that was ranked. Many are, and of most nobody asks why."""
 
     id: str
@@ -178,29 +178,29 @@ class MemoryUnits:
     def rank(
         self,
         text: str,
-        asker: Asker,
+        viewer: Viewer,
         *,
         tags: tuple[str, ...] | None = None,
         parts: tuple[str, ...] = (PART,),
         recipe: str = RECIPE,
         check: Callable[[], None] = lambda: None,
-    ) -> tuple[list[Found], tuple[str, ...]]:
+    ) -> tuple[list[RankedMemory], tuple[str, ...]]:
         """The memories that a text is most like, best first, and what limits the answer. The library says which of them
         may be seen; agents are filtered here already, so that others' private memories take no places."""
-        return self._ranked(self.engine(), text, asker, tags=tags, parts=parts, recipe=recipe, check=check)
+        return self._ranked(self.engine(), text, viewer, tags=tags, parts=parts, recipe=recipe, check=check)
 
-    def alike(self, text: str, asker: Asker, id: str | None = None) -> tuple[list[Found], tuple[str, ...]]:
+    def alike(self, text: str, viewer: Viewer, id: str | None = None) -> tuple[list[RankedMemory], tuple[str, ...]]:
         """The memories that are most like a text, which is no query: what it quotes or excludes means nothing, and of
         its words only those that tell most are looked for. `id` is the memory whose text it is, if any."""
         engine = self.engine()
         words = self._answered(engine, lambda engine: engine.telling_words(text[:LONGEST_QUERY], _TELLING)) or ""
-        return self._ranked(engine, text, asker, recipe="alike", words=words, like=None if id is None else unit_id(id))
+        return self._ranked(engine, text, viewer, recipe="alike", words=words, like=None if id is None else unit_id(id))
 
     def _ranked(
         self,
         engine: "SearchEngine | None",
         text: str,
-        asker: Asker,
+        viewer: Viewer,
         *,
         tags: tuple[str, ...] | None = None,
         parts: tuple[str, ...] = (PART,),
@@ -208,10 +208,10 @@ class MemoryUnits:
         words: str | None = None,
         like: str | None = None,
         check: Callable[[], None] = lambda: None,
-    ) -> tuple[list[Found], tuple[str, ...]]:
+    ) -> tuple[list[RankedMemory], tuple[str, ...]]:
         from clew.search.question import Question
 
-        agents = None if asker.is_owner else (_EVERYBODY, *((asker.agent,) if asker.agent else ()))
+        agents = None if viewer.is_owner else (_EVERYBODY, *((viewer.agent,) if viewer.agent else ()))
         question = Question(
             text=text,
             words=words,
@@ -224,7 +224,7 @@ class MemoryUnits:
             self._by_words(question, check),
             (_WITHOUT_INDEX,),
         )
-        return [Found(unit.id.removeprefix(_PREFIX), unit) for unit in units], notes
+        return [RankedMemory(unit.id.removeprefix(_PREFIX), unit) for unit in units], notes
 
     def _answered(self, engine: "SearchEngine | None", ask: "Callable[[SearchEngine], T]") -> "T | None":
         """What the engine says; None where there is none, or where it is in a database that does not answer."""

@@ -25,7 +25,7 @@ from clew.memory.model import (
     new_id,
 )
 from clew.memory.places import Places, each_once
-from clew.memory.scope import PERSON, Asker, Filters
+from clew.memory.scope import PERSON, Filters, Viewer
 from clew.memory.storage.changes import Change, Changes, spelled_time
 from clew.memory.storage.library import Library, normal_id
 from clew.memory.storage.units import MemoryUnits
@@ -103,7 +103,7 @@ class Writer:
         """Remember a text. `recent` are the memories shown in the same session, latest first."""
         clean = cleaned(note)
         text = clean.text
-        known = self._library.index.with_text(text, self._library.asker)
+        known = self._library.index.with_text(text, self._library.viewer)
         repeated = None if known else just_recalled(text, self._library.get_many(recent[:_LOOKED_BACK]).values())
         if known is not None or repeated is not None:
             return self._nothing_new(known or (repeated.id if repeated else ""), clean.found, exact=bool(known))
@@ -112,7 +112,7 @@ class Writer:
         links_to = [self._library.get(id) for id in note.link_to]
         cites = each_once((*about, *places.mentioned(text)))
         judged, notes = self._judged(text)
-        count = self._library.index.count(self._library.asker)
+        count = self._library.index.count(self._library.viewer)
         with self._changes.make("store", origin.actor, clean.rationale) as change:
             memory = self._memory(note, clean, origin, cites, change.at)
             change.put(memory)
@@ -168,7 +168,7 @@ class Writer:
         )
 
     def _memory(self, note: Note, clean: CleanNote, origin: Origin, cites: tuple[Cite, ...], at: str) -> Memory:
-        home, asker, details = self._library.home, self._library.asker, clean.details
+        home, viewer, details = self._library.home, self._library.viewer, clean.details
         return Memory(
             id=new_id(),
             kind=note.kind or kind_of(clean.text),
@@ -180,7 +180,7 @@ class Writer:
                 repository=home.repository,
                 folder=home.inside,
                 branch=home.branch(),
-                agent=owner_of(asker, details),
+                agent=owner_of(viewer, details),
                 visibility=details.visibility,
             ),
             origin=origin,
@@ -196,7 +196,7 @@ class Writer:
         )
 
     def _judged(self, text: str) -> tuple[list["Judged"], tuple[str, ...]]:
-        found, notes = self._units.alike(text, self._library.asker)
+        found, notes = self._units.alike(text, self._library.viewer)
         near = {each.id: each.dense for each in found[:JUDGED]}
         memories = self._library.get_many(near)
         return [Judged(memory, near[id], judge(memory.text, text, near[id])) for id, memory in memories.items()], notes
@@ -312,11 +312,11 @@ def _neighbours(judged: Sequence[Judged]) -> tuple[Neighbour, ...]:
     )
 
 
-def owner_of(asker: Asker, details: Details) -> str | None:
+def owner_of(viewer: Viewer, details: Details) -> str | None:
     """Whose memory it is. A private one has an owner: nobody else but a person at the command line sees it."""
-    if details.visibility == "private" and asker.agent is None and not asker.is_owner:
+    if details.visibility == "private" and viewer.agent is None and not viewer.is_owner:
         raise InvalidArgument(
             "A private memory needs an owner, and 'agent_id' is missing.",
             hint="Pass agent_id, or leave visibility out.",
         )
-    return asker.agent or (PERSON if asker.is_owner else None)
+    return viewer.agent or (PERSON if viewer.is_owner else None)

@@ -18,7 +18,7 @@ from clew.search.index import Known, Written, checked
 from clew.search.lexical import tables as lexical_tables
 from clew.search.lexical.packing import Row
 from clew.search.rank.mentions import title_key
-from clew.search.reading import Standing
+from clew.search.reading import IndexedText
 from clew.search.units import Unit, moment
 from clew.store.postgres.together import Asked
 
@@ -124,7 +124,7 @@ class DatabaseUnits:
         with self.asked() as reading:
             return [decoded(*row) for row in reading.rows(find, (reading.spaces, part))]
 
-    def beyond_files(self) -> Iterator[Standing]:
+    def beyond_files(self) -> Iterator[IndexedText]:
         """What was made of the files of the project, some units at a time: their texts may be more than fits."""
         find = """
             SELECT number, id, part, path, quoted, title, body FROM units JOIN unit_bodies USING (number)
@@ -135,7 +135,7 @@ class DatabaseUnits:
             with self._database.connection() as connection:
                 page = connection.execute(find, (own, after, _AT_ONCE)).fetchall()
             for after, id, part, path, quoted, title, body in page:  # noqa: B007
-                yield Standing(id, part, path, quoted, f"{path or ''}\n{title}\n{body}")
+                yield IndexedText(id, part, path, quoted, f"{path or ''}\n{title}\n{body}")
             if len(page) < _AT_ONCE:
                 return
 

@@ -326,7 +326,7 @@ class Dreams:
     def _suggested(self, view: "MemoryView") -> bool:
         """Whether something was written since the last dream."""
         marks = Records(view).get(_MARKS, Marks) or Marks()
-        everybody = self._service.shared_view().asker
+        everybody = self._service.shared_view().viewer
         return bool(view.library.index.written_after(marks.judged, everybody, 1))
 
     def is_available(self, view: "MemoryView") -> bool:

@@ -49,7 +49,7 @@ class Marks(msgspec.Struct, frozen=True):
     replayed: int = 0
 
 
-class Found(msgspec.Struct):
+class StepResult(msgspec.Struct):
     """What a step found: what it writes, and what the report says."""
 
     links: list[Link] = msgspec.field(default_factory=list)
@@ -59,18 +59,18 @@ class Found(msgspec.Struct):
     """Thresholds as observations make them."""
 
 
-Step = Callable[["MemoryView", Marks, int, Yield], Found]
+Step = Callable[["MemoryView", Marks, int, Yield], StepResult]
 
 
-def judge_pairs(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> Found:
+def judge_pairs(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> StepResult:
     """Compare what was written since the last dream with what is nearest to it, now that vectors are made."""
     index = view.library.index
-    written = index.written_after(marks.judged, view.asker, most)
+    written = index.written_after(marks.judged, view.viewer, most)
     # What is not looked at now is left for the next dream.
-    found = Found(marks=Marks(written[-1][0] if written else marks.judged, marks.replayed))
+    found = StepResult(marks=Marks(written[-1][0] if written else marks.judged, marks.replayed))
     pairs, proposals = 0, []
     for id, memory in _each(view, [id for _, id in written], give_way):
-        ranked, _ = view.units.alike(memory.text, view.asker, memory.id)
+        ranked, _ = view.units.alike(memory.text, view.viewer, memory.id)
         near = {each.id: each.dense for each in ranked[:NEAREST] if each.id != id}
         known = _settled(view, id)
         for other in view.library.get_many(near).values():
@@ -114,7 +114,7 @@ def _each(view: "MemoryView", ids: Sequence[str], give_way: Yield) -> Iterator[t
             yield id, memory
 
 
-def replay(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> Found:
+def replay(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> StepResult:
     """Strengthen links between memories that were shown together, weaken the other links of these memories."""
     together = [shown for seq, shown in observed(view).together if seq > marks.replayed][-most:]
     last = max((seq for seq, _ in observed(view).together), default=marks.replayed)
@@ -127,7 +127,7 @@ def replay(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> Foun
             times[frozenset((one, other))] += 1
     met = list({id for pair in gain for id in pair})
     links = [link for link in view.library.index.links(met) if link.kind is LinkKind.RELATED]
-    found = Found(marks=Marks(marks.judged, last))
+    found = StepResult(marks=Marks(marks.judged, last))
     stronger = weaker = marked = 0
     for link in links:
         pair = frozenset((link.source, link.target))
@@ -137,7 +137,7 @@ def replay(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> Foun
         if weight != link.weight:
             found.links.append(msgspec.structs.replace(link, weight=round(weight, 6)))
     known = {frozenset((link.source, link.target)) for link in view.library.index.links(met)}
-    seen = view.library.index.visible(met, view.asker)
+    seen = view.library.index.visible(met, view.viewer)
     new = [pair for pair, count in times.items() if count >= _TOGETHER and pair not in known and pair <= seen.keys()]
     found.links += [linked(min(pair), max(pair), LinkKind.RELATED, _CO_USE) for pair in new]
     found.report = {
@@ -150,7 +150,7 @@ def replay(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> Foun
     return found
 
 
-def find_stale(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> Found:
+def find_stale(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> StepResult:
     """Which of the memories used last cite something that changed."""
     stale: list[dict[str, Any]] = []
     for memory, _ in view.library.latest(most):
@@ -160,10 +160,10 @@ def find_stale(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> 
             changed = [cite.node for cite in cites if cite.state in ("changed", "gone")]
             if standing == "stale":
                 stale.append({"memory_id": memory.id, "changed": changed})
-    return Found(report={"stale": stale[:_LOOKED_AT], "stale_count": len(stale)})
+    return StepResult(report={"stale": stale[:_LOOKED_AT], "stale_count": len(stale)})
 
 
-def propose_links(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> Found:
+def propose_links(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> StepResult:
     """Nodes of the graph that a memory names and does not cite yet, and far memories that share what they are about."""
     places, proposals = view.places(), []
     memories = [memory for memory, _ in view.library.latest(most)]
@@ -181,13 +181,13 @@ def propose_links(view: "MemoryView", marks: Marks, most: int, give_way: Yield) 
             shared = named[one.id] & named[other.id]
             if len(shared) >= _SHARED and other.id not in linked_to and overlap(one.text, other.text) <= _FAR:
                 blind.append({"memories": [one.id, other.id], "shared": sorted(shared)[:_TOP]})
-    return Found(report={"link_proposals": proposals[:_LOOKED_AT], "blind_spots": blind[:_LOOKED_AT]})
+    return StepResult(report={"link_proposals": proposals[:_LOOKED_AT], "blind_spots": blind[:_LOOKED_AT]})
 
 
-def collapse_episodes(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> Found:
+def collapse_episodes(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> StepResult:
     """Episodes that repeat: proposed as one memory with a count. The episodes stay."""
     groups: dict[str, list[Memory]] = {}
-    ids = [row.id for row in view.library.index.of_kind("episode", view.asker, most * 5)]
+    ids = [row.id for row in view.library.index.of_kind("episode", view.viewer, most * 5)]
     for start in range(0, len(ids), _AT_ONCE):
         give_way()
         for memory in view.library.get_many(ids[start : start + _AT_ONCE], BY_ID).values():
@@ -204,10 +204,10 @@ def collapse_episodes(view: "MemoryView", marks: Marks, most: int, give_way: Yie
         if len(several) >= _REPEATED
     ]
     repeated.sort(key=lambda each: -each["count"])  # type: ignore[operator]
-    return Found(report={"repeated_episodes": repeated[:_LOOKED_AT]})
+    return StepResult(report={"repeated_episodes": repeated[:_LOOKED_AT]})
 
 
-def make_shortcuts(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> Found:
+def make_shortcuts(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> StepResult:
     """Direct links for paths that were walked often; the paths stay."""
     give_way()
     new = [each for each in shortcuts(view, 0.7, _LOOKED_AT).shortcuts if not each.is_linked]
@@ -222,14 +222,14 @@ def make_shortcuts(view: "MemoryView", marks: Marks, most: int, give_way: Yield)
         )
         for each in new
     ]
-    return Found(links=links, report={"shortcuts_created": len(links)})
+    return StepResult(links=links, report={"shortcuts_created": len(links)})
 
 
-def fit_thresholds(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> Found:
+def fit_thresholds(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> StepResult:
     give_way()
     known = observed(view).outcomes()
     new = thresholds.fit(view, known, give_way) if len(known) >= thresholds.ENOUGH else None
-    return Found(report={"observations": len(known), "thresholds_fitted": new is not None}, fitted=new)
+    return StepResult(report={"observations": len(known), "thresholds_fitted": new is not None}, fitted=new)
 
 
 NREM: dict[str, Step] = {"judge": judge_pairs, "replay": replay, "stale": find_stale}
@@ -242,7 +242,7 @@ REM: dict[str, Step] = {
 STEPS: dict[str, Step] = {**NREM, **REM}
 
 
-def write(view: "MemoryView", change: "Change", found: Found) -> None:
+def write(view: "MemoryView", change: "Change", found: StepResult) -> None:
     """Write what a step found; a link that somebody deleted meanwhile is not brought back."""
     for link in {link.id: link for link in found.links}.values():
         is_new = link.origin in (SHORTCUT, _CO_USE) or link.kind is LinkKind.CONTRADICTS

@@ -53,7 +53,7 @@ def recall_of(view: "MemoryView", give_way: Callable[[], None]) -> dict[str, flo
     for record in view.service.home.store.scan(QUESTIONS, limit=_MOST):
         give_way()
         question = msgspec.convert(record.data, SavedQuestion)
-        expected = set(view.library.index.visible(question.expected, view.asker))
+        expected = set(view.library.index.visible(question.expected, view.viewer))
         if expected:
             ranked, _ = view.recall.rank(question.query, _FOUND)
             found[record.id] = len(expected & {each.memory.id for each in ranked}) / len(expected)

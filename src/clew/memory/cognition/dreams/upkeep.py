@@ -78,7 +78,7 @@ class Consolidation(Measured, frozen=True, kw_only=True):
 def prune_candidates(view: "MemoryView", limit: int, days: float, least: float) -> PruneCandidates:
     """Of the oldest memories, those that are redundant, orphaned, off the goal, unused or doubtful."""
     index, now = view.library.index, view.service.context.clock()
-    rows = index.oldest(view.asker, _LOOKED_AT)
+    rows = index.oldest(view.viewer, _LOOKED_AT)
     before = (now - timedelta(days=days)).isoformat()
     old = {row.id: row for row in rows if moment_of(row.recorded_at) <= moment_of(before)}
     memories = {id: memory for id, memory in view.library.get_many(old).items() if not memory.pinned}

@@ -70,7 +70,7 @@ def ego(view: "MemoryView") -> Ego:
     steady = cosine(this, before)
     continuity = None if steady is None or r is None else round(min(max(steady * r, 0.0), 1.0), 4)
     status = INSUFFICIENT if continuity is None else next(n for n, least in IDENTITY.items() if continuity >= least)
-    questions = view.service.questions.last(view.asker.session)
+    questions = view.service.questions.last(view.viewer.session)
     answered = [max((each.similarity for each in question.ranked), default=0.0) for question in questions]
     return Ego(
         sufficient_data=continuity is not None,
@@ -108,7 +108,7 @@ def _missing(count: int, earlier: int, r: float | None) -> str:
 def _week(view: "MemoryView", since: Any, until: Any) -> tuple[Values, int]:
     """The mean similarities of the memories of a week to the goal's, or among themselves, and how many there are."""
     library = shared(view)
-    rows = library.index.recorded(library.asker, spelled(since), spelled(until), _SAMPLE)
+    rows = library.index.recorded(library.viewer, spelled(since), spelled(until), _SAMPLE)
     memories = list(library.get_many(row.id for row in rows).values())
     if len(memories) < _FEWEST:
         return ABSENT, len(memories)

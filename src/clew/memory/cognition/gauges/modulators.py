@@ -125,7 +125,7 @@ def note_reward(view: "MemoryView", value: float) -> None:
     """A good store raises dopamine, a bad one lowers it by half as much."""
     delta = value * 0.2 if value > 0 else value * 0.1
     view.service.moods.note(
-        view.changes.now(), view.asker.session, "dopamine", delta, f"reward {value:+.2f} of a store"
+        view.changes.now(), view.viewer.session, "dopamine", delta, f"reward {value:+.2f} of a store"
     )
 
 
@@ -133,15 +133,15 @@ def note_search(view: "MemoryView", found: int) -> None:
     """A search that finds nothing asks for looking around."""
     if not found:
         view.service.moods.note(
-            view.changes.now(), view.asker.session, "noradrenaline", 0.5, "a search that found nothing"
+            view.changes.now(), view.viewer.session, "noradrenaline", 0.5, "a search that found nothing"
         )
 
 
 def levels(view: "MemoryView", *, only_set: bool = False) -> dict[str, Level]:
-    """The modulators of the asker's session as they are now; with `only_set`, those that were set."""
+    """The modulators of the viewer's session as they are now; with `only_set`, those that were set."""
     now = view.service.context.clock()
     kept = Records(view).get(RECORD, tuple[Adjustment, ...]) or ()
-    own = [each for each in (*kept, *view.service.moods.last()) if each.session == view.asker.session]
+    own = [each for each in (*kept, *view.service.moods.last()) if each.session == view.viewer.session]
     own = [each for each in own if not only_set or each.cause == _SET]
     found = {name: _level(name, [each for each in own if each.modulator == name], now) for name in MODULATORS}
     return _cascaded(found)
@@ -190,7 +190,7 @@ def state(view: "MemoryView") -> Neuromodulation:
             "is_learning_elevated": now["acetylcholine"].level > 0.001,
         },
         neutral=_is_neutral(set_),
-        session_id=view.asker.session,
+        session_id=view.viewer.session,
     )
 
 
@@ -201,7 +201,7 @@ def adjust(view: "MemoryView", name: Settable, delta: float) -> Adjusted:
     new = min(max(old + delta, about.low), about.high)
     hash = None
     if new != old:
-        made = Adjustment(view.changes.now(), view.asker.session, name, new - old, _SET)
+        made = Adjustment(view.changes.now(), view.viewer.session, name, new - old, _SET)
         hash = Records(view).update(
             RECORD,
             tuple[Adjustment, ...],
@@ -223,7 +223,7 @@ def adjust(view: "MemoryView", name: Settable, delta: float) -> Adjusted:
 
 def raise_in(view: "MemoryView", change: "Change", name: str, delta: float, cause: str) -> None:
     """Change a modulator as a part of a larger change."""
-    made = Adjustment(change.at, view.asker.session, name, delta, cause)
+    made = Adjustment(change.at, view.viewer.session, name, delta, cause)
     kept = lambda before: (*(before or ()), made)[-_KEPT:]  # noqa: E731
     Records(view).update_in(change, RECORD, tuple[Adjustment, ...], kept)
 

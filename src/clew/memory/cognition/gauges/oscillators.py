@@ -54,14 +54,14 @@ class Coupled(Measured, frozen=True, kw_only=True):
 
 def synchronization(view: "MemoryView") -> tuple[float | None, dict[str, float], int]:
     """r of the last questions, the phases, and how many questions they come from."""
-    questions = [each for each in view.service.questions.last(view.asker.session) if each.agreement()]
+    questions = [each for each in view.service.questions.last(view.viewer.session) if each.agreement()]
     angles = phases(questions)
     return (order(list(angles.values()))[0] if len(angles) > 1 else None), angles, len(questions)
 
 
 def sync(view: "MemoryView") -> Sync:
     r, angles, samples = synchronization(view)
-    last = view.service.questions.last(view.asker.session)
+    last = view.service.questions.last(view.viewer.session)
     return Sync(
         sufficient_data=r is not None,
         samples=samples,

@@ -71,7 +71,7 @@ class Broadcast(Measured, frozen=True, kw_only=True):
 def candidates(view: "MemoryView", r: float) -> list[Candidate]:
     """The memories of the last questions that may be seen, the most salient first."""
     best: dict[str, Candidate] = {}
-    for question in view.service.questions.last(view.asker.session):
+    for question in view.service.questions.last(view.viewer.session):
         for each in question.ranked:
             salience = round(r * each.memory.importance * each.similarity, 4)
             known = best.get(each.memory.id)
@@ -82,7 +82,7 @@ def candidates(view: "MemoryView", r: float) -> list[Candidate]:
                     importance=each.memory.importance,
                     alignment=round(each.similarity, 4),
                 )
-    seen = view.library.index.visible(best, view.asker)
+    seen = view.library.index.visible(best, view.viewer)
     return sorted((best[id] for id in seen), key=lambda each: (-each.salience, each.memory_id))[:_COMPETING]
 
 
@@ -116,7 +116,7 @@ def workspace(view: "MemoryView") -> Workspace:
 
 def _last(view: "MemoryView") -> Entry | None:
     kept = Records(view).get(_RECORD, tuple[Entry, ...]) or ()
-    seen = view.library.index.visible([entry.memory_id for entry in kept], view.asker)
+    seen = view.library.index.visible([entry.memory_id for entry in kept], view.viewer)
     return next((entry for entry in reversed(kept) if entry.memory_id in seen), None)
 
 

@@ -113,7 +113,7 @@ class _Reference:
         """How alike they are among themselves."""
 
     def _between(self, since: str, until: str, limit: int) -> list[Memory]:
-        rows = self._library.index.recorded(self._library.asker, since, until, limit)
+        rows = self._library.index.recorded(self._library.viewer, since, until, limit)
         return list(self._library.get_many(row.id for row in rows).values())
 
     def compared(self, since: datetime, until: datetime) -> tuple[Values | None, int]:
@@ -285,7 +285,7 @@ def correct(view: "MemoryView", target: float | None, *, force: bool) -> Correct
         return _skipped(state, before, reason or "")
     library, now = shared(view), view.service.context.clock()
     rows = library.index.recorded(
-        library.asker, spelled(now - SPANS["7d"]), spelled(now + timedelta(seconds=1)), _RECENT
+        library.viewer, spelled(now - SPANS["7d"]), spelled(now + timedelta(seconds=1)), _RECENT
     )
     new = [row.id for row in rows if row.id not in goal.exemplars][:_REFERENCE]
     if not new:

@@ -11,7 +11,7 @@ from clew.memory.cognition.goals.topics import SAMPLE, SMALLEST, Topic, Topics, 
 from clew.memory.cognition.records import INSUFFICIENT, Measured, Records
 from clew.memory.model import Memory
 from clew.memory.navigation.spaces import SPACES
-from clew.memory.scope import Asker
+from clew.memory.scope import Viewer
 from clew.memory.storage.library import Library
 from clew.text.hashing import content_hash
 
@@ -53,7 +53,7 @@ class SubGoals(Measured, frozen=True, kw_only=True):
 
 def shared(view: "MemoryView") -> Library:
     """What everybody may see: a goal is shown to all, so it contains no private memories."""
-    return Library(view.service.home, Asker(folder=view.asker.folder))
+    return Library(view.service.home, Viewer(folder=view.viewer.folder))
 
 
 def north_star(view: "MemoryView") -> Goal | None:

@@ -76,7 +76,7 @@ def search(
         raise InvalidArgument("Exactly one of 'query_content' and 'query_vector_id' is needed.", hint="Pass one.")
     asked = view.library.get(id) if id is not None else _asked(view, text or "")
     reference = Reference(view, asked.text, asked.id)
-    ranked, _ = view.units.alike(asked.text, view.asker)
+    ranked, _ = view.units.alike(asked.text, view.viewer)
     found = list(view.library.get_many([each.id for each in ranked if each.id != asked.id][:_CANDIDATES]).values())
     comparer = Comparer(view, _each([asked, *found, *reference.memories]), asked.id, reference.lexical)
     own = vector_of(asked, reference.memories, comparer)

@@ -85,7 +85,7 @@ class Reference:
 
     def __init__(self, view: "MemoryView", text: str, besides: str = "") -> None:
         goal = exemplars(view, north_star(view))
-        ranked, _ = view.units.alike(text, view.asker)
+        ranked, _ = view.units.alike(text, view.viewer)
         best = max((each.lexical or 0.0 for each in ranked), default=0.0)
         self.lexical = {each.id: each.lexical / best for each in ranked if each.lexical and best}
         self.kind = "north_star" if len(goal) >= _FEWEST else "nearest memories"

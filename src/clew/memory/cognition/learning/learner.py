@@ -115,7 +115,7 @@ class MetaLog(msgspec.Struct, frozen=True, kw_only=True):
 
 def base_lambdas(view: "MemoryView") -> Lambdas:
     """By the stage of the memory: what is new counts at first, what fits in later."""
-    count = view.library.index.count(view.asker)
+    count = view.library.index.count(view.viewer)
     return Lambdas(*STAGE_WEIGHTS[stage_of(count)])
 
 
@@ -147,7 +147,7 @@ def _alert(view: "MemoryView", known: list[Outcome], delta_s: float) -> None:
     """Five predictions in a row that foresaw too little raise acetylcholine by half."""
     if _low_in_a_row(known, delta_s) >= _IN_A_ROW:
         half = MODULATORS["acetylcholine"].baseline / 2
-        view.service.moods.note(view.changes.now(), view.asker.session, "acetylcholine", half, "use was not foreseen")
+        view.service.moods.note(view.changes.now(), view.viewer.session, "acetylcholine", half, "use was not foreseen")
 
 
 def state(view: "MemoryView", domain: str | None) -> LearnerState:
@@ -159,7 +159,7 @@ def state(view: "MemoryView", domain: str | None) -> LearnerState:
     accuracy = _accuracy(known, weights.delta_s)
     last = Records(view).history(RECORD)
     waiting = seen.latest_open(_OPEN_SHOWN * 5)
-    visible = view.library.index.visible([each.memory for each in waiting], view.asker)
+    visible = view.library.index.visible([each.memory for each in waiting], view.viewer)
     return LearnerState(
         sufficient_data=accuracy is not None,
         samples=len(known),
@@ -220,7 +220,7 @@ def observe(view: "MemoryView", id: str, actual: float, context: dict[str, Any])
         raise InvalidArgument(f"'context' has no field '{sorted(unknown)[0]}'.", hint="It has: domain, query_type.")
     seen = observed(view)
     found = seen.prediction(id)
-    visible = found is not None and found.memory in view.library.index.visible([found.memory], view.asker)
+    visible = found is not None and found.memory in view.library.index.visible([found.memory], view.viewer)
     now = view.service.context.clock()
     if found is None or not visible or now - moment_of(found.at) > KEPT:
         raise NotFound(
