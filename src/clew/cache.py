@@ -56,10 +56,8 @@ class Cache(Generic[K, V]):
             self._drop_idle()
             kept = self._kept
             found = {key: kept[key] for key in keys if key in kept}
-            if 2 * self._size > self._limit or self._idle_seconds is not None:
-                # Before that, nothing leaves for long, and for many keys their order costs as much as all the rest.
-                for key in found:
-                    kept.move_to_end(key)
+            for key in found:
+                kept.move_to_end(key)
             self._note_use(found)
             return found
 

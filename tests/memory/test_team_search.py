@@ -509,14 +509,19 @@ def test_without_an_index_a_search_by_words_sees_what_one_with_an_index_sees(
         {"query": "how are ropes coiled", "filters": {"tags": ["nowhere"]}},
         {"query": "ropes in the cellar", "perspective_lock": {"exclude_agent_ids": ["planner"]}},
         {"query": "what is a lighthouse built of"},
+        {"query": "rope -cellar"},
+        {"query": "rope +cellar"},
+        {"query": '"in the cellar"'},
+        {"query": '"cellar in the"'},
+        {"query": "CI"},
     )
     with remembering(root) as memory:
         memory.store("Nobody sees the rope of the spy.", agent_id="spy", metadata={"visibility": "private"})
         memory.store(OTHER, tags=["deck"], agent_id="planner")
         memory.store("Old ropes lie in the cellar.", agent_id="planner")
-        memory.store("Lamps burn at night.")
+        memory.store("Lamps burn at night, says the CI.")
         by_index = [set(memory.ids(**each)) for each in asked]
-        assert [len(found) for found in by_index] == [2, 1, 0, 0, 0]
+        assert [len(found) for found in by_index] == [2, 1, 0, 0, 0, 1, 1, 1, 0, 1]
         monkeypatch.setattr(memory.project.context, "engine", lambda: None)
         assert [set(memory.ids(**each)) for each in asked] == by_index
         assert "looked through, by words" in notes(memory)

@@ -164,7 +164,7 @@ class Journal:
 
 def _is_at(file: IO[bytes], place: Path) -> bool:
     """Whether a name still leads to an open file."""
-    with suppress(FileNotFoundError):
+    with suppress(OSError):
         return os.path.samestat(os.fstat(file.fileno()), place.stat())
     return False
 

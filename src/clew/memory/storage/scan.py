@@ -1,25 +1,28 @@
 """Search by words without an index: each text is looked at. For a memory whose index cannot be asked now."""
 
 from collections.abc import Iterable
-from math import log
 
+from clew.search.lexical.plan import is_demand, rarity
+from clew.search.lexical.query import Clause, Kind, Sign, is_searchable, parse_query
 from clew.search.question import Question, RankedUnit
 from clew.search.rank.fuse import Contribution
 from clew.search.units import Unit
-from clew.text.keywords import keywords
 from clew.text.words import terms
 
 _MOST_FOUND = 200
-_MOST_TERMS = 64
+"""As many as a search with an index ranks."""
 
 
 class WordScan:
-    """Looks for the words of a question. What it may see follows from its scope and filters."""
+    """Looks for the words of a question, and obeys its signs and quotes. What it may see follows from its scope and
+    filters."""
 
     def __init__(self, question: Question) -> None:
         self._scope, self._filters = question.scope, question.filters
-        words = keywords(question.words or question.text)
-        self._terms = frozenset([term for word in words for term in terms(word)][:_MOST_TERMS])
+        clauses = parse_query(question.text).clauses
+        self._demands = tuple(clause for clause in clauses if is_demand(clause))
+        wanted = (clause for clause in clauses if clause.sign is not Sign.NOT and is_searchable(clause))
+        self._needles = tuple(dict.fromkeys(needle for clause in wanted for needle in _needles(clause)))
         self._seen = 0
         self._held: dict[str, frozenset[str]] = {}
 
@@ -28,13 +31,16 @@ class WordScan:
             if not self._may_see(unit):
                 continue
             self._seen += 1
-            if held := self._terms.intersection(terms(f"{unit.title}\n{unit.body}")):
+            said = f" {' '.join(terms(unit.title))} \n {' '.join(terms(unit.body))} "
+            held = frozenset(needle for needle in self._needles if needle in said)
+            if held and all(_is_obeyed(clause, said) for clause in self._demands):
                 self._held[unit.id] = held
 
     def ranked(self) -> list[RankedUnit]:
         """The best first: the more words a unit holds and the fewer others hold them, the better."""
-        counts = {term: sum(term in held for held in self._held.values()) for term in self._terms}
-        scores = {id: sum(log(1 + self._seen / counts[term]) for term in held) for id, held in self._held.items()}
+        counts = {needle: sum(needle in held for held in self._held.values()) for needle in self._needles}
+        worth = {needle: rarity(count, self._seen) for needle, count in counts.items()}
+        scores = {id: sum(worth[needle] for needle in held) for id, held in self._held.items()}
         best = sorted(scores, key=lambda id: (-scores[id], id))[:_MOST_FOUND]
         return [
             RankedUnit(id, scores[id], (Contribution("lexical", rank, scores[id], scores[id]),))
@@ -48,3 +54,17 @@ class WordScan:
             and (agents is None or unit.agent in agents)
             and (tags is None or not set(tags).isdisjoint(unit.tags))
         )
+
+
+def _needles(clause: Clause) -> tuple[str, ...]:
+    """What stands in the terms of a text that holds the clause, or a word of it."""
+    if clause.kind is Kind.PREFIX:
+        return (f" {' '.join(clause.words)}",)
+    if clause.kind is Kind.PHRASE:
+        return (f" {' '.join(clause.terms)} ",)
+    return tuple(f" {term} " for term in clause.terms)
+
+
+def _is_obeyed(clause: Clause, said: str) -> bool:
+    holds = all(needle in said for needle in _needles(clause))
+    return holds is not (clause.sign is Sign.NOT)

@@ -36,6 +36,7 @@ _PAGE = 1_000
 _TELLING = 12
 """Words by which memories like a text are looked for."""
 _PREFIX = f"{PART}:"
+_NOT_RANKED = "The search index cannot be asked now, so memories are not compared."
 _WITHOUT_INDEX = "The search index cannot be asked now: all memories were looked through, by words."
 _EVERYBODY = ""
 """Stands in a unit for the agent whose memory it is, where all may see it."""
@@ -69,10 +70,13 @@ class MemoryUnits:
         self._lock = threading.Lock()
 
     def engine(self) -> "SearchEngine | None":
-        """The search engine, with every memory in it; None where there is none, or where it is in a database that does
-        not answer. Answers name the damaged ones."""
+        """The search engine, with every memory in it; None where there is none. Answers name the damaged ones."""
+        return self._in_step(self._home.damage)
+
+    def _engine_if_reached(self) -> "SearchEngine | None":
+        """The same; None also where it is in a database that does not answer."""
         try:
-            return self._in_step(self._home.damage)
+            return self.engine()
         except StoreUnreachable as error:
             log.debug("The search index cannot be asked: %s", error)
             return None
@@ -187,12 +191,12 @@ class MemoryUnits:
     ) -> tuple[list[RankedMemory], tuple[str, ...]]:
         """The memories that a text is most like, best first, and what limits the answer. The library says which of them
         may be seen; agents are filtered here already, so that others' private memories take no places."""
-        return self._ranked(self.engine(), text, viewer, tags=tags, parts=parts, recipe=recipe, check=check)
+        return self._ranked(self._engine_if_reached(), text, viewer, tags=tags, parts=parts, recipe=recipe, check=check)
 
     def alike(self, text: str, viewer: Viewer, id: str | None = None) -> tuple[list[RankedMemory], tuple[str, ...]]:
         """The memories that are most like a text, which is no query: what it quotes or excludes means nothing, and of
         its words only those that tell most are looked for. `id` is the memory whose text it is, if any."""
-        engine = self.engine()
+        engine = self._engine_if_reached()
         words = self._answered(engine, lambda engine: engine.telling_words(text[:LONGEST_QUERY], _TELLING)) or ""
         return self._ranked(engine, text, viewer, recipe="alike", words=words, like=None if id is None else unit_id(id))
 
@@ -220,10 +224,11 @@ class MemoryUnits:
             filters=Filters(tags=tags),
             recipe=recipe,
         )
-        units, notes = self._answered(engine, lambda engine: _ranked_by(engine, question, check)) or (
-            self._by_words(question, check),
-            (_WITHOUT_INDEX,),
-        )
+        found = self._answered(engine, lambda engine: _ranked_by(engine, question, check))
+        if found is None and words is not None:
+            # Who looks for what is like a text does so for many of them, and has no time to look through all.
+            return [], (_NOT_RANKED,)
+        units, notes = found or (self._by_words(question, check), (_WITHOUT_INDEX,))
         return [RankedMemory(unit.id.removeprefix(_PREFIX), unit) for unit in units], notes
 
     def _answered(self, engine: "SearchEngine | None", ask: "Callable[[SearchEngine], T]") -> "T | None":
@@ -258,7 +263,7 @@ class MemoryUnits:
     def vectors_of(self, ids: Iterable[str]) -> "dict[str, Vectors]":
         """The vectors of those of the memories that have one by now."""
         wanted = [*map(unit_id, ids)]
-        known = self._answered(self.engine(), lambda engine: engine.vectors_of(wanted)) or {}
+        known = self._answered(self._engine_if_reached(), lambda engine: engine.vectors_of(wanted)) or {}
         return {id.removeprefix(_PREFIX): vector for id, vector in known.items()}
 
     def vectors(self, texts: Sequence[str]) -> "Vectors | None":
