@@ -10,6 +10,7 @@ from clew.search.lexical.plan import Correction
 from clew.search.quote.evidence import Preview
 from clew.search.rank.fuse import Contribution
 from clew.search.units import Filters, Scope
+from clew.text.display import counted
 
 DEFAULT_RECIPE = "default"
 MAX_LIMIT = 500
@@ -110,8 +111,8 @@ class IndexState(msgspec.Struct, frozen=True, kw_only=True):
 
     def describe(self) -> str:
         if self.state == "words_only":
-            return f"{self.units:,} texts indexed by words only"
-        return f"{self.units:,} texts indexed, {self.embedded:,} with embeddings"
+            return f"{counted(self.units, 'text')} indexed by words only"
+        return f"{counted(self.units, 'text')} indexed, {self.embedded:,} with embeddings"
 
 
 class Results(msgspec.Struct, frozen=True, kw_only=True):

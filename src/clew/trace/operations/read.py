@@ -10,6 +10,7 @@ from clew.errors import InvalidArgument, NotFound
 from clew.graph.model import NodeKind
 from clew.operation.call import Call, perform
 from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
+from clew.text.display import counted
 from clew.text.terminal import coloured, note
 from clew.trace.edit.results import Unsaved
 from clew.trace.read import results
@@ -387,10 +388,12 @@ class ShowStatus(
             f"{workspace.project_name} in {workspace.repo_path}",
             "graph: " + ", ".join(f"{number} {kind}" for kind, number in result.graph.node_counts.items()),
             f"coverage: {coverage.full_coverage} full, {coverage.partial_coverage} partial, "
-            f"{coverage.no_coverage} none, of {coverage.total} requirements",
-            f"findings: {summary.broken_reference_count} broken references, {summary.stale_hash_count} stale hashes, "
-            f"{summary.uncovered_assertion_count} assertions without a test",
+            f"{coverage.no_coverage} none, of {counted(coverage.total, 'requirement')}",
+            f"findings: {counted(summary.broken_reference_count, 'broken reference')}, "
+            f"{counted(summary.stale_hash_count, 'stale hash', 'stale hashes')}, "
+            f"{counted(summary.uncovered_assertion_count, 'assertion')} without a test",
         ]
         if changes.uncommitted is not None:
-            lines.append(f"changes: {changes.uncommitted} requirements differ from the last commit")
+            differ = counted(changes.uncommitted, "requirement differs", "requirements differ")
+            lines.append(f"changes: {differ} from the last commit")
         return "\n".join((*lines, *(f"note: {note}" for note in workspace.notes)))

@@ -69,7 +69,7 @@ def grouped(found: Iterable[Finding], graph: Graph) -> tuple[Group, ...]:
 
 
 def _named(code: str, found: Sequence[Finding], graph: Graph) -> str:
-    one, many = _WORDS.get(code, (code, code))
+    one, many = _WORDS.get(code, (f"finding of kind {code}", f"findings of kind {code}"))
     if code == UNCOVERED and _are_scenarios(found, graph):
         one, many = one.replace("assertion", "scenario"), many.replace("assertion", "scenario")
     return one if len(found) == 1 else many
