@@ -82,7 +82,8 @@ class GenerateSearchPlan(
     max_queries: Annotated[int, Meta(ge=1, le=7, description="Queries at most")] = 3
 
     def run(self, call: Call) -> SearchPlan:
-        return search_plan(call.project.memory.view(call), self.goal, self.focus_spaces, self.max_queries)
+        view = call.project.memory.view(call)
+        return search_plan(view, self.goal, self.focus_spaces, self.max_queries, call.check)
 
 
 class CritiqueContext(

@@ -1,7 +1,7 @@
 """What to do next: queries that look at a goal from several sides, and tools in a useful order."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -52,12 +52,14 @@ class Reflection(msgspec.Struct, frozen=True, kw_only=True):
     utl_context: Pulse
 
 
-def search_plan(view: "MemoryView", goal: str, focus: Sequence[SpaceName], count: int) -> SearchPlan:
+def search_plan(
+    view: "MemoryView", goal: str, focus: Sequence[SpaceName], count: int, check: Callable[[], None]
+) -> SearchPlan:
     """Queries for a goal, each from another side; the focused sides first."""
     goal = check_text("goal", goal, _GOAL)
     sides = list(dict.fromkeys((*focus, *_USUAL)))[: max(count, 1)]
     queries = [_query(goal, side) for side in sides]
-    found = [{each.id for each in view.units.rank(query, view.viewer)[0][:_FOUND]} for query, _ in queries]
+    found = [{each.id for each in view.units.rank(query, view.viewer, check=check)[0][:_FOUND]} for query, _ in queries]
     together = view.library.get_many(set().union(*found))
     shown = {id: f"{memory.title}\n{one_line(memory.text, LONGEST_SNIPPET)}" for id, memory in together.items()}
     tokens = {id: estimate_tokens(text) for id, text in shown.items()}

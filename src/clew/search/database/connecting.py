@@ -20,10 +20,15 @@ from clew.text.database_address import Address
 log = logging.getLogger(__name__)
 
 _ANSWER_SECONDS = 30
-AT_ONCE = max(4, min(MOST_CONNECTIONS, 2 * (os.cpu_count() or 1)))
-"""Searches of one process that have a connection at once; others wait. A search is ranked here by half, one at a time:
-four keep a processor here and two of the database busy. Each further connection is one more process of the database
-that reads the same pages into its memory, and makes every search dearer."""
+_PROCESSORS = os.cpu_count() or 1
+AT_ONCE = max(4, min(MOST_CONNECTIONS, 2 * _PROCESSORS))
+"""Connections of one process, and its searches at once where the database has a machine of its own; others wait. A
+search is ranked here by half, one at a time: four keep a processor here and two of the database busy. Each further
+connection is one more process of the database that reads the same pages into its memory, and makes every search
+dearer."""
+AT_ONCE_HERE = max(2, AT_ONCE // 2)
+"""Searches at once where the database runs on this machine: both halves of a search take the same processors, and more
+of them only make each other wait."""
 BOUNDED = f"SET statement_timeout = '{_ANSWER_SECONDS}s'"
 NEAREST_LOOKED_AT = 100
 """How many of the nearest vectors an approximate search keeps in view (`hnsw.ef_search`), and finds at most. Of the ten
@@ -58,15 +63,18 @@ class Database:
     """The schema of one project's search index, and the space of one work tree in it. Connections are opened when they
     are first needed."""
 
-    def __init__(self, address: Address, schema: str, space: str = "own") -> None:
+    def __init__(self, address: Address, schema: str, space: str = "own", *, awaits_service: bool = False) -> None:
+        """`awaits_service` says that searches wait for a service that makes vectors, and not only for processors."""
         self.address = address
         self.schema = schema
         self.space_name = space
         self._connections: Once[Connections] = Once(self._open)
+        self._awaits_service = awaits_service
+        self._searches = threading.Semaphore(AT_ONCE)
         self._space: int | None = None
         self._has_term_numbers = False
         self._lock = threading.Lock()
-        self._turn = threading.Lock()
+        self._turn = threading.Semaphore()
         """Of who writes. Threads wait for each other here, and not with a connection that a search could have."""
 
     @property
@@ -96,27 +104,20 @@ class Database:
     @contextmanager
     def reading(self, *first: Asked) -> Iterator[tuple[Lent, list[Done]]]:
         """One state of the tables for a whole block, and what is asked first, together with the beginning."""
-        with self._connections.get().lent(Asked(_BEGIN), *first) as (connection, (_, *answers)):
+        connections = self._connections.get()
+        with (
+            _in_turn(self._searches, f"Others searched the index in the schema {self.schema}"),
+            connections.lent(Asked(_BEGIN), *first) as (connection, (_, *answers)),
+        ):
             yield connection, answers
 
     @contextmanager
     def writing(self) -> Iterator[Lent]:
         """A transaction. One writer of the units at a time, as with a file; readers and makers of vectors go on."""
-        with self._in_turn(), self.connection() as connection, connection.transaction():
+        others = f"Others wrote to the search index in the schema {self.schema}"
+        with _in_turn(self._turn, others), self.connection() as connection, connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", (f"clew search {self.schema} units",))
             yield connection
-
-    @contextmanager
-    def _in_turn(self) -> Iterator[None]:
-        if not self._turn.acquire(timeout=_ANSWER_SECONDS):
-            raise StoreBusy(
-                f"Others wrote to the search index in the schema {self.schema} for {_ANSWER_SECONDS} s.",
-                hint="Try again. Nothing was written.",
-            )
-        try:
-            yield
-        finally:
-            self._turn.release()
 
     @contextmanager
     def connection(self) -> Iterator[Lent]:
@@ -129,6 +130,8 @@ class Database:
             make_tables(connection, self.schema)
             self._take_steps(connection)
             self._has_term_numbers = has_term_numbers(connection, self.schema)
+            if _is_here(connection) and not self._awaits_service:
+                self._searches = threading.Semaphore(AT_ONCE_HERE)
         return Connections(
             self.address,
             self.schema,
@@ -157,3 +160,20 @@ def connected(address: Address) -> Iterator[Lent]:
     """A connection of one's own, for what is done once."""
     with translated(address), psycopg.connect(address.url, **options("clew search")) as connection:
         yield connection
+
+
+@contextmanager
+def _in_turn(turn: threading.Semaphore, others: str) -> Iterator[None]:
+    if not turn.acquire(timeout=_ANSWER_SECONDS):
+        raise StoreBusy(f"{others} for {_ANSWER_SECONDS} s.", hint="Try again. Nothing was written.")
+    try:
+        yield
+    finally:
+        turn.release()
+
+
+def _is_here(connection: Lent) -> bool:
+    """Whether the database runs on this machine, as far as its address tells."""
+    host = connection.info.hostaddr or connection.info.host
+    # A socket is a path.
+    return host.startswith(("/", "127.")) or host == "::1"

@@ -336,7 +336,7 @@ class DatabaseMeanings:
     def _encode(self, embedder: Embedder, number: int, some: Sequence[tuple[int, int, str]]) -> tuple[int, int]:
         """Encode those of the texts that nobody else does; how many, and how many others had made in the meantime."""
         own_space = self._database.space
-        with self._database.reading() as (connection, _):
+        with self._database.connection() as connection:
             units = DatabaseReading(connection, own_space).units_of(unit for _, unit, _ in some)
         by_hash = {hash: units[unit] for _, unit, hash in some if unit in units}
         with self._shared.claimed(number, list(by_hash)) as (claim, own):

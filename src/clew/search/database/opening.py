@@ -13,7 +13,7 @@ from clew.text.database_address import Address
 
 def in_database(address: Address, schema: str, space: str, embed: EmbedSettings) -> Place:
     """The place of an engine in a schema of a database. `space` names the work tree whose files are searched."""
-    database = Database(address, schema, space)
+    database = Database(address, schema, space, awaits_service=embed.kind == "endpoint")
     embedders = Embedders(embed)
     return Place(DatabaseUnits(database), embedders, DatabaseMeanings(database, embedders))
 

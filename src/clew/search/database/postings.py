@@ -83,8 +83,6 @@ def _lists(
     reading: "DatabaseReading", terms: Sequence[_Term], most: int, test: _Test | None = None
 ) -> "list[Postings]":
     """The heaviest postings of each term, of those units that fulfil a test."""
-    import numpy as np
-
     joins, where = "", ""
     if test is not None:
         joins = " ".join(f"JOIN {table} ON {table}.{column} = postings.unit" for table, column in test.tables)
@@ -100,7 +98,7 @@ def _lists(
     numbers = [term.number for term in terms]
     if test is None:
         return [numbers_in(found) for (found,) in reading.ask(find, (str(most), array(numbers)))]
-    return [np.array(found, np.int64) for (found,) in reading.rows(find, (*test.values, most, numbers))]
+    return reading.lists_of_numbers(find, (*test.values, most, numbers))
 
 
 def _added_up(lists: "Sequence[Postings]", terms: Sequence[_Term], wanted: int | None) -> list[int]:

@@ -21,6 +21,7 @@ from clew.search.units import Condition, Unit
 from clew.store.postgres.together import Answer, Asked, Prepared, ask, prepared
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from psycopg import Connection
 
 STATE = Prepared(
@@ -71,6 +72,11 @@ class DatabaseReading:
         """The rows that a statement finds, as PostgreSQL sends them: the short way for what every search asks."""
         (done,) = ask(self.connection, Asked(prepared(statement), values, binary=True))
         return done.values
+
+    def lists_of_numbers(self, statement: str, values: Sequence[Any]) -> "list[NDArray[Any]]":
+        """A list of numbers of each row, not taken apart one by one: there may be many thousands."""
+        result = self.connection.cursor(binary=True).execute(statement, values).pgresult
+        return [numbers_in(result.get_value(row, 0)) for row in range(result.ntuples)] if result is not None else []
 
     # Units
 

@@ -238,7 +238,7 @@ def take_steps(connection: Any, schema: str, limits: Limits) -> None:
 
 
 def has_term_numbers(connection: Any, schema: str) -> bool:
-    """Whether the tables have the column for them: an owner of the tables adds it."""
+    """Whether the step that adds the column for them is taken: an owner of the tables takes it."""
     return NUMBERS_OF_TERMS.number in taken_steps(connection, schema)
 
 

@@ -22,9 +22,9 @@ def array(numbers: Iterable[float]) -> str:
     return f"{{{','.join(map(repr, numbers))}}}"
 
 
-def texts(texts: Iterable[str]) -> str:
+def texts(values: Iterable[str]) -> str:
     """Texts as an array."""
-    quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
+    quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in values)
     return "{" + ",".join(f'"{text}"' for text in quoted) + "}"
 
 

@@ -83,7 +83,7 @@ class Streams:
                 known |= read
             yield [known[unit] for unit in part if unit in known]
 
-    def with_texts(self, reading: "Reading", streams: Sequence[Stream]) -> list[Row]:
+    def rows_of(self, reading: "Reading", streams: Sequence[Stream]) -> list[Row]:
         """The texts of some streams of this state of the index, in their order; those that had to be read are kept."""
         unread = {each.unit: each for each in streams if each.row is None}
         kept = self._kept.get_many(unread)

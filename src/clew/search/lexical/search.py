@@ -103,7 +103,7 @@ class LexicalSearch:
         )
 
     def _texts(self, streams: Sequence[Stream]) -> list[Row]:
-        return self._streams.with_texts(self._reading, streams)
+        return self._streams.rows_of(self._reading, streams)
 
     def _candidates(self, plan: Plan, restrict: Condition | None, limit: int) -> list[Stream]:
         if not plan.items:
