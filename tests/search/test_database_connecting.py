@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from clew.config import EmbedSettings
-from clew.errors import StoreError, StoreUnreachable
+from clew.errors import StoreBusy, StoreError, StoreUnreachable
 from clew.operation.paging import Cursors
 from clew.search.engine import SearchEngine
 from clew.search.question import Question
@@ -249,6 +249,28 @@ def test_as_many_searches_as_there_are_connections_wait_for_no_other_one(
             assert [unit.id for unit in found.units] == ["ropes"] * has_vectors
             assert not any("in use" in note for note in found.notes)
             engine.index_vectors()
+
+
+# Verifies: REQ-d00490-I
+def test_searches_take_turns_where_the_database_has_the_same_processors(
+    search_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connecting, "AT_ONCE_HERE", 1)
+    address = Address(search_database)
+    with (
+        closing(DatabaseUnits(database := Database(address, "here"))) as units,
+        closing(DatabaseUnits(Database(address, "here", awaits_service=True))) as others,
+    ):
+        assert units.count() == others.count() == 0
+        # From here on, nobody waits.
+        monkeypatch.setattr(connecting, "_ANSWER_SECONDS", 0)
+        with units.asked(), others.asked():
+            with pytest.raises(StoreBusy, match="Others searched the index in the schema here"):
+                units.count()
+            assert others.count() == 0
+            with database.connection() as connection:
+                assert connection.execute("SELECT 1").fetchone() == (1,)
+        assert units.count() == 0
 
 
 # Verifies: REQ-d00490-I
