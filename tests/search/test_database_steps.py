@@ -324,7 +324,7 @@ def test_what_a_step_makes_belongs_to_the_owner_of_the_tables(database: str, cap
 TEXTS = (
     "Ropes are coiled clockwise, coiled again and hung up.",
     "A knot that holds ropes under load, and a second knot for wet ropes.",
-    "The boatswain inspects ropes, knots and blocks before the boat leaves the harbour.",
+    "The boatswain inspects ropes, knots and blocks before the rowing-boat leaves the harbour.",
     "Harbour dues are paid by boat and by night; a wet night costs the same.",
     "Blocks and ropes of the second boat hang beside the harbour office.",
     "Paint is kept away from ropes; wet paint marks blocks and boat alike.",
@@ -332,7 +332,7 @@ TEXTS = (
 QUERIES = ("ropes knots harbour blocks", "wet boat night harbour paint", '"wet ropes"', "harb*", "rropes coild boat")
 
 
-def rankings(url: str, schema: str, folder: Path) -> list[list[tuple[str, float]]]:
+def rankings(url: str, schema: str, folder: Path) -> list[list[tuple[str, float | None]]]:
     """What a server that starts now ranks by words, twice."""
     settings = EmbedSettings(kind="none")
     place = in_database(Address(url), schema, "own", settings) if schema else None
@@ -345,10 +345,8 @@ def rankings(url: str, schema: str, folder: Path) -> list[list[tuple[str, float]
                 for place, text in enumerate(TEXTS)
             )
         scope = Scope(parts=("unit", "memory"))
-        return [
-            [(unit.id, unit.score) for unit in engine.rank(Question(text=query, scope=scope, recipe="lexical")).units]
-            for query in (*QUERIES, *QUERIES)
-        ]
+        asked = [Question(text=query, scope=scope, recipe="lexical") for query in (*QUERIES, *QUERIES)]
+        return [[(unit.id, unit.signal("lexical")) for unit in engine.rank(each).units] for each in asked]
 
 
 # Verifies: REQ-d00490-A+G
