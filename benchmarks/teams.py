@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.probes.team_client import RECIPES, fill, measured, opened
+from benchmarks.probes.team_client import ASKED_TOGETHER, QUERIES, RECIPES, fill, measured, opened
 
 SCHEMA = "bench"
 WRITERS = 8
@@ -89,22 +89,21 @@ def _asked(kind: str, where: str, args: argparse.Namespace) -> None:
             said += f" (at least {LEAST_RECALL}) {'ok' if recall >= LEAST_RECALL else 'below'}"
         print(f"  {name}: p50 {p50:.1f} ms, p95 {p95:.1f} ms{said}", flush=True)
     engine.close()
-    for recipe in RECIPES:
-        rate = _together(kind, where, recipe, args)
-        said = ""
-        if (kind, recipe) == ("database", "default") and args.rows == 100_000:
-            said = f" (at least {LEAST_PER_SECOND:.0f}) {'ok' if rate >= LEAST_PER_SECOND else 'below'}"
-        print(f"  {recipe} with {args.clients} clients: {rate:.0f}/s{said}", flush=True)
+    for questions, which in ((ASKED_TOGETHER, "each question once"), (QUERIES, f"{QUERIES} questions again and again")):
+        for recipe in RECIPES:
+            rate = _together(kind, where, recipe, questions, args)
+            said = ""
+            if (kind, recipe) == ("database", "default") and args.rows == 100_000:
+                said = f" (at least {LEAST_PER_SECOND:.0f}) {'ok' if rate >= LEAST_PER_SECOND else 'below'}"
+            print(f"  {recipe} with {args.clients} clients, {which}: {rate:.0f}/s{said}", flush=True)
 
 
-def _together(kind: str, where: str, recipe: str, args: argparse.Namespace) -> float:
+def _together(kind: str, where: str, recipe: str, questions: int, args: argparse.Namespace) -> float:
     """Searches a second of all clients, spread over a few servers."""
     threads = max(1, args.clients // args.processes)
-    command = [sys.executable, "-m", "benchmarks.probes.team_client", kind, where]
-    started = [
-        subprocess.Popen([*command, recipe, str(threads), str(args.seconds), str(args.warm)], stdout=subprocess.PIPE)
-        for _ in range(args.processes)
-    ]
+    figures = map(str, (threads, args.seconds, args.warm, questions))
+    command = [sys.executable, "-m", "benchmarks.probes.team_client", kind, where, recipe, *figures]
+    started = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(args.processes)]
     return sum(float(json.loads(each.communicate()[0])["per_second"]) for each in started)
 
 

@@ -1,6 +1,8 @@
-"""Searches of many clients in one server: KIND WHERE RECIPE THREADS SECONDS WARM. Prints searches a second as JSON.
+"""Searches of many clients in one server: KIND WHERE RECIPE THREADS SECONDS WARM QUESTIONS. Prints searches a second as
+JSON.
 
-The server has run for WARM seconds when the clock starts. Each question is asked once: those of before are others.
+The server has run for WARM seconds when the clock starts, with one half of the questions; then come the others. Where
+they are many, each is asked once.
 """
 
 import itertools
@@ -181,9 +183,9 @@ def _exact(asked: Any, rows: int) -> list[set[str]]:
 
 
 def main() -> None:
-    kind, where, recipe, threads, seconds, warm = sys.argv[1:]
-    engine = opened(kind, where, ASKED_TOGETHER)
-    asked = questions(ASKED_TOGETHER)
+    kind, where, recipe, threads, seconds, warm, count = sys.argv[1:]
+    engine = opened(kind, where, int(count))
+    asked = questions(int(count))
     half = len(asked) // 2
     _per_second(engine, recipe, asked[:half], int(threads), float(warm))
     print(json.dumps({"per_second": _per_second(engine, recipe, asked[half:], int(threads), float(seconds))}))
