@@ -143,9 +143,6 @@ class EmbeddedReading:
     def term_numbers(self, terms: Iterable[str]) -> dict[str, Sequence[int]]:
         return {}
 
-    def terms_numbered(self, numbers: Sequence[int]) -> dict[int, str]:
-        return {}
-
     def holding(self, expression: Expression, units: Sequence[int]) -> set[int]:
         return full_text.among(self.connection, expression, units)
 

@@ -123,10 +123,6 @@ class Reading(Protocol):
         """By which numbers a stream names each of some terms, where streams name them by numbers."""
         ...
 
-    def terms_numbered(self, numbers: Sequence[int]) -> dict[int, str]:
-        """The terms that streams name by these numbers."""
-        ...
-
     def holding(self, expression: Expression, units: Sequence[int]) -> set[int]:
         """Those of the units that hold what an expression asks for."""
         ...

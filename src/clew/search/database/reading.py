@@ -277,11 +277,6 @@ class DatabaseReading:
     def term_numbers(self, terms: Iterable[str]) -> dict[str, list[int]]:
         return {term: [number for number, _ in own] for term, own in self.terms_of(terms).items()}
 
-    def terms_numbered(self, numbers: Sequence[int]) -> dict[int, str]:
-        find = "SELECT array_agg(number), json_agg(term) FROM terms WHERE number = ANY(%s)"
-        ((found, terms),) = self.ask(find, (array(numbers),))
-        return dict(zip(numbers_in(found).tolist(), _TEXTS.decode(terms or b"[]"), strict=True))
-
     def holding(self, expression: Expression, units: Sequence[int]) -> set[int]:
         return {row.unit for row in self.streams(units) if is_held(expression, row[1:])}
 

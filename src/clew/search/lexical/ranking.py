@@ -11,7 +11,7 @@ numbers of a unit's terms, so that no text is read and split. Phrases and beginn
 The streams are kept for the next ranking, since many searches meet the same units.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
@@ -40,7 +40,6 @@ _LAST_BITS = 0xFFFF
 _OVERHEAD = 400
 _LONGEST = 100_000
 """A longer text is read again each time, rather than put out many others."""
-_TERMS_KEPT = 50_000
 
 
 class Stream(NamedTuple):
@@ -57,11 +56,6 @@ class Stream(NamedTuple):
     """The text, where it was read."""
 
     @property
-    def is_numbered(self) -> bool:
-        """Whether the keys are the numbers of terms: those have four bytes, and hashes eight."""
-        return self.keys.itemsize == 4
-
-    @property
     def size(self) -> int:
         """About how many bytes it takes in memory."""
         return _OVERHEAD + self.keys.nbytes + (0 if self.row is None else self.characters)
@@ -73,7 +67,6 @@ class Streams:
     def __init__(self, size: int) -> None:
         """`size` is how many bytes of them are kept, about."""
         self._kept: Cache[int, Stream] = Cache(size, size_of=attrgetter("size"))
-        self._terms: Cache[int, str] = Cache(_TERMS_KEPT)
 
     def of(self, reading: "Reading", units: Sequence[int]) -> Iterator[list[Stream]]:
         """The streams of these units, in their order, some at a time. They are read as they are asked for: some may be
@@ -106,15 +99,6 @@ class Streams:
             )
             read |= rows
         return [each.row or read[each.unit] for each in streams]
-
-    def terms_numbered(self, reading: "Reading", numbers: Sequence[int]) -> dict[int, str]:
-        """The terms with these numbers; those that are gone are left out."""
-        known = self._terms.get_many(numbers)
-        if missing := [number for number in numbers if number not in known]:
-            read = reading.terms_numbered(missing)
-            self._terms.put_many(read)
-            known |= read
-        return known
 
 
 def _stream(row: Row) -> Stream:
@@ -168,11 +152,14 @@ class Bm25Settings(msgspec.Struct, frozen=True, kw_only=True):
             )
 
 
+Texts = Callable[[Sequence[Stream]], list[Row]]
+"""Reads the texts of streams."""
+
+
 class Scorer:
     """Scores some units of one collection, in arrays with a place for each of them."""
 
-    def __init__(self, ranking: Bm25Settings, reading: "Reading", streams: Sequence[Stream], kept: Streams) -> None:
-        """`kept` are the streams of this index that are known."""
+    def __init__(self, ranking: Bm25Settings, reading: "Reading", streams: Sequence[Stream], texts: "Texts") -> None:
         import numpy as np
 
         totals = reading.totals()
@@ -180,8 +167,8 @@ class Scorer:
         self._reading = reading
         self._all_units = totals.units
         self._streams = streams
-        self._kept = kept
-        self._terms = _Terms(reading, kept, streams, ranking.title_weight)
+        self._texts = texts
+        self._terms = _Terms(reading, texts, streams, ranking.title_weight)
         words = np.array([stream.words for stream in streams])
         share, average = ranking.length_share, max(totals.words / max(totals.units, 1), 1.0)
         self._norms = ranking.saturation * (1 - share + share * words / average)
@@ -246,11 +233,17 @@ class Scorer:
         """The terms that the best units share and others lack, weighted."""
         import numpy as np
 
-        terms, times = self._said_in([self._streams[place] for place in best])
+        texts = self._texts([self._streams[place] for place in best])
+        said = [f"{row.title}{row.body}".split() for row in texts]
+        terms = list(chain.from_iterable(said))
+        hashes = np.fromiter(map(hash, terms), np.int64, len(terms))
+        _, first, of = np.unique(hashes, return_index=True, return_inverse=True)
+        owners = np.repeat(np.arange(len(best)), [*map(len, said)])
+        times = np.bincount(of * len(best) + owners, minlength=len(first) * len(best)).reshape(-1, len(best))
         trust = self._scores[best] / self._scores[best[0]]
         presence = (trust * times / (times + self._norms[best])).sum(axis=1)
         shared = np.flatnonzero(np.count_nonzero(times, axis=1) >= _MIN_HOLDERS)
-        present = dict(zip([terms[at] for at in shared.tolist()], presence[shared].tolist(), strict=True))
+        present = dict(zip([terms[at] for at in first[shared].tolist()], presence[shared].tolist(), strict=True))
         rarities = {
             term: (held, rarity(held, self._all_units))
             for term, held in self._reading.units_with(term for term in present if _is_telling(term)).items()
@@ -260,39 +253,15 @@ class Scorer:
         chosen = sorted(weights, key=lambda term: (-weights[term], term))[: self._ranking.feedback_terms]
         return [Item(term, Phrase((term,)), (f" {term} ",), weights[term], *rarities[term]) for term in chosen]
 
-    def _said_in(self, streams: Sequence[Stream]) -> "tuple[list[str], NDArray[np.int64]]":
-        """The terms in titles and bodies, and how often each is in each stream. Their numbers tell where all streams
-        have them, so that no text is read."""
-        import numpy as np
-
-        if all(stream.is_numbered for stream in streams):
-            said = [stream.keys[: stream.words] for stream in streams]
-            numbers, of = np.unique(np.concatenate(said), return_inverse=True)
-            known = self._kept.terms_numbered(self._reading, numbers.tolist())
-            # A term has a number in each space.
-            places = {term: place for place, term in enumerate(dict.fromkeys(known.values()))}
-            terms = list(places)
-            of = np.array([places.get(known.get(number, ""), -1) for number in numbers.tolist()], np.int64)[of]
-        else:
-            texts = [f"{row.title}{row.body}".split() for row in self._kept.rows_of(self._reading, streams)]
-            said = [np.fromiter(map(hash, own), np.int64, len(own)) for own in texts]
-            _, first, of = np.unique(np.concatenate(said), return_index=True, return_inverse=True)
-            every = list(chain.from_iterable(texts))
-            terms = [every[at] for at in first.tolist()]
-        owners = np.repeat(np.arange(len(streams)), [*map(len, said)])
-        is_known = of >= 0
-        pairs = of[is_known] * len(streams) + owners[is_known]
-        return terms, np.bincount(pairs, minlength=len(terms) * len(streams)).reshape(-1, len(streams))
-
 
 class _Terms:
     """The terms of some streams, of which items that are whole terms for the most part are counted."""
 
-    def __init__(self, reading: "Reading", kept: Streams, streams: Sequence[Stream], title_weight: int) -> None:
+    def __init__(self, reading: "Reading", texts: "Texts", streams: Sequence[Stream], title_weight: int) -> None:
         import numpy as np
 
         self._reading = reading
-        self._kept = kept
+        self._texts = texts
         self._streams = streams
         self._title_weight = title_weight
         keys = [stream.keys for stream in streams]
@@ -313,7 +282,7 @@ class _Terms:
             # Each item is a term of its own, as nearly always.
             return of_terms
         counted = dict(zip(terms, of_terms, strict=True))
-        rows = self._kept.rows_of(self._reading, self._streams)
+        rows = self._texts(self._streams)
         said = [row.title * self._title_weight + row.body + row.compounds for row in rows]
         for needle in needles:
             if needle not in counted:

@@ -83,7 +83,7 @@ class LexicalSearch:
         totals = self._reading.totals()
         plan = Planning(self._reading, totals.units, restrict).plan(query)
         notes = _notes(query, plan)
-        scorer = Scorer(self._ranking, self._reading, self._candidates(plan, restrict, limit), self._streams)
+        scorer = Scorer(self._ranking, self._reading, self._candidates(plan, restrict, limit), self._texts)
         if not scorer.score(plan.items):
             return LexicalResult(reason=NOTHING_FOUND, notes=notes)
         settings = self._ranking
@@ -94,13 +94,16 @@ class LexicalSearch:
         )
         learnt = scorer.learn(plan.items) if learns else []
         ranked = scorer.ranked()
-        seen = self._streams.rows_of(self._reading, [each for each, _, _ in ranked]) if plan.corrections else []
+        seen = self._texts([each for each, _, _ in ranked]) if plan.corrections else []
         return LexicalResult(
             hits=tuple([LexicalHit(each.unit, round(score, 6), matched) for each, score, matched in ranked[:limit]]),
             corrections=_corrections(plan, seen),
             learnt=tuple(item.label for item in learnt),
             notes=notes,
         )
+
+    def _texts(self, streams: Sequence[Stream]) -> list[Row]:
+        return self._streams.rows_of(self._reading, streams)
 
     def _candidates(self, plan: Plan, restrict: Condition | None, limit: int) -> list[Stream]:
         if not plan.items:
