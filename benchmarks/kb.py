@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from benchmarks import kb_corpus, kb_scale
-from benchmarks.kb_asking import Asked, Viewer
+from benchmarks.kb_asking import Asked, QuestionRunner
 from benchmarks.kb_golden import GoldenQuestion, golden, halves
 from benchmarks.workspace import BenchmarkFailed
 from clew.project import Project
@@ -54,11 +54,11 @@ def quality(folder: Path | None, *, tuning: bool = False, misses: bool = False) 
         try:
             project.kb.index()
             _make_vectors(project)
-            viewer = Viewer(project)
+            runner = QuestionRunner(project)
             chosen = halves(questions)[0 if tuning else 1]
-            answerable = [question for question in chosen if viewer.is_answerable(question)]
+            answerable = [question for question in chosen if runner.is_answerable(question)]
             _print_stale(chosen, answerable)
-            asked = [viewer.ask(question) for question in answerable]
+            asked = [runner.ask(question) for question in answerable]
         finally:
             project.close()
     print(f"{len(asked)} questions of the half {'for tuning' if tuning else 'that is held out'}")

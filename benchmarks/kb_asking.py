@@ -41,7 +41,7 @@ def wait_for_encoder(project: Project, question: str) -> None:
         project.index.engine.embed_query(question)
 
 
-class Viewer:
+class QuestionRunner:
     def __init__(self, project: Project) -> None:
         self._project = project
 

@@ -35,7 +35,7 @@ def documents(rng: random.Random) -> dict[str, str]:
     return files
 
 
-class Viewer:
+class RandomCaller:
     """Asks at random, mostly what makes sense, and remembers the passages it is told of."""
 
     def __init__(self, project: Project, rng: random.Random) -> None:
@@ -126,9 +126,9 @@ def check(tool: Listed, arguments: dict[str, Any], data: dict[str, Any], text: s
         assert len(data["excerpt"].encode()) <= 32_768
 
 
-def asked(viewer: Viewer, tool: Listed, arguments: dict[str, Any]) -> Answer | ClewError:
+def asked(caller: RandomCaller, tool: Listed, arguments: dict[str, Any]) -> Answer | ClewError:
     try:
-        return carry_out(tool, arguments, Call(viewer.project, all_tools()))
+        return carry_out(tool, arguments, Call(caller.project, all_tools()))
     except ClewError as error:
         return error
 
@@ -136,13 +136,13 @@ def asked(viewer: Viewer, tool: Listed, arguments: dict[str, Any]) -> Answer | C
 # Verifies: REQ-d00177-B+C
 def test_no_answer_exceeds_its_budget_and_every_refusal_has_a_reason(make: Callable[..., Project]) -> None:
     rng = random.Random(7)
-    viewer = Viewer(make(documents(rng)), rng)
+    caller = RandomCaller(make(documents(rng)), rng)
     validators = {name: jsonschema.Draft202012Validator(tool.output_schema) for name, tool in TOOLS_OF_KB.items()}
     answered = 0
     for number in range(CALLS):
         tool = TOOLS_OF_KB[rng.choice(READS if number > 40 and rng.random() < 0.9 else tuple(TOOLS_OF_KB))]
-        arguments = viewer.arguments(tool.name)
-        answer = asked(viewer, tool, arguments)
+        arguments = caller.arguments(tool.name)
+        answer = asked(caller, tool, arguments)
         if isinstance(answer, ClewError):
             assert document_code(answer) in ("INVALID_ARGUMENT", "BUDGET_EXCEEDED"), (tool.name, arguments, answer)
             assert answer.hint
@@ -152,5 +152,5 @@ def test_no_answer_exceeds_its_budget_and_every_refusal_has_a_reason(make: Calla
         check(tool, arguments, data, answer.text)
         if number % 10 == 0:
             validators[tool.name].validate(data)
-        viewer.learn(data)
+        caller.learn(data)
     assert CALLS // 4 < answered < CALLS

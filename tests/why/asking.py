@@ -38,7 +38,7 @@ def questions() -> list[Question]:
     return [Question(**each) for each in tomllib.loads(QUESTIONS.read_text(encoding="utf-8"))["question"]]
 
 
-class Viewer:
+class Servers:
     """Servers of the projects below a folder, each started once."""
 
     def __init__(self) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.why.asking import Viewer, judged, questions
+from tests.why.asking import Servers, judged, questions
 from tests.why.histories import own
 
 
@@ -16,18 +16,18 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def viewer() -> Iterator[Viewer]:
-    viewer = Viewer()
-    yield viewer
-    viewer.close()
+def servers() -> Iterator[Servers]:
+    servers = Servers()
+    yield servers
+    servers.close()
 
 
 # Verifies: REQ-o00043-B
-def test_every_file_leads_to_a_requirement_and_a_test(viewer: Viewer, project: Path) -> None:
+def test_every_file_leads_to_a_requirement_and_a_test(servers: Servers, project: Path) -> None:
     lacking = []
     for path in sorted((project / "src" / "clew").rglob("*.py")):
         name = path.relative_to(project).as_posix()
-        data, text, is_error = viewer.why(project, name)
+        data, text, is_error = servers.why(project, name)
         assert not is_error, text
         found = {each["name"]: each.get("facts", []) for each in data["sections"]}
         asked = [fact["text"] for fact in found["asked_for_by"] if "REQ-" in fact["text"]]
@@ -37,8 +37,8 @@ def test_every_file_leads_to_a_requirement_and_a_test(viewer: Viewer, project: P
 
 
 # Verifies: REQ-o00043-A
-def test_questions_about_clew_itself_are_answered(viewer: Viewer, project: Path) -> None:
+def test_questions_about_clew_itself_are_answered(servers: Servers, project: Path) -> None:
     about = [each for each in questions() if each.shape == "clew"]
-    wrong = [each for each in (judged(q, *viewer.why(project, q.target)) for q in about) if not each.is_right]
+    wrong = [each for each in (judged(q, *servers.why(project, q.target)) for q in about) if not each.is_right]
     assert len(about) >= 10
     assert [(each.question, each.text) for each in wrong] == []

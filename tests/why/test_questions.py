@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import median
 
 import pytest
-from tests.why.asking import Verdict, Viewer, judged, questions
+from tests.why.asking import Servers, Verdict, judged, questions
 from tests.why.histories import SHAPES
 
 from clew.text.tokens import estimate_tokens
@@ -16,17 +16,17 @@ TOKENS_AT_MOST = 900
 
 @pytest.fixture(scope="module")
 def verdicts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Verdict]]:
-    viewer, made, found = Viewer(), {}, []
+    servers, made, found = Servers(), {}, []
     try:
         for question in (each for each in questions() if each.shape != "clew"):
             if question.shape not in made:
                 made[question.shape] = tmp_path_factory.mktemp("shape") / "project"
                 SHAPES[question.shape](made[question.shape])
             folder: Path = made[question.shape] / question.project
-            found.append(judged(question, *viewer.why(folder, question.target)))
+            found.append(judged(question, *servers.why(folder, question.target)))
         yield found
     finally:
-        viewer.close()
+        servers.close()
 
 
 # Verifies: REQ-o00043-A

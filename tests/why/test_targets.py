@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.why.asking import Viewer
+from tests.why.asking import Servers
 from tests.why.histories import Repository
 
 from clew.graph.code.aliases import Aliases
@@ -46,10 +46,10 @@ GUIDE = "Guide\n=====\n\nAbout.\n\nStopping\n--------\n\nPull.\n\nInside\n......
 
 
 @pytest.fixture
-def viewer() -> Iterator[Viewer]:
-    viewer = Viewer()
-    yield viewer
-    viewer.close()
+def servers() -> Iterator[Servers]:
+    servers = Servers()
+    yield servers
+    servers.close()
 
 
 @pytest.fixture
@@ -68,8 +68,8 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def sections(viewer: Viewer, folder: Path, target: str) -> dict[str, dict[str, Any]]:
-    data, text, is_error = viewer.why(folder, target)
+def sections(servers: Servers, folder: Path, target: str) -> dict[str, dict[str, Any]]:
+    data, text, is_error = servers.why(folder, target)
     assert not is_error, text
     found = {each["name"]: each for each in data["sections"]}
     return {**found, "kind": data["kind"], "place": data["place"]}
@@ -91,8 +91,8 @@ def told(section: dict[str, Any]) -> str:
         ("tides/warn-ships#fog", "assertion", "", "Write the spec"),
     ],
 )
-def test_texts_are_targets(viewer: Viewer, project: Path, target: str, kind: str, place: str, made: str) -> None:
-    found = sections(viewer, project, target)
+def test_texts_are_targets(servers: Servers, project: Path, target: str, kind: str, place: str, made: str) -> None:
+    found = sections(servers, project, target)
     assert found["kind"] == kind
     assert found["place"] == place or not place
     assert made in told(found["made_by"])
@@ -100,26 +100,26 @@ def test_texts_are_targets(viewer: Viewer, project: Path, target: str, kind: str
 
 
 # Verifies: REQ-d00364-A
-def test_a_scenario_has_only_its_own_versions_and_their_reasons(viewer: Viewer, project: Path) -> None:
-    low = told(sections(viewer, project, "tides/warn-ships#low-water")["versions"])
+def test_a_scenario_has_only_its_own_versions_and_their_reasons(servers: Servers, project: Path) -> None:
+    low = told(sections(servers, project, "tides/warn-ships#low-water")["versions"])
     assert low.index("Warn earlier") < low.index("Write the spec")
     assert "Tankers are slow." in low
-    fog = told(sections(viewer, project, "tides/warn-ships#fog")["versions"])
+    fog = told(sections(servers, project, "tides/warn-ships#fog")["versions"])
     assert "Write the spec" in fog
     assert "Warn earlier" not in fog
 
 
 # Verifies: REQ-d00360-A
-def test_a_memory_is_named_by_the_digits_that_lists_show(viewer: Viewer, project: Path) -> None:
-    stored = viewer.client(project)("store_memory", content="Ring twice.", rationale="once is not heard")
+def test_a_memory_is_named_by_the_digits_that_lists_show(servers: Servers, project: Path) -> None:
+    stored = servers.client(project)("store_memory", content="Ring twice.", rationale="once is not heard")
     (id,) = [value for key, value in stored.items() if key in ("id", "node_id")]
-    found = sections(viewer, project, id[:8])
+    found = sections(servers, project, id[:8])
     assert found["kind"] == "memory"
     assert all(fact.get("place") for fact in found["what"]["facts"])
 
 
 # Verifies: REQ-d00364-A, REQ-d00364-C
-def test_a_register_has_versions_and_says_when_it_was_tested(viewer: Viewer, tmp_path: Path) -> None:
+def test_a_register_has_versions_and_says_when_it_was_tested(servers: Servers, tmp_path: Path) -> None:
     from clew.surfaces.cli.main import main
 
     repo = Repository(tmp_path)
@@ -141,7 +141,7 @@ def test_a_register_has_versions_and_says_when_it_was_tested(viewer: Viewer, tmp
     repo.commit("Ask for a bell (#7)")
     req("update", "REQ-0001", "--statement", "The bell shall ring three times.", "--reason", "Wind")
     repo.commit("Ring three times\n\nIn wind two are not heard.")
-    versions = told(sections(viewer, tmp_path, "REQ-0001")["versions"])
+    versions = told(sections(servers, tmp_path, "REQ-0001")["versions"])
     assert versions.index("Ring three times") < versions.index("Ask for a bell (#7)")
     assert "In wind two are not heard." in versions
     tested = repo.git("rev-parse", "HEAD")
@@ -149,7 +149,7 @@ def test_a_register_has_versions_and_says_when_it_was_tested(viewer: Viewer, tmp
     # The time of the file says when it was written last, not when anything was tested.
     repo.commit("Record the test")
     os.utime(tmp_path / "project.req", (1_600_000_000, 1_600_000_000))
-    proved = told(sections(viewer, tmp_path, "REQ-0001")["proved_by"])
+    proved = told(sections(servers, tmp_path, "REQ-0001")["proved_by"])
     assert tested[:7] in proved
     assert "2020" not in proved
 
@@ -195,8 +195,8 @@ def code(tmp_path: Path) -> Path:
         ("ring", "app/main.c"),
     ],
 )
-def test_what_uses_code_is_told_in_many_languages(viewer: Viewer, code: Path, target: str, user: str) -> None:
-    assert user in told(sections(viewer, code, target)["depends_on_it"])
+def test_what_uses_code_is_told_in_many_languages(servers: Servers, code: Path, target: str, user: str) -> None:
+    assert user in told(sections(servers, code, target)["depends_on_it"])
 
 
 SCRIPTS = {
@@ -248,16 +248,16 @@ def scripts(tmp_path: Path) -> Path:
     ],
 )
 def test_names_of_a_configuration_and_components_lead_to_files(
-    viewer: Viewer, scripts: Path, target: str, user: str
+    servers: Servers, scripts: Path, target: str, user: str
 ) -> None:
-    assert user in told(sections(viewer, scripts, target)["depends_on_it"])
+    assert user in told(sections(servers, scripts, target)["depends_on_it"])
 
 
 # Verifies: REQ-d00363-G
-def test_functions_of_a_component_are_found_and_an_edited_configuration_counts(viewer: Viewer, scripts: Path) -> None:
-    assert "function strike" in told(sections(viewer, scripts, "src/Door.vue:7")["what"])
+def test_functions_of_a_component_are_found_and_an_edited_configuration_counts(servers: Servers, scripts: Path) -> None:
+    assert "function strike" in told(sections(servers, scripts, "src/Door.vue:7")["what"])
     (scripts / "tsconfig.base.json").write_text('{"compilerOptions": {"paths": {"~/*": ["./elsewhere/*"]}}}\n')
-    assert "src/Door.vue imports" not in told(sections(viewer, scripts, "src/lib/bell.ts")["depends_on_it"])
+    assert "src/Door.vue imports" not in told(sections(servers, scripts, "src/lib/bell.ts")["depends_on_it"])
 
 
 # Verifies: REQ-d00363-G
@@ -275,24 +275,24 @@ def test_a_configuration_is_read_once_however_many_inherit_from_it() -> None:
 
 
 # Verifies: REQ-d00363-H
-def test_imports_that_lead_nowhere_are_told_where_they_may_mean_the_target(viewer: Viewer, scripts: Path) -> None:
-    said = told(sections(viewer, scripts, "src/lib/bell.ts")["depends_on_it"])
+def test_imports_that_lead_nowhere_are_told_where_they_may_mean_the_target(servers: Servers, scripts: Path) -> None:
+    said = told(sections(servers, scripts, "src/lib/bell.ts")["depends_on_it"])
     assert "src/Door.vue imports ring" in said
     assert "Not resolved, and may mean it: '~/lib/bell' in tool/main.js:2" in said
-    assert "Not resolved" not in told(sections(viewer, scripts, "src/lib/database.ts")["depends_on_it"])
-    said = told(sections(viewer, scripts, "packages/gate/made/hinge.ts")["depends_on_it"])
+    assert "Not resolved" not in told(sections(servers, scripts, "src/lib/database.ts")["depends_on_it"])
+    said = told(sections(servers, scripts, "packages/gate/made/hinge.ts")["depends_on_it"])
     assert "Not resolved, and may mean it: '@house/gate/hinge' in packages/yard/index.ts:3" in said
     # Names that begin so are known to their own package only.
-    said = told(sections(viewer, scripts, "packages/gate/src/bolt.ts")["depends_on_it"])
+    said = told(sections(servers, scripts, "packages/gate/src/bolt.ts")["depends_on_it"])
     assert "packages/yard/index.ts imports" not in said
-    assert "Imports are not read in this language." in told(sections(viewer, scripts, "go/bell.go")["depends_on_it"])
+    assert "Imports are not read in this language." in told(sections(servers, scripts, "go/bell.go")["depends_on_it"])
 
 
 # Verifies: REQ-d00363-D
-def test_what_is_written_comes_before_what_only_declares_it(viewer: Viewer, code: Path) -> None:
-    assert sections(viewer, code, "pull")["place"] == "pack/pull.py:4"
+def test_what_is_written_comes_before_what_only_declares_it(servers: Servers, code: Path) -> None:
+    assert sections(servers, code, "pull")["place"] == "pack/pull.py:4"
 
 
 # Verifies: REQ-d00363-E
-def test_an_import_that_two_files_could_be_meant_by_leads_nowhere(viewer: Viewer, code: Path) -> None:
-    assert "Not known" in told(sections(viewer, code, "one/same.h")["depends_on_it"])
+def test_an_import_that_two_files_could_be_meant_by_leads_nowhere(servers: Servers, code: Path) -> None:
+    assert "Not known" in told(sections(servers, code, "one/same.h")["depends_on_it"])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.why.asking import Viewer
+from tests.why.asking import Servers
 from tests.why.histories import Repository, many_commits, plain, specified
 
 from clew.text.tokens import estimate_tokens
@@ -17,10 +17,10 @@ ORDER = ["what", "asked_for_by", "made_by", "versions", "decided", "proved_by", 
 
 
 @pytest.fixture
-def viewer() -> Iterator[Viewer]:
-    viewer = Viewer()
-    yield viewer
-    viewer.close()
+def servers() -> Iterator[Servers]:
+    servers = Servers()
+    yield servers
+    servers.close()
 
 
 @pytest.fixture
@@ -29,8 +29,8 @@ def project(tmp_path: Path) -> Path:
     return tmp_path / "project"
 
 
-def sections(viewer: Viewer, folder: Path, target: str) -> dict[str, dict[str, Any]]:
-    data, text, is_error = viewer.why(folder, target)
+def sections(servers: Servers, folder: Path, target: str) -> dict[str, dict[str, Any]]:
+    data, text, is_error = servers.why(folder, target)
     assert not is_error, text
     return {each["name"]: each for each in data["sections"]}
 
@@ -47,8 +47,8 @@ TARGETS = (
 
 # Verifies: REQ-d00360-B, REQ-d00360-C
 @pytest.mark.parametrize("target", TARGETS)
-def test_every_line_has_a_basis_and_every_empty_section_says_so(viewer: Viewer, project: Path, target: str) -> None:
-    found = sections(viewer, project, target)
+def test_every_line_has_a_basis_and_every_empty_section_says_so(servers: Servers, project: Path, target: str) -> None:
+    found = sections(servers, project, target)
     for each in found.values():
         ranks = [RANKS[fact["basis"]] for fact in each.get("facts", ())]
         assert ranks == sorted(ranks)
@@ -59,30 +59,30 @@ def test_every_line_has_a_basis_and_every_empty_section_says_so(viewer: Viewer, 
 
 # Verifies: REQ-d00360-A
 @pytest.mark.parametrize("target", ["src/warn.py:99", "src/warn.py:0", "src/warn.py::nothing", "REQ-d00002", "../x.py"])
-def test_what_is_not_known_is_said_to_be_not_known(viewer: Viewer, project: Path, target: str) -> None:
-    data, text, is_error = viewer.why(project, target)
+def test_what_is_not_known_is_said_to_be_not_known(servers: Servers, project: Path, target: str) -> None:
+    data, text, is_error = servers.why(project, target)
     assert is_error
     assert "Not known" in text
     assert data["hint"]
 
 
 # Verifies: REQ-d00360-E
-def test_citations_are_inherited_from_function_file_and_package(viewer: Viewer, project: Path) -> None:
+def test_citations_are_inherited_from_function_file_and_package(servers: Servers, project: Path) -> None:
     package = project / "src" / "port"
     package.mkdir()
     (package / "__init__.py").write_text("# Implements: REQ-d00001\n")
     (package / "quay.py").write_text("def quay():\n    return 1\n")
-    inherited = sections(viewer, project, "src/port/quay.py:2")["asked_for_by"]["facts"][0]
+    inherited = sections(servers, project, "src/port/quay.py:2")["asked_for_by"]["facts"][0]
     assert inherited["basis"] == "inferred"
     assert "the package src/port" in inherited["text"]
-    facts = sections(viewer, project, "src/warn.py:6")["asked_for_by"]["facts"]
+    facts = sections(servers, project, "src/warn.py:6")["asked_for_by"]["facts"]
     assert {fact["basis"] for fact in facts if "inherited from warn" in fact["text"]} == {"inferred"}
-    assert sections(viewer, project, "src/warn.py::warn")["asked_for_by"]["facts"][0]["basis"] == "stated"
+    assert sections(servers, project, "src/warn.py::warn")["asked_for_by"]["facts"][0]["basis"] == "stated"
 
 
 # Verifies: REQ-d00360-D, REQ-d00365-A
-def test_context_keeps_its_budget_and_begins_with_obligations(viewer: Viewer, project: Path) -> None:
-    data, text, is_error = viewer.why(project, "src/warn.py::warn", tool="context")
+def test_context_keeps_its_budget_and_begins_with_obligations(servers: Servers, project: Path) -> None:
+    data, text, is_error = servers.why(project, "src/warn.py::warn", tool="context")
     assert not is_error
     assert estimate_tokens(text) <= 1_500
     names = [each["name"] for each in data["sections"]]
@@ -91,20 +91,20 @@ def test_context_keeps_its_budget_and_begins_with_obligations(viewer: Viewer, pr
 
 
 # Verifies: REQ-d00364-A, REQ-d00364-B
-def test_a_requirement_that_moved_to_another_file_keeps_its_versions(viewer: Viewer, project: Path) -> None:
+def test_a_requirement_that_moved_to_another_file_keeps_its_versions(servers: Servers, project: Path) -> None:
     repo = Repository(project)
     repo.git("mv", "spec/warning.md", "spec/other.md")
     (project / "spec" / "warning.md").write_text("# Empty\n")
     repo.commit("Another file")
-    versions = told(sections(viewer, project, "REQ-d00001")["versions"])
+    versions = told(sections(servers, project, "REQ-d00001")["versions"])
     assert versions.index("Warn earlier") < versions.index("Warn ships")
     assert "changed (A)" in versions
 
 
 # Verifies: REQ-d00364-C
-def test_a_result_from_before_the_change_says_so(viewer: Viewer, project: Path) -> None:
+def test_a_result_from_before_the_change_says_so(servers: Servers, project: Path) -> None:
     os.utime(project / "reports" / "junit.xml", (1_600_000_000, 1_600_000_000))
-    assert "before this change" in told(sections(viewer, project, "src/warn.py::warn")["proved_by"])
+    assert "before this change" in told(sections(servers, project, "src/warn.py::warn")["proved_by"])
 
 
 STAMPED = (
@@ -113,9 +113,9 @@ STAMPED = (
 
 
 # Verifies: REQ-d00364-C
-def test_a_report_is_as_old_as_it_says_or_as_its_commit(viewer: Viewer, project: Path) -> None:
+def test_a_report_is_as_old_as_it_says_or_as_its_commit(servers: Servers, project: Path) -> None:
     def result() -> str:
-        return told(sections(viewer, project, "src/warn.py::warn")["proved_by"])
+        return told(sections(servers, project, "src/warn.py::warn")["proved_by"])
 
     # A clone gives every file the time of the clone, and the report was committed long after the code.
     assert "passed (2023-11-18" in result()
@@ -128,60 +128,60 @@ def test_a_report_is_as_old_as_it_says_or_as_its_commit(viewer: Viewer, project:
 
 
 # Verifies: REQ-d00364-C
-def test_executed_lines_are_told_with_their_age(viewer: Viewer, project: Path) -> None:
+def test_executed_lines_are_told_with_their_age(servers: Servers, project: Path) -> None:
     (project / "clew.toml").write_text('[tests]\nresults = ["reports/junit.xml", "reports/coverage.json"]\n')
     files = '{"src/warn.py": {"executed_lines": [5, 6], "missing_lines": [10]}}'
     meta = '{"version": "7.0", "timestamp": "2023-11-16T00:00:00+00:00"}'
     (project / "reports" / "coverage.json").write_text(f'{{"meta": {meta}, "files": {files}}}')
-    lines = told(sections(viewer, project, "src/warn.py:6")["proved_by"])
+    lines = told(sections(servers, project, "src/warn.py:6")["proved_by"])
     assert "1 of 1 line executed by the tests (2023-11-16" in lines
     assert "before this change" in lines
-    assert "2 of 3 lines executed" in told(sections(viewer, project, "src/warn.py")["proved_by"])
+    assert "2 of 3 lines executed" in told(sections(servers, project, "src/warn.py")["proved_by"])
 
 
 # Verifies: REQ-d00360-G
-def test_a_file_is_told_by_what_it_says_and_not_by_its_licence(viewer: Viewer, project: Path) -> None:
+def test_a_file_is_told_by_what_it_says_and_not_by_its_licence(servers: Servers, project: Path) -> None:
     legal = "# Copyright 2020 Somebody\n# Licensed under something.\n\n"
     (project / "src" / "legal.py").write_text(f'{legal}"""Counts the buoys."""\n\nBUOYS = 3\n')
     (project / "src" / "only.py").write_text(f"{legal}BUOYS = 3\n")
-    what = told(sections(viewer, project, "src/legal.py")["what"])
+    what = told(sections(servers, project, "src/legal.py")["what"])
     assert "it says of itself: Counts the buoys." in what
     assert "Copyright" not in what
-    assert "says of itself" not in told(sections(viewer, project, "src/only.py")["what"])
+    assert "says of itself" not in told(sections(servers, project, "src/only.py")["what"])
 
 
 # Verifies: REQ-d00362-A, REQ-d00362-C
-def test_the_history_follows_head_forth_and_back(viewer: Viewer, tmp_path: Path) -> None:
+def test_the_history_follows_head_forth_and_back(servers: Servers, tmp_path: Path) -> None:
     plain(tmp_path)
     before = {path for path in (tmp_path / ".git").rglob("*") if "clew" not in path.parts}
-    assert "Use the table" in told(sections(viewer, tmp_path, "main.py")["made_by"])
+    assert "Use the table" in told(sections(servers, tmp_path, "main.py")["made_by"])
     assert {path for path in (tmp_path / ".git").rglob("*") if "clew" not in path.parts} == before
     repo = Repository(tmp_path)
     repo.commit("One more", {"main.py": "print(1)\n"})
-    assert "One more" in told(sections(viewer, tmp_path, "main.py")["made_by"])
+    assert "One more" in told(sections(servers, tmp_path, "main.py")["made_by"])
     repo.git("reset", "-q", "--hard", "HEAD~1")
     repo.commit("Another branch of events", {"main.py": "print(2)\n"})
-    made = told(sections(viewer, tmp_path, "main.py")["made_by"])
+    made = told(sections(servers, tmp_path, "main.py")["made_by"])
     assert "Another branch of events" in made
     assert "One more" not in made
 
 
 # Verifies: REQ-d00362-A
-def test_the_history_follows_mailmap_and_replacements_without_a_new_commit(viewer: Viewer, tmp_path: Path) -> None:
+def test_the_history_follows_mailmap_and_replacements_without_a_new_commit(servers: Servers, tmp_path: Path) -> None:
     plain(tmp_path)
     repo = Repository(tmp_path)
-    before = told(sections(viewer, tmp_path, "main.py")["authors"])
+    before = told(sections(servers, tmp_path, "main.py")["authors"])
     name, address = repo.git("log", "-1", "--format=%an%n%ae").splitlines()
     assert name in before
     (tmp_path / ".mailmap").write_text(f"Somebody Else <else@example.org> {name} <{address}>\n")
-    assert "Somebody Else" in told(sections(viewer, tmp_path, "main.py")["authors"])
+    assert "Somebody Else" in told(sections(servers, tmp_path, "main.py")["authors"])
     other = repo.git("commit-tree", "HEAD^{tree}", "-m", "Said better")
     repo.git("replace", "HEAD", other)
-    assert "Said better" in told(sections(viewer, tmp_path, "main.py")["made_by"])
+    assert "Said better" in told(sections(servers, tmp_path, "main.py")["made_by"])
 
 
 # Verifies: REQ-d00362-B
-def test_a_history_that_is_not_read_yet_says_how_far_it_is(viewer: Viewer, tmp_path: Path) -> None:
+def test_a_history_that_is_not_read_yet_says_how_far_it_is(servers: Servers, tmp_path: Path) -> None:
     from clew.derived.history_reader import HistoryReader
 
     many_commits(tmp_path / "project")
@@ -199,28 +199,28 @@ def test_a_history_that_is_not_read_yet_says_how_far_it_is(viewer: Viewer, tmp_p
 
 
 # Verifies: REQ-d00363-A, REQ-d00363-C
-def test_symbols_are_linked_and_edits_are_seen_at_once(viewer: Viewer, project: Path) -> None:
+def test_symbols_are_linked_and_edits_are_seen_at_once(servers: Servers, project: Path) -> None:
     user = project / "src" / "user.py"
     user.write_text("from warn import helper\nimport nowhere\n\n\ndef use():\n    return helper()\n")
-    assert "src/user.py imports helper" in told(sections(viewer, project, "src/warn.py::helper")["depends_on_it"])
+    assert "src/user.py imports helper" in told(sections(servers, project, "src/warn.py::helper")["depends_on_it"])
     user.write_text("def use():\n    return 3\n")
-    assert "src/user.py" not in told(sections(viewer, project, "src/warn.py::helper")["depends_on_it"])
-    assert "function use" in told(sections(viewer, project, "use")["what"])
+    assert "src/user.py" not in told(sections(servers, project, "src/warn.py::helper")["depends_on_it"])
+    assert "function use" in told(sections(servers, project, "use")["what"])
 
 
 # Verifies: REQ-d00363-B
-def test_no_figure_about_requirements_changes_by_source_code(viewer: Viewer, project: Path) -> None:
-    viewer.why(project, "REQ-d00001")
-    client = viewer.client(project)
+def test_no_figure_about_requirements_changes_by_source_code(servers: Servers, project: Path) -> None:
+    servers.why(project, "REQ-d00001")
+    client = servers.client(project)
     before = client("get_graph_status"), client("query_nodes", limit=500)["total"], client("get_project_summary")
-    viewer.why(project, "src/warn.py")
+    servers.why(project, "src/warn.py")
     after = client("get_graph_status"), client("query_nodes", limit=500)["total"], client("get_project_summary")
     assert before == after
     assert "symbol" not in before[0]["node_counts"]
 
 
 # Verifies: REQ-d00361-A, REQ-d00361-B, REQ-d00361-C, REQ-d00361-D
-def test_each_line_is_told_by_the_commit_that_wrote_it(viewer: Viewer, tmp_path: Path) -> None:
+def test_each_line_is_told_by_the_commit_that_wrote_it(servers: Servers, tmp_path: Path) -> None:
     repo = Repository(tmp_path)
     rows: list[str] = []
     for number in range(12):
@@ -228,18 +228,22 @@ def test_each_line_is_told_by_the_commit_that_wrote_it(viewer: Viewer, tmp_path:
         repo.commit(f"Line {number}", {"rows.py": "\n".join(rows) + "\n"})
     repo.commit("Only spaces", {"rows.py": "\n".join(row.replace(" = ", "=") for row in rows) + "\n"})
     for place, row in enumerate(rows, 1):
-        made = sections(viewer, tmp_path, f"rows.py:{place}")["made_by"]
+        made = sections(servers, tmp_path, f"rows.py:{place}")["made_by"]
         assert f'"Line {row.rpartition(" ")[2]}"' in made["facts"][0]["text"]
         assert "1 commit skipped" in made["note"]
 
 
 # Verifies: REQ-d00360-F
-def test_what_was_decided_is_told_where_it_holds_and_marked_where_it_does_not(viewer: Viewer, project: Path) -> None:
+def test_what_was_decided_is_told_where_it_holds_and_marked_where_it_does_not(servers: Servers, project: Path) -> None:
     content, why = "Pilots are warned by radio.", "flags are not seen in fog"
-    viewer.client(project)("store_memory", content=content, rationale=why, kind="decision", about=["src/warn.py::warn"])
+    servers.client(project)(
+        "store_memory", content=content, rationale=why, kind="decision", about=["src/warn.py::warn"]
+    )
 
     def decided(target: str) -> list[tuple[str, str]]:
-        return [(each["basis"], each["text"]) for each in sections(viewer, project, target)["decided"].get("facts", ())]
+        return [
+            (each["basis"], each["text"]) for each in sections(servers, project, target)["decided"].get("facts", ())
+        ]
 
     ((basis, text),) = decided("src/warn.py::warn")
     assert (basis, content in text, why in text) == ("stated", True, True)
@@ -249,7 +253,7 @@ def test_what_was_decided_is_told_where_it_holds_and_marked_where_it_does_not(vi
     code.write_text(code.read_text().replace("port.low() - 20", "port.low() - 30"))
     ((_, text),) = decided("src/warn.py::warn")
     assert "stale" in text
-    assert "differ from the last commit" in told(sections(viewer, project, "src/warn.py::warn")["open_changes"])
+    assert "differ from the last commit" in told(sections(servers, project, "src/warn.py::warn")["open_changes"])
 
 
 # Verifies: REQ-d00362-B

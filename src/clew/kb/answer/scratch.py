@@ -248,8 +248,8 @@ class ScratchStore:
             self._expire(self._monotonic())
             entry = self._entries.get(id)
             session = self._sessions[entry.passage.session] if entry is not None else None
-            viewer = (owner, credential)
-            if entry is not None and session is not None and self._may_read(session, viewer, handle):
+            caller = (owner, credential)
+            if entry is not None and session is not None and self._may_read(session, caller, handle):
                 self._ids.use(id)
                 session.ids.use(id)
                 self._quota(session).use(session.handle)
@@ -257,12 +257,12 @@ class ScratchStore:
                 return entry.passage
             self._counts["refused"] += 1
             gone = self._sessions.get(self._forgotten.get(id) or "")
-            was_there = gone is not None and self._may_read(gone, viewer, handle)
+            was_there = gone is not None and self._may_read(gone, caller, handle)
         raise _no_passage(id, expired=was_there)
 
     @staticmethod
-    def _may_read(session: _Session, viewer: tuple[str | None, str], handle: str | None) -> bool:
-        return (session.owner, session.credential) == viewer and handle in (None, session.handle)
+    def _may_read(session: _Session, caller: tuple[str | None, str], handle: str | None) -> bool:
+        return (session.owner, session.credential) == caller and handle in (None, session.handle)
 
     def state(self) -> ScratchState:
         with self._lock:

@@ -20,8 +20,7 @@ from clew.text.database_address import Address
 log = logging.getLogger(__name__)
 
 _ANSWER_SECONDS = 30
-_PROCESSORS = os.cpu_count() or 1
-AT_ONCE = max(4, min(MOST_CONNECTIONS, 2 * _PROCESSORS))
+AT_ONCE = max(4, min(MOST_CONNECTIONS, 2 * (os.cpu_count() or 1)))
 """Connections of one process, and its searches at once where the database has a machine of its own; others wait. A
 search is ranked here by half, one at a time: four keep a processor here and two of the database busy. Each further
 connection is one more process of the database that reads the same pages into its memory, and makes every search
