@@ -514,14 +514,25 @@ def test_without_an_index_a_search_by_words_sees_what_one_with_an_index_sees(
         {"query": '"in the cellar"'},
         {"query": '"cellar in the"'},
         {"query": "CI"},
+        {"query": "tea -get_user"},
+        {"query": "+get_user"},
+        {"query": "get_us*"},
+        {"query": "happines*"},
+        {"query": "a state-of-the-art kettle"},
+        {"query": 'kettle "much happiness"'},
+        {"query": "nobody dies"},
+        {"query": "größe"},
     )
     with remembering(root) as memory:
         memory.store("Nobody sees the rope of the spy.", agent_id="spy", metadata={"visibility": "private"})
         memory.store(OTHER, tags=["deck"], agent_id="planner")
         memory.store("Old ropes lie in the cellar.", agent_id="planner")
         memory.store("Lamps burn at night, says the CI.")
+        memory.store("The user will get tea, and much happiness.")
+        memory.store("Tea comes from get_user, with a kettle.")
+        memory.store("Of dying lamps the Größe counts.")
         by_index = [set(memory.ids(**each)) for each in asked]
-        assert [len(found) for found in by_index] == [2, 1, 0, 0, 0, 1, 1, 1, 0, 1]
+        assert [len(found) for found in by_index] == [2, 1, 0, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 2, 1, 1]
         monkeypatch.setattr(memory.project.context, "engine", lambda: None)
         assert [set(memory.ids(**each)) for each in asked] == by_index
         assert "looked through, by words" in notes(memory)

@@ -108,12 +108,8 @@ class DatabaseUnits:
 
     def hashes(self, part: str) -> dict[str, str]:
         """The content hash of every unit of a part, by id."""
-        with self.asked() as reading:
-            return dict(
-                reading.rows(
-                    "SELECT id, content_hash FROM units WHERE space = ANY(%s) AND part = %s", (reading.spaces, part)
-                )
-            )
+        find = "SELECT id, content_hash FROM units WHERE space = ANY(%s) AND part = %s"
+        return dict(self._rows(find, part))
 
     def units_of_others(self, part: str) -> list[Unit]:
         """Every unit that is not of a part."""
@@ -121,8 +117,13 @@ class DatabaseUnits:
             SELECT data, body FROM units JOIN unit_bodies USING (number)
             WHERE space = ANY(%s) AND part <> %s ORDER BY number
             """
-        with self.asked() as reading:
-            return [decoded(*row) for row in reading.rows(find, (reading.spaces, part))]
+        return [decoded(*row) for row in self._rows(find, part)]
+
+    def _rows(self, find: str, part: str) -> list[tuple[Any, ...]]:
+        """What keeps the index in step asks, and waits for no search."""
+        spaces = [SHARED, self._database.space]
+        with self._database.connection() as connection:
+            return connection.execute(find, (spaces, part)).fetchall()
 
     def beyond_files(self) -> Iterator[IndexedText]:
         """What was made of the files of the project, some units at a time: their texts may be more than fits."""
