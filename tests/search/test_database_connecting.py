@@ -5,6 +5,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -258,7 +260,7 @@ def test_searches_take_turns_where_the_database_has_the_same_processors(
     monkeypatch.setattr(connecting, "AT_ONCE_HERE", 1)
     address = Address(search_database)
     with (
-        closing(DatabaseUnits(database := Database(address, "here"))) as units,
+        closing(DatabaseUnits(Database(address, "here"))) as units,
         closing(DatabaseUnits(Database(address, "here", awaits_service=True))) as others,
     ):
         assert units.count() == others.count() == 0
@@ -268,9 +270,26 @@ def test_searches_take_turns_where_the_database_has_the_same_processors(
             with pytest.raises(StoreBusy, match="Others searched the index in the schema here"):
                 units.count()
             assert others.count() == 0
-            with database.connection() as connection:
-                assert connection.execute("SELECT 1").fetchone() == (1,)
-        assert units.count() == 0
+            # What keeps the index in step waits for no search.
+            units.put([Unit(id="ropes", part="unit", title="Ropes", body="Ropes are coiled clockwise.")])
+            assert [*units.hashes("unit")] == ["ropes"]
+            assert [unit.id for unit in units.units_of_others("memory")] == ["ropes"]
+        assert units.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("host", "address", "is_here"),
+    [
+        ("/run/postgresql", "", True),
+        ("localhost", "127.0.0.1", True),
+        ("localhost", "::1", True),
+        ("db.example", "10.1.2.7", False),
+        ("db.example", "", False),
+    ],
+)
+def test_a_database_is_here_where_its_address_says_so(host: str, address: str, is_here: bool) -> None:
+    connection: Any = SimpleNamespace(info=SimpleNamespace(host=host, hostaddr=address))
+    assert connecting._is_here(connection) is is_here
 
 
 # Verifies: REQ-d00490-I

@@ -31,8 +31,8 @@ from clew.exchange.renames import (
     labels_by_record,
     labels_by_text,
     labels_to_record,
+    with_current_ids,
     with_ids,
-    with_new_names,
 )
 from clew.text.display import shortened
 from clew.text.hashing import content_hash
@@ -83,7 +83,7 @@ def plan_import(
     here = [place.items() for place in places]
     every = {id: item for known in here for id, item in known.items()}
     renamed = find_renamed(every, records, wishes.name, {item.id: item for item in items})
-    records = with_new_names(records, renamed, wishes.name)
+    records = with_current_ids(records, renamed, wishes.name)
     shares: list[list[Item]] = [[] for _ in places]
     for item in items:
         record = records.get((wishes.name, item.id))

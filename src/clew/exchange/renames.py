@@ -71,7 +71,7 @@ def _is_as_written(here: Item, record: ImportRecord) -> bool:
     return version_of(msgspec.structs.replace(here, id=record.as_)) == record.written
 
 
-def with_new_names(records: Records, renamed: Mapping[str, str], name: str) -> dict[tuple[str, str], ImportRecord]:
+def with_current_ids(records: Records, renamed: Mapping[str, str], name: str) -> dict[tuple[str, str], ImportRecord]:
     """The records of an import with the ids that its requirements have now."""
     return {
         key: msgspec.structs.replace(record, as_=renamed.get(record.as_, record.as_)) if key[0] == name else record

@@ -17,7 +17,7 @@ from clew.exchange.model import Exchange, Item, is_same, version_of
 from clew.exchange.places.choice import choose_places, places_of
 from clew.exchange.places.place import Place, some, title_of
 from clew.exchange.plan import Plan, Records, Wishes, plan_import
-from clew.exchange.renames import find_renamed, under_original_ids, with_ids, with_new_names
+from clew.exchange.renames import find_renamed, under_original_ids, with_current_ids, with_ids
 from clew.formats.register.ids import normalise
 from clew.graph.model import Node, NodeKind
 from clew.text.display import shortened
@@ -220,7 +220,7 @@ class ExchangeService:
         for name in {source for source, _ in records}:
             renamed = find_renamed(found, records, name)
             former |= {now: before for before, now in renamed.items()}
-            records = with_new_names(records, renamed, name)
+            records = with_current_ids(records, renamed, name)
         return tuple(_exported(found, records.values(), former)), records
 
     def rest(self) -> Iterator[dict[str, Any]]:

@@ -122,11 +122,11 @@ def _looked_through(connection: Connection, sought: Sought, seen: Seen) -> tuple
     after = seen.last if series == seen.series else 0
     find = "SELECT number, id, part, path, quoted FROM indexed_units WHERE number > ?"
     units = {number: unit for number, *unit in connection.execute(find, (after,)).fetchall()}
-    gone, own = _held(_standing(connection, units), sought)
+    gone, own = _held(_indexed_texts(connection, units), sought)
     return gone, Seen(series, max(units, default=after), own)
 
 
-def _standing(connection: Connection, units: dict[int, list[Any]]) -> Iterator[IndexedText]:
+def _indexed_texts(connection: Connection, units: dict[int, list[Any]]) -> Iterator[IndexedText]:
     rest: Iterable[int] = iter(units)
     while batch := list(islice(rest, _AT_ONCE)):
         said = texts(connection, batch)

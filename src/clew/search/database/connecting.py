@@ -25,7 +25,7 @@ AT_ONCE = max(4, min(MOST_CONNECTIONS, 2 * (os.cpu_count() or 1)))
 search is ranked here by half, one at a time: four keep a processor here and two of the database busy. Each further
 connection is one more process of the database that reads the same pages into its memory, and makes every search
 dearer."""
-AT_ONCE_HERE = max(2, AT_ONCE // 2)
+AT_ONCE_HERE = AT_ONCE // 2
 """Searches at once where the database runs on this machine: both halves of a search take the same processors, and more
 of them only make each other wait."""
 BOUNDED = f"SET statement_timeout = '{_ANSWER_SECONDS}s'"
@@ -103,6 +103,7 @@ class Database:
     @contextmanager
     def reading(self, *first: Asked) -> Iterator[tuple[Lent, list[Done]]]:
         """One state of the tables for a whole block, and what is asked first, together with the beginning."""
+        # First, because opening decides how many searches go on at once.
         connections = self._connections.get()
         with (
             _in_turn(self._searches, f"Others searched the index in the schema {self.schema}"),
@@ -172,7 +173,7 @@ def _in_turn(turn: threading.Semaphore, others: str) -> Iterator[None]:
 
 
 def _is_here(connection: Lent) -> bool:
-    """Whether the database runs on this machine, as far as its address tells."""
+    """Whether the database runs on this machine, as far as its address tells: a tunnel or a pooler here counts too."""
     host = connection.info.hostaddr or connection.info.host
     # A socket is a path.
     return host.startswith(("/", "127.")) or host == "::1"
