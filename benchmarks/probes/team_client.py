@@ -20,6 +20,7 @@ from clew.config import EmbedSettings
 from clew.operation.paging import Cursors
 from clew.search.engine import SearchEngine
 from clew.search.question import Question
+from clew.search.rank.ranking import Rankings
 from clew.search.units import Scope
 from clew.text.database_address import Address
 
@@ -47,16 +48,17 @@ def vectors(count: int, seed: int, start: int = 0) -> Any:
     return found / np.linalg.norm(found, axis=1, keepdims=True)
 
 
-def opened(kind: str, where: str, count: int = QUERIES) -> SearchEngine:
-    """An engine that knows the vectors of so many queries."""
+def opened(kind: str, where: str, count: int = QUERIES, *, rankings: Rankings | None = None) -> SearchEngine:
+    """An engine that knows the vectors of so many queries. Without `rankings` to keep, it makes each anew."""
     embed = EmbedSettings()
+    rankings = Rankings(0) if rankings is None else rankings
     if kind == "embedded":
-        engine = SearchEngine(Path(where), cursors=Cursors(bytes(32)), embed=embed)
+        engine = SearchEngine(Path(where), cursors=Cursors(bytes(32)), embed=embed, rankings=rankings)
     else:
         from clew.search.database.opening import in_database
 
         place = in_database(Address(where), SCHEMA, "own", embed)
-        engine = SearchEngine(Path("none"), cursors=Cursors(bytes(32)), embed=embed, place=place)
+        engine = SearchEngine(Path("none"), cursors=Cursors(bytes(32)), embed=embed, rankings=rankings, place=place)
     owner = _queries_of(engine)
     owner._queries = Cache(max(count, _RECALLED))
     for text, vector in zip(questions(count), vectors(count, seed=2), strict=True):
@@ -184,7 +186,7 @@ def _exact(asked: Any, rows: int) -> list[set[str]]:
 
 def main() -> None:
     kind, where, recipe, threads, seconds, warm, count = sys.argv[1:]
-    engine = opened(kind, where, int(count))
+    engine = opened(kind, where, int(count), rankings=Rankings())
     asked = questions(int(count))
     half = len(asked) // 2
     _per_second(engine, recipe, asked[:half], int(threads), float(warm))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from clew.search.engine import SearchEngine
 from clew.search.question import Question
+from clew.search.rank.ranking import Rankings
 from clew.search.units import Filters, Scope, Unit
 from clew.text.database_address import Address
 
@@ -105,6 +106,35 @@ def test_frequent_words_and_narrow_filters_find_what_they_should(engines: Engine
     question = Question(text="loan fee", scope=SCOPE, filters=Filters(statuses=("odd",)), recipe="lexical")
     assert [each.id for each in engine.rank(question).units] == ["odd"]
     assert len(engine.rank(Question(text="loan fee", scope=SCOPE, recipe="lexical")).units) == 200
+
+
+# Verifies: REQ-d00034-F
+def test_a_question_is_ranked_once_until_something_is_written(engines: Engines) -> None:
+    engine = engines()
+    question = Question(text="loan", scope=SCOPE, recipe="lexical")
+    engine.units.put([unit(1, ("loan", "fee"))])
+    first = engine.rank(question).units
+    assert engine.rank(question).units is first
+    assert engine.search(question).results[0].why is first[0].why
+    # Another question, or links of one's own, have a ranking of their own.
+    assert engine.rank(Question(text="loan", scope=Scope(parts=("memory",)), recipe="lexical")).units == ()
+    assert engine.rank(question, adjacency=lambda ids: {}).units is not first
+    engine.units.put([unit(2, ("loan", "desk"))])
+    second = engine.rank(question).units
+    assert {each.id for each in second} == {"rule1", "rule2"}
+    engine.units.delete(["rule1"])
+    assert [each.id for each in engine.rank(question).units] == ["rule2"]
+
+
+# Verifies: REQ-d00034-F
+def test_rankings_are_forgotten_when_they_hold_too_many_results(engines: Engines) -> None:
+    engine = engines(rankings=Rankings(3))
+    engine.units.put([unit(1, ("loan", "fee")), unit(2, ("desk",))])
+    asked = [Question(text=text, scope=SCOPE, recipe="lexical") for text in ("loan", "fee", "loan fee")]
+    found = [engine.rank(each).units for each in asked]
+    assert engine.rank(asked[-1]).units is found[-1]
+    assert engine.rank(asked[0]).units is not found[0]
+    assert engine.rank(asked[0]).units == found[0]
 
 
 # Verifies: REQ-d00490-C

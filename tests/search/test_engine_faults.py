@@ -9,7 +9,7 @@ import pytest
 from clew.config import EmbedSettings
 from clew.errors import InvalidArgument
 from clew.search.dense import search as dense
-from clew.search.dense import vectors
+from clew.search.dense import spaces, vectors
 from clew.search.engine import SearchEngine
 from clew.search.question import Question, Results
 from clew.search.units import Scope, Unit
@@ -69,6 +69,24 @@ def test_a_service_that_refuses_the_query_costs_the_ranking_by_meaning_only(engi
     page = search(engine, "apples", recipe="default")
     assert [result.id for result in page.results] == ["u0"]
     assert "keywords only" in " ".join(page.notes)
+
+
+# Verifies: REQ-d00034-F, REQ-d00404-D
+def test_what_was_ranked_without_its_meaning_is_ranked_again(
+    engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spaces, "REST_SECONDS", 0.0)
+    engine = engines(word_counts.settings())
+    engine.units.put(rules("apples on trees", "boats at sea"))
+    engine.index_vectors()
+    question = Question(text="apples in boats", scope=SCOPE)
+    word_counts.fails = True
+    failed = engine.rank(question)
+    assert "keywords only" in " ".join(failed.notes)
+    word_counts.fails = False
+    again = engine.rank(question)
+    assert "keywords only" not in " ".join(again.notes)
+    assert again.units != failed.units
 
 
 # Verifies: REQ-d00404-A, REQ-o00045-C

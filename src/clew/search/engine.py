@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from clew.cache import Cache
+from clew.cache import Rows
 from clew.config import EmbedSettings
 from clew.errors import InvalidCursor
 from clew.operation.budget import trim
 from clew.operation.paging import Cursors, Pages
 from clew.search.dense.indexing import Progress, VectorReport
-from clew.search.dense.search import TOO_BUSY, DenseSearch
+from clew.search.dense.search import DenseSearch
 from clew.search.dense.sharing import Sharing
 from clew.search.dense.spaces import Embedders, Spaces
 from clew.search.embed.opening import open_word_vectors
@@ -101,7 +101,7 @@ class SearchEngine:
         """What can be found: units are found by their words when `put` returns, and by no signal once `delete` does."""
         self.spaces: Embedders = place.embedders
         self._dense: Meanings = place.meanings
-        self._known = _Known("", streams_kept=0)
+        self._known: _Known | None = None
         self._rankings = rankings if rankings is not None else Rankings()
 
     def close(self) -> None:
@@ -213,7 +213,7 @@ class SearchEngine:
         pages = Pages(self._cursors, _TOOL, identity, question.cursor)
         with self.units.asked() as reading:
             offset, kept = self._resumed(pages, self._rankings.get(key_of(identity)), self._state(reading))
-            if kept is None or (question.cursor is None and (adjacency is not None or not _answers_again(kept))):
+            if kept is None or (question.cursor is None and not self._still_answers(reading, kept, adjacency)):
                 kept = self._ranked(reading, question, recipe, adjacency, check)
                 self._rankings.put(key_of(identity), kept)
             page = self._page(reading, question, kept, offset)
@@ -246,12 +246,12 @@ class SearchEngine:
         question before, where it is still known, whatever has happened to the index since."""
         question = _storable(question)
         recipe = self.recipes.get(question.recipe)
-        identity = _identity(question, recipe)
+        key = key_of(_identity(question, recipe))
         with self.units.asked() as reading:
-            kept = self._rankings.get(key_of(identity)) if again else None
-            if kept is None:
+            kept = self._rankings.get(key)
+            if kept is None or not (again or self._still_answers(reading, kept, adjacency)):
                 kept = self._ranked(reading, question, recipe, adjacency, check)
-                self._rankings.put(key_of(identity), kept)
+                self._rankings.put(key, kept)
             described = self._dense.state(reading)
         return Ranking(
             units=kept.units,
@@ -325,15 +325,16 @@ class SearchEngine:
             corrections=ranked.corrections,
             reason=ranked.reason,
             notes=ranked.notes,
-            by_adjacency=adjacency is not None,
+            lasts=adjacency is None and not ranked.failed,
         )
 
     def _known_of(self, reading: Reading) -> "_Known":
         """What is known of this very index: of another one in its place, nothing."""
         series, _ = reading.writes()
-        if self._known.series != series:
-            self._known = _Known(series, reading.streams_kept)
-        return self._known
+        known = self._known
+        if known is None or known.series != series:
+            known = self._known = _Known(series, reading.streams_kept)
+        return known
 
     # Steps
 
@@ -346,6 +347,10 @@ class SearchEngine:
             with suppress(InvalidCursor):
                 return pages.start(kept.state), kept
         return pages.start(now), None
+
+    def _still_answers(self, reading: Reading, kept: Kept, adjacency: Adjacency | None) -> bool:
+        """Whether a ranking is the one that would be made now."""
+        return adjacency is None and kept.lasts and kept.state == self._state(reading)
 
     def _page(self, reading: Reading, question: Question, kept: Kept, offset: int) -> "_Page":
         """Whole results from `offset` on, as many as the limits allow. What was deleted or left the scope since the
@@ -425,15 +430,18 @@ class _Known:
     def __init__(self, series: str, streams_kept: int) -> None:
         self.series = series
         self.streams = Streams(streams_kept)
-        self._ids: Cache[int, str] = Cache(_IDS_KEPT)
+        self._ids = Rows(_IDS_KEPT, 1, "O")
 
     def ids_of(self, reading: Reading, numbers: Sequence[int]) -> dict[int, str]:
-        known = self._ids.get_many(numbers)
-        if missing := [number for number in numbers if number not in known]:
+        import numpy as np
+
+        known, rows = self._ids.get_many(numbers)
+        ids: dict[int, str] = dict(zip(known, rows[:, 0].tolist(), strict=True))
+        if missing := [number for number in numbers if number not in ids]:
             read = reading.ids_of(missing)
-            self._ids.put_many(read)
-            known |= read
-        return known
+            self._ids.put_many([*read], np.array([*read.values()], "O")[:, None])
+            ids |= read
+        return ids
 
 
 class _Page(msgspec.Struct, frozen=True):
@@ -447,11 +455,6 @@ def _storable(question: Question) -> Question:
     """The question without halves of characters, as a broken terminal yields them."""
     text = storable(question.text)
     return question if text is question.text else msgspec.structs.replace(question, text=text)
-
-
-def _answers_again(kept: Kept) -> bool:
-    """Whether a ranking answers whoever asks the same anew, and not only for further pages."""
-    return not kept.by_adjacency and TOO_BUSY not in kept.notes
 
 
 def _once(*notes: tuple[str, ...]) -> tuple[str, ...]:

@@ -101,12 +101,13 @@ class DatabaseMeanings:
             if number is not None:
                 hits = self._nearest(reading, number, embedder.dimensions, vector, restrict, depth)
         except TimeoutError:
-            return DenseRanking(note=TOO_BUSY)
+            return DenseRanking(note=TOO_BUSY, failed=True)
         except Exception as error:
             # Whatever an embedder does wrong costs the ranking by meaning, never the answer.
             log.warning("The search by meaning failed: %s", error)
             self._embedders.rest(str(error))
-            return DenseRanking(note=f"This answer uses keywords only: {getattr(error, 'message', error)}")
+            note = f"This answer uses keywords only: {getattr(error, 'message', error)}"
+            return DenseRanking(note=note, failed=True)
         if not hits and not reading.state()[2]:
             return DenseRanking(note="The semantic index is not built yet: this answer uses keywords only.")
         return DenseRanking(tuple(hits))

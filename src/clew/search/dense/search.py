@@ -44,6 +44,8 @@ class DenseRanking(msgspec.Struct, frozen=True):
     hits: tuple[tuple[int, float], ...] = ()
     note: str | None = None
     """Why there are none, where that is not the query's doing."""
+    failed: bool = False
+    """Whether the next to ask may have more luck, with the same index."""
 
 
 class DenseSearch:
@@ -90,14 +92,15 @@ class DenseSearch:
             vector = space.vector(query, PATIENCE_SECONDS) if vector is None else vector
             numbers, scores = space.vectors.search(connection, vector, depth, allowed)
         except TimeoutError:
-            return DenseRanking(note=TOO_BUSY)
+            return DenseRanking(note=TOO_BUSY, failed=True)
         except StoreCorrupt as error:
-            return DenseRanking(note=self._noticed(error))
+            return DenseRanking(note=self._noticed(error), failed=True)
         except Exception as error:
             # Whatever an embedder or a file does wrong costs the ranking by meaning, never the answer.
             log.warning("The search by meaning failed: %s", error)
             self._spaces.rest(str(error))
-            return DenseRanking(note=f"This answer uses keywords only: {getattr(error, 'message', error)}")
+            note = f"This answer uses keywords only: {getattr(error, 'message', error)}"
+            return DenseRanking(note=note, failed=True)
         self.damaged = False
         return DenseRanking(tuple(zip(numbers.tolist(), scores.tolist(), strict=True)))
 

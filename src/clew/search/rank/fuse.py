@@ -12,7 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import compress, count, repeat
-from operator import attrgetter, eq, itemgetter
+from operator import attrgetter, eq, itemgetter, mul
 from statistics import fmean
 from typing import Generic, TypeVar
 
@@ -61,15 +61,16 @@ def fuse(rankings: Mapping[str, Ranking[Id]], recipe: Recipe) -> tuple[Fused[Id]
                 f"Recipe {recipe.name!r} has no signal {name!r}.", hint=f"It has: {', '.join(by_name)}."
             )
     longest = max((min(len(rankings.get(name, ())), signal.depth) for name, signal in by_name.items()), default=0)
-    found: dict[Id, list[Contribution]] = {}
+    found: dict[Id, tuple[Contribution, ...]] = {}
     for name, signal in by_name.items():
         ranking = _checked(name, rankings.get(name, ())[: signal.depth])
         scores = [score for _, score in ranking]
         # A call in Python for each result would take most of the time.
         parts = map(Contribution, repeat(name), count(1), scores, _values(scores, signal, recipe, longest))
-        for (item, _), part in zip(ranking, parts, strict=True):
-            found.setdefault(item, []).append(part)
-    return in_order([Fused(item, _sum(parts), tuple(parts)) for item, parts in found.items()])
+        own = dict(zip(map(itemgetter(0), ranking), zip(parts), strict=True))
+        own.update({item: found[item] + own[item] for item in found.keys() & own.keys()})
+        found.update(own)
+    return in_order([Fused(item, _sum(parts), parts) for item, parts in found.items()])
 
 
 def expand(fused: Sequence[Fused[Id]], scores: Mapping[Id, float], weight: float) -> tuple[Fused[Id], ...]:
@@ -101,12 +102,13 @@ def in_order(results: Iterable[Fused[Id]]) -> tuple[Fused[Id], ...]:
 
     found = sorted(results, key=_SCORE, reverse=True)
     scores = list(map(_SCORE, found))
-    equal = set(compress(scores, map(eq, scores, scores[1:])))
-    if not equal:
-        return tuple(found)
     # A call for each result takes longer than the rest; few are equal.
-    ordered = iter(sorted((result for result in found if result.score in equal), key=place))
-    return tuple([next(ordered) if result.score in equal else result for result in found])
+    end = 0
+    for start in compress(count(), map(eq, scores, scores[1:])):
+        if start >= end:
+            end = next((at for at in range(start, len(scores)) if scores[at] != scores[start]), len(scores))
+            found[start:end] = sorted(found[start:end], key=place)
+    return tuple(found)
 
 
 def _sum(parts: Sequence[Contribution]) -> float:
@@ -144,7 +146,8 @@ def _deviation(scores: Sequence[float]) -> float:
     """The standard deviation of the scores themselves. Exact fractions, as the standard library takes, take most of the
     time of a fusion and change no digit that is shown."""
     mean = fmean(scores)
-    return math.sqrt(math.fsum((score - mean) ** 2 for score in scores) / len(scores))
+    distances = [score - mean for score in scores]
+    return math.sqrt(math.fsum(map(mul, distances, distances)) / len(scores))
 
 
 def _checked(signal: str, ranking: Ranking[Id]) -> Ranking[Id]:

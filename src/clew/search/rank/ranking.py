@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 Scores: TypeAlias = tuple[tuple[int, float], ...]
 """Units with their scores, best first."""
 MAX_DENSE_CHARACTERS = 4_000
-_RANKINGS_KEPT = 32
+_RESULTS_KEPT = 60_000
+"""Of all rankings together, at some 300 bytes each: two hundred rankings by words and meaning."""
 
 
 class Ranked(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,6 +55,8 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
     corrections: tuple[Correction, ...] = ()
     reason: str | None = None
     notes: tuple[str, ...] = ()
+    failed: bool = False
+    """Whether the search by meaning failed."""
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -66,15 +69,17 @@ class Kept(msgspec.Struct, frozen=True):
     corrections: tuple[Correction, ...]
     reason: str | None
     notes: tuple[str, ...]
-    by_adjacency: bool
-    """Whether somebody's own links were walked: the next to ask may have others."""
+    lasts: bool
+    """Whether it answers the same question as long as the index is in this state. Where the search by meaning failed,
+    or somebody's own links were walked, it is for further pages only."""
 
 
 class Rankings(Cache[bytes, Kept]):
-    """The last few rankings, so that page two is page two even while units and vectors come in."""
+    """The last rankings, so that page two is page two even while units and vectors come in, and nothing is ranked twice
+    while none do."""
 
-    def __init__(self) -> None:
-        super().__init__(_RANKINGS_KEPT)
+    def __init__(self, results: int = _RESULTS_KEPT) -> None:
+        super().__init__(results, size_of=lambda kept: 1 + len(kept.units))
 
 
 USUAL = "usual"
@@ -111,6 +116,7 @@ def rank(
     check()
     rankings: dict[str, Scores] = {}
     waiting: set[int] = set()
+    failed = False
     notes = list(words.notes)
     if by_words is not None:
         rankings["lexical"] = tuple([(hit.unit, hit.score) for hit in words.hits])
@@ -123,6 +129,7 @@ def rank(
         hits = tuple(hit for hit in found.hits if hit[0] in kept)
         rankings["dense"] = _by_windows(reading, dense, said, hits) if hits and question.by_windows else hits
         notes += [found.note] if found.note else []
+        failed = found.failed
         check()
         indexed = dense.state(reading)
         if by_words is not None and rankings["dense"] and indexed.state == "indexing":
@@ -149,6 +156,7 @@ def rank(
         matched={hit.unit: hit.matched for hit in words.hits},
         corrections=words.corrections,
         reason=None if fused else NOTHING_FOUND,
+        failed=failed,
         notes=(*notes, *(_read_as(each) for each in words.corrections)),
     )
 
