@@ -116,9 +116,11 @@ def test_a_question_is_ranked_once_until_something_is_written(engines: Engines) 
     first = engine.rank(question).units
     assert engine.rank(question).units is first
     assert engine.search(question).results[0].why is first[0].why
-    # Another question, or links of one's own, have a ranking of their own.
+    # Another question, or links of one's own, have a ranking of their own, and take that of nobody away.
     assert engine.rank(Question(text="loan", scope=Scope(parts=("memory",)), recipe="lexical")).units == ()
-    assert engine.rank(question, adjacency=lambda ids: {}).units is not first
+    linked = [engine.rank(question, adjacency=lambda ids: {}).units for _ in range(2)]
+    assert linked[0] is not linked[1]
+    assert engine.rank(question).units is first
     engine.units.put([unit(2, ("loan", "desk"))])
     second = engine.rank(question).units
     assert {each.id for each in second} == {"rule1", "rule2"}
@@ -128,7 +130,8 @@ def test_a_question_is_ranked_once_until_something_is_written(engines: Engines) 
 
 # Verifies: REQ-d00034-F
 def test_rankings_are_forgotten_when_they_hold_too_many_results(engines: Engines) -> None:
-    engine = engines(rankings=Rankings(3))
+    # Room for one.
+    engine = engines(rankings=Rankings(150))
     engine.units.put([unit(1, ("loan", "fee")), unit(2, ("desk",))])
     asked = [Question(text=text, scope=SCOPE, recipe="lexical") for text in ("loan", "fee", "loan fee")]
     found = [engine.rank(each).units for each in asked]

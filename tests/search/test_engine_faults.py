@@ -1,6 +1,7 @@
 """What goes wrong around the engine, and what it must not cost."""
 
 from collections.abc import Callable
+from itertools import chain, repeat
 from random import Random
 from typing import Any
 
@@ -87,6 +88,21 @@ def test_what_was_ranked_without_its_meaning_is_ranked_again(
     again = engine.rank(question)
     assert "keywords only" not in " ".join(again.notes)
     assert again.units != failed.units
+
+
+# Verifies: REQ-d00034-F, REQ-d00404-D
+def test_a_ranking_during_which_the_encoder_ceased_to_answer_answers_no_second_time(
+    engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = engines(word_counts.settings())
+    engine.units.put(rules("apples on trees", "boats at sea"))
+    engine.index_vectors()
+    question = Question(text="apples in boats", scope=SCOPE)
+    # Before the ranking, after it, and from then on.
+    states = chain(["answers", "resting"], repeat("answers"))
+    monkeypatch.setattr(engine, "_state", lambda reading: next(states))
+    first = engine.rank(question).units
+    assert engine.rank(question).units is not first
 
 
 # Verifies: REQ-d00404-A, REQ-o00045-C

@@ -210,12 +210,13 @@ class SearchEngine:
         question = _storable(question)
         recipe = self.recipes.get(question.recipe)
         identity = _identity(question, recipe)
+        key = key_of(identity, has_links=adjacency is not None)
         pages = Pages(self._cursors, _TOOL, identity, question.cursor)
         with self.units.asked() as reading:
-            offset, kept = self._resumed(pages, self._rankings.get(key_of(identity)), self._state(reading))
+            offset, kept = self._resumed(pages, self._rankings.get(key), self._state(reading))
             if kept is None or (question.cursor is None and not self._still_answers(reading, kept, adjacency)):
                 kept = self._ranked(reading, question, recipe, adjacency, check)
-                self._rankings.put(key_of(identity), kept)
+                self._rankings.put(key, kept)
             page = self._page(reading, question, kept, offset)
             total = self._total(reading, question, kept)
             described = self._dense.state(reading)
@@ -246,7 +247,7 @@ class SearchEngine:
         question before, where it is still known, whatever has happened to the index since."""
         question = _storable(question)
         recipe = self.recipes.get(question.recipe)
-        key = key_of(_identity(question, recipe))
+        key = key_of(_identity(question, recipe), has_links=adjacency is not None)
         with self.units.asked() as reading:
             kept = self._rankings.get(key)
             if kept is None or not (again or self._still_answers(reading, kept, adjacency)):
@@ -315,17 +316,19 @@ class SearchEngine:
         check: Callable[[], None],
     ) -> Kept:
         known = self._known_of(reading)
+        state = self._state(reading)
         ranked = rank(reading, known.streams, self._dense, question, recipe, adjacency, check)
         fused = self._varied(reading, ranked.fused, recipe, question)
         ids = known.ids_of(reading, [result.id for result in fused])
         return Kept(
-            state=self._state(reading),
+            state=state,
             units=tuple(RankedUnit(ids[result.id], result.score, result.contributions) for result in fused),
             matched={ids[number]: words for number, words in ranked.matched.items() if number in ids},
             corrections=ranked.corrections,
             reason=ranked.reason,
             notes=ranked.notes,
-            lasts=adjacency is None and not ranked.failed,
+            # An encoder may have begun to answer, or ceased to, meanwhile.
+            lasts=adjacency is None and not ranked.failed and state == self._state(reading),
         )
 
     def _known_of(self, reading: Reading) -> "_Known":
@@ -349,7 +352,7 @@ class SearchEngine:
         return pages.start(now), None
 
     def _still_answers(self, reading: Reading, kept: Kept, adjacency: Adjacency | None) -> bool:
-        """Whether a ranking is the one that would be made now."""
+        """Whether a ranking may stand for the one that would be made now: of the same texts and vectors."""
         return adjacency is None and kept.lasts and kept.state == self._state(reading)
 
     def _page(self, reading: Reading, question: Question, kept: Kept, offset: int) -> "_Page":

@@ -120,7 +120,7 @@ class DatabaseUnits:
         return [decoded(*row) for row in self._rows(find, part)]
 
     def _rows(self, find: str, part: str) -> list[tuple[Any, ...]]:
-        """What keeps the index in step asks, and waits for no search."""
+        """What keeps the index in step asks, and takes no search's turn."""
         spaces = [SHARED, self._database.space]
         with self._database.connection() as connection:
             return connection.execute(find, (spaces, part)).fetchall()

@@ -6,6 +6,7 @@ weighted by how near they are. Only results that were found already take part: i
 second search.
 """
 
+import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -45,8 +46,10 @@ if TYPE_CHECKING:
 Scores: TypeAlias = tuple[tuple[int, float], ...]
 """Units with their scores, best first."""
 MAX_DENSE_CHARACTERS = 4_000
-_RESULTS_KEPT = 60_000
+_RESULTS_KEPT = 80_000
 """Of all rankings together, at some 300 bytes each: two hundred rankings by words and meaning."""
+_OVERHEAD = 100
+"""What a ranking takes beside its results, counted in results."""
 
 
 class Ranked(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,14 +82,19 @@ class Rankings(Cache[bytes, Kept]):
     while none do."""
 
     def __init__(self, results: int = _RESULTS_KEPT) -> None:
-        super().__init__(results, size_of=lambda kept: 1 + len(kept.units))
+        super().__init__(results, size_of=lambda kept: _OVERHEAD + len(kept.units))
 
 
 USUAL = "usual"
 """What a text counts for by meaning as long as it has no vector."""
 
-key_of: Callable[[Mapping[str, Any]], bytes] = msgspec.json.Encoder(order="deterministic").encode
-"""Under what the ranking of a question is kept."""
+_encoded: Callable[[Mapping[str, Any]], bytes] = msgspec.json.Encoder(order="deterministic").encode
+
+
+def key_of(identity: Mapping[str, Any], *, has_links: bool = False) -> bytes:
+    """Under what the ranking of a question is kept, however long that is; those of callers with links of their own lie
+    beside it."""
+    return hashlib.sha256(_encoded(identity)).digest() + bytes([has_links])
 
 
 def rank(
