@@ -1,7 +1,6 @@
 """What goes wrong around the engine, and what it must not cost."""
 
 from collections.abc import Callable
-from itertools import chain, repeat
 from random import Random
 from typing import Any
 
@@ -98,10 +97,15 @@ def test_a_ranking_during_which_the_encoder_ceased_to_answer_answers_no_second_t
     engine.units.put(rules("apples on trees", "boats at sea"))
     engine.index_vectors()
     question = Question(text="apples in boats", scope=SCOPE)
-    # Before the ranking, after it, and from then on.
-    states = chain(["answers", "resting"], repeat("answers"))
-    monkeypatch.setattr(engine, "_state", lambda reading: next(states))
-    first = engine.rank(question).units
+    state = "answers"
+    monkeypatch.setattr(engine, "_state", lambda reading: state)
+
+    def rest() -> None:
+        nonlocal state
+        state = "rests"
+
+    first = engine.rank(question, check=rest).units
+    state = "answers"
     assert engine.rank(question).units is not first
 
 
