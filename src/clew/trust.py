@@ -1,17 +1,19 @@
-"""What a project's files may not decide alone: which service gets texts and keys, and which program runs.
+"""What a project may not decide alone, by the names of the grants that the user gives it.
 
-A key that is not on the list of harmless ones counts where the user's own configuration holds it, or where the user
-has trusted the project. Trust is kept in the user's own folder, for the project's path and exactly these keys and
-values: another value is asked about again.
+`configuration` is about clew.toml: a key that is not on the list of harmless ones counts where the user's own
+configuration holds it, or where the user has trusted the project, for exactly these keys and values. The other grants
+are about a project's path, and may be bound to something more. All are kept in the user's own folder.
 """
 
 # Implements: REQ-d00261
+# Implements: REQ-d00635
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -50,16 +52,66 @@ hostile files."""
 _LOCK_SECONDS = 10.0
 
 
+class Grant(StrEnum):
+    """What a user may allow a project, each for itself."""
+
+    CONFIGURATION = "configuration"
+    STORE = "store"
+    HISTORY = "history"
+    SESSIONS = "sessions"
+    TESTS = "tests"
+    ASSOCIATES = "associates"
+
+
+class Allowed(msgspec.Struct, frozen=True):
+    """What a grant lets a project do."""
+
+    what: str
+    """Completes "It allows that ..."."""
+    is_used: bool = True
+    """False where nothing of this version asks for it."""
+
+
+ALLOWED: Mapping[Grant, Allowed] = {
+    Grant.CONFIGURATION: Allowed(
+        "the keys of its clew.toml that need trust count as long as they stay as they are, and `clew req precheck` "
+        "runs cargo"
+    ),
+    Grant.STORE: Allowed(
+        "memories, decisions and drafts in a .clew folder that was not made on this machine count like your own"
+    ),
+    Grant.HISTORY: Allowed("sentences of merged commits may be pushed to agents unasked", is_used=False),
+    Grant.SESSIONS: Allowed(
+        "sessions of agents about it that lie on this machine, outside of the project, may be read", is_used=False
+    ),
+    Grant.TESTS: Allowed("its own tests may be run, also when an agent asks for it", is_used=False),
+    Grant.ASSOCIATES: Allowed(
+        "associates that its .elspais.toml names may be read outside of its folder", is_used=False
+    ),
+}
+
+
 class Record(msgspec.Struct, frozen=True):
-    """That the user trusted a project once."""
+    """That the user trusted a project's configuration once."""
 
     hash: str
     keys: tuple[str, ...]
     at: str
 
 
+class Given(msgspec.Struct, frozen=True):
+    """That the user gave a project a grant."""
+
+    at: str
+    bound: str = ""
+    """The grant holds only together with it, such as the folder to which a `.git` may lead; empty: for the path."""
+
+
 class _Records(msgspec.Struct, frozen=True):
     projects: dict[str, Record] = {}
+    """Grants of the configuration, by path. Versions of Clew before there were others know these alone."""
+    grants: dict[str, dict[str, Given]] = {}
+    """All others, by path and name. A name that a later version gave is kept."""
 
 
 class Trust(msgspec.Struct, frozen=True):
@@ -70,6 +122,8 @@ class Trust(msgspec.Struct, frozen=True):
     """The reserved keys that the project's configuration gives, such as `embedder.url`, with their values."""
     state: Literal["trusted", "changed", "untrusted"]
     """`changed`: it was trusted with other keys or values."""
+    at: str | None = None
+    """When it was trusted."""
 
     def __repr__(self) -> str:
         # It ends up in tracebacks and debug output; passwords must not.
@@ -116,7 +170,43 @@ def trust_of(root: Path, said: Mapping[str, Any]) -> Trust:
         record = None
     if record is None:
         return Trust(root, asked, "untrusted")
-    return Trust(root, asked, "trusted" if record.hash == _hash(asked) else "changed")
+    return Trust(root, asked, "trusted" if record.hash == _hash(asked) else "changed", record.at)
+
+
+def given(root: Path) -> Mapping[Grant, Given]:
+    """The grants of a project but that of its configuration, which `trust_of` tells."""
+    try:
+        names = _read().grants.get(_key(root), {})
+    except ConfigError:
+        # Nothing is granted then; `clew trust` says what is wrong with the file.
+        return {}
+    return {grant: names[grant] for grant in Grant if grant in names}
+
+
+def is_granted(root: Path, grant: Grant, *, bound: str = "") -> bool:
+    """Whether the user gave a project a grant other than `configuration`, for what it is bound to."""
+    if grant is Grant.CONFIGURATION:
+        raise ValueError("the grant of a configuration depends on its keys: ask trust_of")
+    found = given(root).get(grant)
+    return found is not None and found.bound == bound
+
+
+def require(root: Path, grant: Grant, what: str, *, bound: str = "") -> None:
+    """Refused without the grant. `what` says what is asked for, as a sentence without its full stop."""
+    if not is_granted(root, grant, bound=bound):
+        raise Refused(
+            f"{what}, and the project at '{root}' has no grant `{grant}`.",
+            hint=f"Look at the project, then `clew trust --grant {grant}`: {ALLOWED[grant].what}.",
+        )
+
+
+def give(root: Path, grant: Grant, now: datetime, *, bound: str = "") -> None:
+    """Give a project a grant other than `configuration`."""
+    made = Given(_stamp(now), bound)
+    with _alone():
+        records = _read()
+        names = {**records.grants.get(_key(root), {}), grant.value: made}
+        _write(msgspec.structs.replace(records, grants={**records.grants, _key(root): names}))
 
 
 def reserved_keys(said: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,19 +239,46 @@ def without(said: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
 
 def record(trust: Trust, now: datetime) -> None:
     """Trust a project with the keys it asks for now."""
-    made = Record(_hash(trust.asked), tuple(trust.asked), now.astimezone(UTC).isoformat(timespec="seconds"))
+    made = Record(_hash(trust.asked), tuple(trust.asked), _stamp(now))
     with _alone():
-        _write({**_read().projects, str(trust.root): made})
+        records = _read()
+        _write(msgspec.structs.replace(records, projects={**records.projects, str(trust.root): made}))
 
 
-def revoke(root: Path) -> bool:
-    """Trust a project no longer. False where it was not trusted."""
+def revoke(root: Path, grants: Collection[Grant] = tuple(Grant)) -> tuple[Grant, ...]:
+    """Take grants of a project back; those that it had."""
     with _alone():
-        projects = _read().projects
-        if str(root) not in projects:
-            return False
-        _write({name: each for name, each in projects.items() if name != str(root)})
-        return True
+        records, key = _read(), _key(root)
+        names = records.grants.get(key, {})
+        gone = tuple(
+            grant for grant in Grant if grant in grants and (grant in names or _is_trusted(records, key, grant))
+        )
+        if gone:
+            _write(_without(records, key, gone))
+        return gone
+
+
+def _is_trusted(records: _Records, key: str, grant: Grant) -> bool:
+    return grant is Grant.CONFIGURATION and key in records.projects
+
+
+def _without(records: _Records, key: str, gone: Collection[Grant]) -> _Records:
+    left = {name: each for name, each in records.grants.get(key, {}).items() if name not in gone}
+    grants = {path: names for path, names in records.grants.items() if path != key}
+    is_kept = Grant.CONFIGURATION not in gone
+    return _Records(
+        projects={path: each for path, each in records.projects.items() if path != key or is_kept},
+        grants={**grants, key: left} if left else grants,
+    )
+
+
+def _key(root: Path) -> str:
+    """A project's path as the records have it: with no link in it."""
+    return os.path.realpath(root)
+
+
+def _stamp(now: datetime) -> str:
+    return now.astimezone(UTC).isoformat(timespec="seconds")
 
 
 def user_configuration() -> Path:
@@ -221,13 +338,13 @@ def _alone() -> Iterator[None]:
         yield
 
 
-def _write(projects: dict[str, Record]) -> None:
+def _write(records: _Records) -> None:
     from clew.edit.replacing import replace_file, sweep, translated
 
     file = records_file()
     with translated(file):
         sweep(file)
-        replace_file(file, msgspec.json.format(msgspec.json.encode(_Records(projects)), indent=2) + b"\n")
+        replace_file(file, msgspec.json.format(msgspec.json.encode(records), indent=2) + b"\n")
 
 
 def _hash(asked: Mapping[str, Any]) -> str:

@@ -28,7 +28,7 @@ COMMANDS = {
     "lsp": "serve an editor: hover, definitions, references, findings and completion of ids",
     "store": "say where what was authored is kept; move it to a team's database and back, back it up, restore it",
     "token": "give principals tokens for a server of a team over HTTP, and take them back",
-    "trust": "let a project's clew.toml name services, programs and keys, after showing which",
+    "trust": "allow a project, after showing what: services and programs that it names, and other grants",
     "doctor": "examine the installation, the configuration and the store",
     "tools": "list the tools that MCP clients see",
     "call": "call any tool and print its structured result",

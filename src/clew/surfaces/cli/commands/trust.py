@@ -1,65 +1,129 @@
 """`clew trust`."""
 
 import argparse
+import os
 import sys
+from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from clew.config import load
-from clew.errors import Refused
+from clew.errors import InvalidArgument, Refused
 from clew.surfaces.cli.opening import add_folder, add_json
 from clew.surfaces.cli.output import print_json
 from clew.text.terminal import columns, wrapped
-from clew.trust import Trust, record, revoke
+from clew.trust import ALLOWED, Grant, Trust, give, given, record, revoke
 
-EXAMPLE = "clew trust --show\nclew trust --yes\nclew trust --revoke"
-_ALLOWS = (
-    "A trusted project may use these keys as long as they stay as they are, and `clew req precheck` may run cargo."
-)
+EXAMPLE = "clew trust --show\nclew trust --yes\nclew trust --grant store --yes\nclew trust --revoke store"
 _STATES = {
     "trusted": "is trusted",
     "changed": "was trusted, but what it asks for changed since",
     "untrusted": "is not trusted",
 }
+_NAMES = ", ".join(f"`{grant}`" for grant in Grant)
+_EVERY = ""
+"""`--revoke` without a name."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_folder(parser)
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--show", action="store_true", help="say whether the project is trusted, and what it asks for")
-    what.add_argument("--revoke", action="store_true", help="trust the project no longer")
-    what.add_argument("-y", "--yes", action="store_true", help="trust it without being asked")
+    what.add_argument("--show", action="store_true", help="say what the project asks for, and which grants it has")
+    what.add_argument(
+        "--grant",
+        action="append",
+        choices=[grant.value for grant in Grant],
+        help=f"give this grant (default: configuration); one of {_NAMES}",
+    )
+    what.add_argument(
+        "--revoke",
+        action="append",
+        nargs="?",
+        const=_EVERY,
+        metavar="GRANT",
+        help="take this grant back; without a name, all of them",
+    )
+    parser.add_argument("-y", "--yes", action="store_true", help="give it without being asked")
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
+    revoked = _revoked(args) if args.revoke else ()
     trust = load(Path(args.folder)).trust
-    if args.revoke:
-        return _revoke(trust, as_json=args.json)
-    if not args.json:
-        sys.stdout.write(wrapped(_described(trust), columns()))
+    if revoked:
+        return _take_back(trust, revoked, as_json=args.json)
     if args.show:
-        if args.json:
-            print_json({"root": str(trust.root), "state": trust.state, "asks_for": trust.shown})
-        return 0 if trust.is_trusted or not trust.asked else 1
-    if not trust.is_trusted:
-        if not args.yes and not _agrees(trust, as_json=args.json):
+        return _show(trust, as_json=args.json)
+    wanted = tuple(map(Grant, args.grant or [Grant.CONFIGURATION]))
+    if not args.json:
+        sys.stdout.write(wrapped(_before(trust, wanted), columns()))
+    missing = [grant for grant in wanted if not _has(trust, grant)]
+    if missing:
+        if not args.yes and not _agrees(trust, missing, as_json=args.json):
             return 1
-        record(trust, datetime.now(UTC))
+        for grant in missing:
+            _give(trust, grant)
     if args.json:
-        print_json({"root": str(trust.root), "state": "trusted", "asks_for": trust.shown})
+        print_json(_data(load(trust.root).trust))
     else:
-        sys.stdout.write(f"{trust.root} is trusted. `clew trust --revoke` takes that back.\n")
+        sys.stdout.write(wrapped("".join(_after(trust, grant) for grant in wanted), columns()))
     return 0
 
 
-def _revoke(trust: Trust, *, as_json: bool) -> int:
-    was_trusted = revoke(trust.root)
+def _revoked(args: argparse.Namespace) -> tuple[Grant, ...]:
+    """The grants that --revoke names. The word behind it may also be the project's folder."""
+    names = set(Grant)
+    for word in args.revoke:
+        if word != _EVERY and word not in names:
+            if args.folder != "." or not os.path.isdir(word):  # noqa: PTH112
+                raise InvalidArgument(f"--revoke names '{word}', which is no grant.", hint=f"Name one of {_NAMES}.")
+            args.folder = word
+    said = [Grant(word) for word in args.revoke if word in names]
+    return tuple(said) or tuple(Grant)
+
+
+def _show(trust: Trust, *, as_json: bool) -> int:
     if as_json:
-        print_json({"root": str(trust.root), "state": "untrusted", "asks_for": trust.shown})
+        print_json(_data(trust))
     else:
-        sys.stdout.write(f"{trust.root} {'is trusted no longer' if was_trusted else 'was not trusted'}.\n")
+        grants = "".join(f"  {_line(trust, grant)}\n" for grant in Grant)
+        sys.stdout.write(wrapped(f"{_described(trust)}Grants:\n{grants}", columns()))
+    return 0 if trust.is_trusted or not trust.asked else 1
+
+
+def _take_back(trust: Trust, grants: Collection[Grant], *, as_json: bool) -> int:
+    gone = revoke(trust.root, grants)
+    if as_json:
+        print_json(_data(load(trust.root).trust))
+    elif len(grants) == len(Grant):
+        sys.stdout.write(f"{trust.root} {'is trusted no longer' if gone else 'was not trusted'}.\n")
+    else:
+        for grant in grants:
+            sys.stdout.write(f"{trust.root} {'has' if grant in gone else 'had'} no grant `{grant}`.\n")
     return 0
+
+
+def _has(trust: Trust, grant: Grant) -> bool:
+    return trust.is_trusted if grant is Grant.CONFIGURATION else grant in given(trust.root)
+
+
+def _give(trust: Trust, grant: Grant) -> None:
+    if grant is Grant.CONFIGURATION:
+        record(trust, datetime.now(UTC))
+    else:
+        give(trust.root, grant, datetime.now(UTC))
+
+
+def _before(trust: Trust, wanted: Collection[Grant]) -> str:
+    others = (f"The grant `{grant}`: {_allows(grant)}.\n" for grant in wanted if grant is not Grant.CONFIGURATION)
+    return (_described(trust) if Grant.CONFIGURATION in wanted else "") + "".join(others)
+
+
+def _after(trust: Trust, grant: Grant) -> str:
+    if grant is Grant.CONFIGURATION:
+        return f"{trust.root} is trusted. `clew trust --revoke configuration` takes that back.\n"
+    return f"{trust.root} has the grant `{grant}`. `clew trust --revoke {grant}` takes it back.\n"
 
 
 def _described(trust: Trust) -> str:
@@ -69,12 +133,53 @@ def _described(trust: Trust) -> str:
     return f"{trust.root} {_STATES[trust.state]}.\n{asks}"
 
 
-def _agrees(trust: Trust, *, as_json: bool) -> bool:
+def _line(trust: Trust, grant: Grant) -> str:
+    since = _since(trust, grant)
+    if since is None:
+        state = "not given"
+    elif _has(trust, grant):
+        state = f"given {since}"
+    else:
+        state = f"given {since}, for other keys or values than now"
+    return f"{grant}: {state}. It allows that {_allows(grant)}."
+
+
+def _since(trust: Trust, grant: Grant) -> str | None:
+    if grant is Grant.CONFIGURATION:
+        return trust.at
+    found = given(trust.root).get(grant)
+    return found.at if found else None
+
+
+def _allows(grant: Grant) -> str:
+    allowed = ALLOWED[grant]
+    return allowed.what if allowed.is_used else f"{allowed.what} (nothing asks for it yet)"
+
+
+def _data(trust: Trust) -> dict[str, Any]:
+    grants = [
+        {
+            "name": grant.value,
+            "granted": _has(trust, grant),
+            "since": _since(trust, grant),
+            "allows": ALLOWED[grant].what,
+            "is_used": ALLOWED[grant].is_used,
+        }
+        for grant in Grant
+    ]
+    return {"root": str(trust.root), "state": trust.state, "asks_for": trust.shown, "grants": grants}
+
+
+def _agrees(trust: Trust, missing: Collection[Grant], *, as_json: bool) -> bool:
+    is_configuration = Grant.CONFIGURATION in missing
     if as_json or not sys.stdin.isatty():
+        asked = "is trusted" if is_configuration else f"gets the grant `{'`, `'.join(missing)}`"
         raise Refused(
-            f"Nobody can be asked here whether '{trust.root}' is trusted.",
+            f"Nobody can be asked here whether '{trust.root}' {asked}.",
             hint="Look at `clew trust --show`, then repeat with --yes.",
         )
-    sys.stdout.write(f"{_ALLOWS}\nTrust this project? [y/N] ")
+    if is_configuration:
+        sys.stdout.write(f"It allows that {_allows(Grant.CONFIGURATION)}.\n")
+    sys.stdout.write("Trust this project? [y/N] " if is_configuration else "Allow that? [y/N] ")
     sys.stdout.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
