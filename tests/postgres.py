@@ -2,7 +2,8 @@
 
 One server serves all workers of a test run: the first one that needs it starts it, and it ends when the last worker
 has, however that ends. Every test gets a database of its own (`database`); a test that kills the server itself asks for
-`own_postgres`. PostgreSQL refuses to run as root: there it runs as `nobody`.
+`own_postgres`. PostgreSQL refuses to run as root: there it runs as `nobody`, from a copy where that user cannot read
+the installed one.
 
 `CLEW_TEST_POSTGRES` names the folder of another PostgreSQL's programs, such as /usr/lib/postgresql/17/bin.
 """
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import TextIO
 
 import pytest
+from tests import unprivileged
 
 PROGRAMS = "CLEW_TEST_POSTGRES"
 TEMPLATE = "clew_template"
@@ -38,7 +40,6 @@ _OPTIONS = (
     "listen_addresses=",
     "log_min_messages=fatal",
 )
-_UNPRIVILEGED = "nobody"
 
 
 class Postgres:
@@ -86,12 +87,12 @@ class OwnPostgres(Postgres):
         super().__init__(folder)
         self._programs = programs
         self._data = folder / "data"
-        self._as = {"user": _UNPRIVILEGED, "group": _group(), "extra_groups": []} if os.geteuid() == 0 else {}
+        self._as = unprivileged.identity()
         self._process: subprocess.Popen[bytes] | None = None
 
     def create(self) -> None:
-        if os.geteuid() == 0:
-            shutil.chown(self.folder, _UNPRIVILEGED)
+        if unprivileged.is_root():
+            shutil.chown(self.folder, unprivileged.USER)
         self.folder.chmod(0o755)
         options = ("--auth=trust", "--encoding=UTF8", "--no-locale", "--no-sync", "--no-instructions")
         command = [str(self._programs / "initdb"), "-D", str(self._data), "-U", "postgres", *options]
@@ -139,12 +140,6 @@ class OwnPostgres(Postgres):
             )
 
 
-def _group() -> int:
-    import pwd
-
-    return pwd.getpwnam(_UNPRIVILEGED).pw_gid
-
-
 def _missing() -> str | None:
     """Why there is no PostgreSQL for the tests here; None where there is."""
     if sys.platform == "win32":
@@ -167,23 +162,26 @@ def _find_programs() -> Path:
     return max(found, key=lambda folder: int(folder.parent.name.removeprefix("pginstall") or 0))
 
 
-def _new_folder() -> Path:
+def new_folder() -> Path:
+    """A folder for a server."""
     # The path of a socket has at most about 100 characters, and everybody has to be able to enter its folder.
-    place = tempfile.gettempdir()
-    return Path(tempfile.mkdtemp(prefix="clew-pg-", dir=place if len(place) < 60 else "/tmp"))
+    return Path(tempfile.mkdtemp(prefix="clew-pg-", dir=unprivileged.open_place(longest=60)))
 
 
-def _reachable(programs: Path, folder: Path) -> Path:
-    """The programs, or a copy where the unprivileged user may not read them."""
-    if os.geteuid() == 0:
-        try:
-            command = [str(programs / "postgres"), "--version"]
-            subprocess.run(
-                command, user=_UNPRIVILEGED, group=_group(), extra_groups=[], check=True, stdout=subprocess.DEVNULL
-            )
-        except (OSError, subprocess.CalledProcessError):
-            return Path(shutil.copytree(programs.parent, folder / "programs")) / "bin"
-    return programs
+def reachable_programs(folder: Path) -> Path:
+    """PostgreSQL's programs; a copy in the folder where the unprivileged user may not read them or their libraries."""
+    programs = _find_programs()
+    if not unprivileged.is_root() or all(unprivileged.can_run(programs / name) for name in ("postgres", "initdb")):
+        return programs
+    installed = programs.parent
+    package, copy = installed.parent, folder / "programs"
+    shutil.copytree(installed, copy / package.name / installed.name)
+    # What a wheel brings with it lies beside its package, and is found by its place relative to the programs.
+    libraries = package.with_name(f"{package.name}.libs")
+    if libraries.is_dir():
+        shutil.copytree(libraries, copy / libraries.name)
+    unprivileged.open_to_all(copy)
+    return copy / package.name / installed.name / programs.name
 
 
 def demand_postgres() -> None:
@@ -208,7 +206,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
         note.seek(0)
         users = _joined(Path(note.read() or "none"))
         if users is None:
-            folder = _new_folder()
+            folder = new_folder()
             (folder / "users").touch()
             # Before there is a server: it ends when nobody has a lock.
             users = _joined(folder)
@@ -257,13 +255,13 @@ def own_postgres() -> Iterator[OwnPostgres]:
 
 @contextmanager
 def own_server() -> Iterator[OwnPostgres]:
-    with _served(_new_folder()) as server:
+    with _served(new_folder()) as server:
         yield server
 
 
 @contextmanager
 def _served(folder: Path) -> Iterator[OwnPostgres]:
-    server = OwnPostgres(folder, _reachable(_find_programs(), folder))
+    server = OwnPostgres(folder, reachable_programs(folder))
     try:
         server.create()
         yield server

@@ -1,9 +1,11 @@
 """The PostgreSQL of the tests itself: real, with pgvector, and nothing of one test in another."""
 
 import os
+from pathlib import Path
 
 import pytest
-from tests.postgres import PROGRAMS, OwnPostgres
+from tests import unprivileged
+from tests.postgres import PROGRAMS, OwnPostgres, demand_postgres, reachable_programs
 
 psycopg = pytest.importorskip("psycopg")
 
@@ -31,3 +33,33 @@ def test_a_killed_server_starts_again_with_what_was_committed(own_postgres: OwnP
         own_postgres.start()
         with psycopg.connect(url) as connection:
             assert connection.execute("SELECT number FROM kept").fetchall() == [(1,)]
+
+
+# Verifies: REQ-d00612-A
+@pytest.mark.skipif(not unprivileged.is_root(), reason="PostgreSQL runs as whoever runs the tests")
+def test_programs_below_a_folder_of_root_are_copied_with_their_libraries(
+    tmp_path: Path, open_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    demand_postgres()
+    installed = reachable_programs(open_folder).parent
+    package = tmp_path / "private" / installed.parent.name
+    package.mkdir(parents=True)
+    package.parent.chmod(0o700)
+    (package / installed.name).symlink_to(installed)
+    libraries = installed.parent.with_name(f"{package.name}.libs")
+    package.with_name(libraries.name).symlink_to(libraries)
+    monkeypatch.setenv(PROGRAMS, str(package / installed.name / "bin"))
+    assert not unprivileged.can_run(package / installed.name / "bin" / "initdb")
+    copied = reachable_programs(open_folder)
+    assert open_folder in copied.parents
+    assert all(unprivileged.can_run(copied / name) for name in ("postgres", "initdb"))
+
+
+# Verifies: REQ-d00612-A
+@pytest.mark.skipif(not unprivileged.is_root(), reason="every folder of temporary files is one's own")
+def test_a_folder_for_every_user_is_not_below_one_of_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tmp_path.chmod(0o700)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    place = unprivileged.open_place()
+    assert place != tmp_path
+    assert unprivileged.can_enter(place)

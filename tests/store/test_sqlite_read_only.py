@@ -1,17 +1,16 @@
 """Folders and files that may not be written: reading works, writing says why not."""
 
 import json
-import os
 import sqlite3
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unprivileged import is_root
 
 from clew.errors import StoreReadOnly
 from clew.store.sqlite.engine import SqliteStore, open_sqlite
@@ -90,18 +89,9 @@ def test_read_only_access_migrates_nothing(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def open_folder() -> Iterator[Path]:
-    """A folder that every user can reach; the one pytest makes belongs to its user alone."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        yield folder
-
-
-@pytest.fixture
 def as_nobody(pytestconfig: pytest.Config) -> Confined:
     """Use a store as a user without rights."""
-    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+    if not is_root():
         pytest.skip("only root can become a user without rights")
 
     def confined(path: Path) -> dict[str, Any]:
