@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -210,3 +211,27 @@ def test_the_menu_runs_commands_one_after_another(shell: Shell, tmp_path: Path) 
     assert "The sixth login is refused" in shown
     assert "There is no requirement '99'" in shown
     assert shell.json("show", "1")["status"] == "Proposed"
+
+
+# Verifies: REQ-d00660-E
+def test_what_sends_no_body_or_comes_from_a_foreign_page_shuts_nobody_out(address: str) -> None:
+    place = ("127.0.0.1", int(address.rstrip("/").rpartition(":")[2]))
+    head = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n"
+    with ExitStack() as stack:
+        threads = threading.active_count()
+        for _ in range(100):
+            stack.enter_context(socket.create_connection(place)).sendall(head[:-1])
+        for _ in range(500):
+            assert fetched(address, Origin="http://evil.example")[0] in (403, 429)
+        assert fetched(address)[0] == 200
+        assert threading.active_count() < threads + 50
+    with socket.create_connection(place) as reader:
+        reader.sendall(head + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        with reader.makefile("rb") as answer:
+            assert answer.read().count(b"HTTP/1.1") == 1
+
+
+# Verifies: REQ-d00660-E
+def test_no_page_but_its_own_may_read_the_register(address: str) -> None:
+    assert fetched(address, Origin="http://localhost:3000")[0] == 403
+    assert fetched(address, Origin=address.rstrip("/"))[0] == 200

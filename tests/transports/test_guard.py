@@ -216,3 +216,59 @@ async def test_listening_everywhere_works_with_a_token_and_still_checks_the_host
         assert refusal(await http.get("/healthz", headers={"Host": "10.1.2.3"})) == (421, "wrong_host")
         async with httpx2.AsyncClient(base_url=http.base_url) as stranger:
             assert refusal(await stranger.get("/healthz")) == (401, "unauthorized")
+
+
+FOREIGN = [
+    {"Origin": "http://evil.example"},
+    {"Host": "evil.example"},
+    {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"},
+]
+
+
+# Verifies: REQ-d00660-A
+@pytest.mark.parametrize("foreign", FOREIGN, ids=str)
+async def test_what_a_foreign_page_sends_uses_up_nothing_of_honest_clients(serve, clock, foreign):
+    async with serve(clock=clock, rate=1, burst=3) as http:
+        statuses = [(await http.get("/healthz", headers=foreign)).status_code for _ in range(9)]
+        assert statuses[3:] == [429] * 6
+        assert set(statuses[:3]) <= {403, 421}
+        assert [(await http.get("/healthz")).status_code for _ in range(4)] == [200, 200, 200, 429]
+
+
+# Verifies: REQ-d00660-A
+async def test_a_link_from_another_site_leads_here_and_is_counted_apart(serve, clock):
+    followed = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    async with serve(clock=clock, rate=1, burst=2) as http:
+        assert [(await http.get("/healthz", headers=followed)).status_code for _ in range(3)] == [200, 200, 429]
+        assert (await http.get("/healthz", headers={"Sec-Fetch-Site": "same-origin"})).status_code == 200
+        assert (await http.get("/healthz", headers={"Sec-Fetch-Site": "none"})).status_code == 200
+
+
+CHUNKED = b"Transfer-Encoding: chunked\r\n"
+TWO_LENGTHS = [
+    b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n" + CHUNKED + b"\r\n0\r\n\r\n",
+    b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n" + CHUNKED + b"Content-Length: 0\r\n\r\n0\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nconTent-lenGth: 5\r\ntransfer-ENCODING: Chunked\r\n\r\n0\r\n\r\n",
+    b"POST /mcp HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\n" + CHUNKED + b"\r\n0\r\n\r\n",
+]
+SMUGGLED = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+# Verifies: REQ-d00660-D
+@pytest.mark.parametrize("said", TWO_LENGTHS)
+async def test_a_body_with_two_lengths_closes_the_connection_and_nothing_behind_it_is_served(serve, said):
+    async with serve() as http:
+        for before in (b"", SMUGGLED):
+            stream = await anyio.connect_tcp(http.base_url.host, http.base_url.port)
+            async with stream:
+                await stream.send(before + said + SMUGGLED)
+                answers = b""
+                try:
+                    while True:
+                        answers += await stream.receive()
+                except (anyio.EndOfStream, anyio.BrokenResourceError):
+                    pass
+                assert answers.count(b"HTTP/1.1 200") == len(before) // len(SMUGGLED)
+                assert answers.count(b"HTTP/1.1 ") == len(before) // len(SMUGGLED) + 1
+                assert b"HTTP/1.1 400" in answers
+        assert (await http.get("/healthz")).status_code == 200

@@ -1,14 +1,18 @@
 """Clients that connect and say nothing, or say it too slowly, do not keep others from being served."""
 
+import json
+import sys
 from contextlib import AsyncExitStack
 
 import anyio
+import httpx2
 import pytest
 
 pytestmark = pytest.mark.anyio
 
 HALF = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Le"
 HALF_BODY = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
+NO_BODY = HALF_BODY[:-1]
 TOKEN = "correct-horse-battery"
 
 
@@ -65,25 +69,102 @@ async def test_the_connection_that_has_waited_longest_makes_room(serve):
 
 # Verifies: REQ-d00016-E
 async def test_no_connection_that_is_being_answered_makes_room(serve, workshop, listen):
-    async with serve("sse", max_connections=2, header_seconds=600) as http, AsyncExitStack() as stack:
-        one = await stack.enter_async_context(listen(http))
-        await connected(http, stack, 1)
-        two = await stack.enter_async_context(listen(http))
-        (stream,) = await connected(http, stack, 1, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        assert (await at_end(stream)).startswith(b"HTTP/1.1 503")
-        assert one.connection_id != two.connection_id
+    async with serve("sse", max_connections=4, header_seconds=600) as http, AsyncExitStack() as stack:
+        for _ in range(2):
+            await stack.enter_async_context(listen(http))
+        async with anyio.create_task_group() as tasks:
+            for name in ("one", "two"):
+                tasks.start_soon(hold, http, name)
+                await workshop.entered[name].wait()
+            (stream,) = await connected(http, stack, 1, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert (await at_end(stream)).startswith(b"HTTP/1.1 503")
+            for name in ("one", "two"):
+                workshop.gate[name].set()
 
 
-# Verifies: REQ-d00016-E
-async def test_bodies_of_all_requests_together_are_bounded(serve):
+async def hold(http, name):
+    """A call that takes until the gate of its name opens."""
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "0"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    params = {"name": "hold", "arguments": {"text": name}, "_meta": meta}
+    return await http.post(
+        "/mcp",
+        json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params},
+        headers={
+            "Accept": "application/json, text/event-stream",
+            "MCP-Protocol-Version": "2026-07-28",
+            "Mcp-Method": "tools/call",
+            "Mcp-Name": "hold",
+        },
+    )
+
+
+# Verifies: REQ-d00016-E, REQ-d00660-B
+async def test_the_body_that_makes_no_progress_gives_way_to_one_that_does(serve):
     async with serve(max_bodies=5_000, max_body=4_000, body_seconds=600) as http, AsyncExitStack() as stack:
         (slow,) = await connected(http, stack, 1, HALF_BODY.replace(b"1000", b"4000") + b" " * 3_900)
-        statuses = set()
-        while 503 not in statuses:
-            statuses.add((await http.post("/mcp", content=b" " * 3_000)).status_code)
-        await slow.aclose()
-        while (await http.post("/mcp", content=b" " * 3_000)).status_code == 503:
-            pass
+        statuses = []
+
+        async def ask():
+            while True:
+                statuses.append((await http.post("/mcp", content=b" " * 3_000)).status_code)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            assert (await slow.receive()).startswith(b"HTTP/1.1 503")
+            tasks.cancel_scope.cancel()
+        assert set(statuses) <= {400, 429}
+        assert (await http.get("/healthz")).status_code in (200, 429)
+
+
+# Verifies: REQ-d00016-E, REQ-d00660-B
+async def test_bodies_that_are_being_answered_give_way_to_none(serve, workshop):
+    size = len(json.dumps("x" * 3_000))
+    async with serve(max_bodies=5_000, max_body=4_000) as http, anyio.create_task_group() as tasks:
+        tasks.start_soon(hold, http, "x" * 3_000)
+        await workshop.entered["x" * 3_000].wait()
+        refused = await http.post("/mcp", content=b" " * size)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (503, "busy")
+        workshop.gate["x" * 3_000].set()
+
+
+# Verifies: REQ-d00660-B
+async def test_connections_without_a_body_are_as_many_as_fit_and_everybody_else_is_served(serve):
+    async with serve(max_connections=16, body_seconds=600) as http, AsyncExitStack() as stack:
+        assert (await http.get("/healthz")).status_code == 200
+        for _ in range(6):
+            await connected(http, stack, 16, NO_BODY)
+            # The connection that is there already, which was answered before, and a new one.
+            assert (await http.get("/healthz")).status_code == 200
+            async with httpx2.AsyncClient(base_url=http.base_url) as another:
+                assert (await another.post("/mcp", content=b" " * 3_000)).status_code < 500
+
+
+# Verifies: REQ-d00660-B
+@pytest.mark.skipif(sys.platform != "linux", reason="only here are all of 127.0.0.0/8 addresses of this machine")
+async def test_an_address_with_many_connections_gives_way_to_others_before_they_give_way_to_it(serve):
+    async with serve(max_connections=8, header_seconds=600, body_seconds=600) as http, AsyncExitStack() as stack:
+        (waiting,) = await connected(http, stack, 1, NO_BODY)
+        for _ in range(24):
+            stream = await anyio.connect_tcp(http.base_url.host, http.base_url.port, local_host="127.0.0.2")
+            await stack.enter_async_context(stream)
+            await stream.send(NO_BODY)
+        await waiting.send(b" " * 1_000)
+        assert (await waiting.receive()).startswith(b"HTTP/1.1 4")
+
+
+# Verifies: REQ-d00660-C
+async def test_streams_get_half_of_the_connections(serve, listen):
+    async with serve("sse", max_connections=8) as http, AsyncExitStack() as stack:
+        for _ in range(4):
+            await stack.enter_async_context(listen(http))
+        refused = await http.get("/sse")
+        assert (refused.status_code, refused.json()["error"]["code"]) == (503, "too_many_streams")
+        assert (await http.get("/healthz")).status_code == 200
+        assert (await http.post("/mcp", content=b"{}")).status_code < 500
 
 
 # Verifies: REQ-d00016-E

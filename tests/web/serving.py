@@ -83,10 +83,13 @@ def main_of(html: str) -> str:
 
 
 @contextmanager
-def served(folder: Path, *, port: int = 0, token: str | None = None, read_only: bool = False) -> Iterator[Site]:
+def served(
+    folder: Path, *, port: int = 0, token: str | None = None, read_only: bool = False, **more: Any
+) -> Iterator[Site]:
     project = Project.open(folder)
     listing = choose(all_tools(), Choice(read_only=read_only))
-    settings = HttpSettings(port=port, token=token, write_token=TOKEN if token is None else None, rate=1e6, burst=10**6)
+    limits = {"rate": 1e6, "burst": 10**6, **more}
+    settings = HttpSettings(port=port, token=token, write_token=TOKEN if token is None else None, **limits)
     page = Page(project, listing.callable, settings, read_only=read_only)
     built: Any = build_server(Surface(project, listing), instructions(listing))
     url: Future[str] = Future()

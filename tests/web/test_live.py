@@ -85,3 +85,22 @@ def test_twenty_pages_are_told_by_one_look(small: Path) -> None:
         spec = small / "spec" / "small.md"
         write(spec, "show the minute", "show every minute")
         assert all(hear(events, "REQ-p00001") for events in pages)
+
+
+# Verifies: REQ-d00660-C
+def test_streams_of_the_page_leave_connections_for_others(small: Path) -> None:
+    with served(small, max_connections=8) as site, ExitStack() as open_pages:
+        for _ in range(4):
+            open_pages.enter_context(listening(site))
+        with site.visitor() as visitor:
+            visitor.get("/live", 503)
+            visitor.get("/")
+
+
+# Verifies: REQ-d00660-A
+def test_a_foreign_page_neither_opens_streams_nor_uses_up_what_the_page_may_ask(small: Path) -> None:
+    foreign = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
+    with served(small, rate=1e-6, burst=20) as site, site.visitor() as visitor:
+        for _ in range(30):
+            assert visitor.http.get("/live", headers=foreign).status_code in (403, 429)
+        visitor.get("/")

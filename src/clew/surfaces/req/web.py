@@ -1,79 +1,48 @@
 """The register in a browser, to read: what `clew req serve` runs."""
 
-import sys
+# Implements: REQ-d00660-E
+
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import unquote
 
 import msgspec
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
-from clew.errors import ClewError, InvalidArgument, NotFound, Unavailable
+from clew.errors import ClewError, InvalidArgument, NotFound
 from clew.formats.register.records import requirement_object
 from clew.register.operations.read import ListRequirements
 from clew.register.reports.html_page import overview_page, requirement_page
 from clew.register.service import RegisterService
 from clew.surfaces.mcp.dialects import register_envelope
+from clew.surfaces.mcp.transports.guard import Guard
+from clew.surfaces.mcp.transports.http import web_server
 from clew.surfaces.mcp.transports.listen import listen, url_of
-from clew.surfaces.mcp.transports.settings import HttpSettings, check_address, echo, is_known_host, plain_host
+from clew.surfaces.mcp.transports.settings import HttpSettings, check_address
 
 _PAGE, _DATA = "text/html; charset=utf-8", "application/json"
 _PLAIN = "text/plain; charset=utf-8"
 _HREF = "/r/"
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
+    "X-Content-Type-Options": "nosniff",
+}
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def __init__(self, settings: HttpSettings, service: RegisterService) -> None:
-        listener = listen(settings)
-        listener.setblocking(True)
-        super().__init__((settings.host, settings.port), _Handler, bind_and_activate=False)
-        self.socket.close()
-        self.socket = listener
-        self.service = service
-        self.hosts = frozenset(plain_host(host) for host in (settings.host, *settings.allowed_hosts))
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        # A browser that breaks off is no news.
-        if not isinstance(sys.exc_info()[1], ConnectionError):
-            super().handle_error(request, client_address)  # type: ignore[arg-type]
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-    server_version = "clew"
-
-    def do_GET(self) -> None:
-        as_data = self.path.startswith("/api/")
+def _site(service: RegisterService) -> Starlette:
+    # Not a coroutine, so that it runs in a thread: it reads files.
+    def answer(request: Request) -> Response:
+        path: str = request.scope["path"]
+        as_data = path.startswith("/api/")
         try:
-            kind, body = self._answer(as_data=as_data)
-            self._send(200, kind, body)
+            kind, body = _answer(service, path.removeprefix("/api"), as_data=as_data)
+            return Response(body, 200, _HEADERS, kind)
         except ClewError as error:
-            body_of_error = msgspec.json.encode(register_envelope(error)) if as_data else f"{error}\n".encode()
-            self._send(_status(error), _DATA if as_data else _PLAIN, body_of_error)
+            said = msgspec.json.encode(register_envelope(error)) if as_data else f"{error}\n".encode()
+            return Response(said, _status(error), _HEADERS, _DATA if as_data else _PLAIN)
 
-    def _answer(self, *, as_data: bool) -> tuple[str, bytes]:
-        hosts = self.headers.get_all("Host", [])
-        if len(hosts) != 1 or not is_known_host(hosts[0], self.server.hosts):
-            raise Unavailable(
-                f"This server does not answer to Host {echo(', '.join(hosts))}.",
-                hint="Use localhost in the address, or start it with --allow-host and this name.",
-            )
-        # Not split as an address is: a path may look like a broken one.
-        path = unquote(self.path.partition("?")[0])
-        return _answer(self.server.service, path.removeprefix("/api"), as_data=as_data)
-
-    def _send(self, status: int, kind: str, body: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-        self.send_header("X-Content-Type-Options", "nosniff")
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - so it is called above
-        """Nobody asked for a log of what is read."""
+    return Starlette(routes=[Route("/{path:path}", answer, methods=["GET"])])
 
 
 def _answer(service: RegisterService, path: str, *, as_data: bool) -> tuple[str, bytes]:
@@ -90,7 +59,7 @@ def _answer(service: RegisterService, path: str, *, as_data: bool) -> tuple[str,
 
 
 def _status(error: ClewError) -> int:
-    kinds = ((NotFound, 404), (InvalidArgument, 400), (Unavailable, 421))
+    kinds = ((NotFound, 404), (InvalidArgument, 400))
     return next((status for kind, status in kinds if isinstance(error, kind)), 500)
 
 
@@ -101,10 +70,15 @@ def open_server(
     are allowed besides."""
     settings = HttpSettings(host=host, port=port, allowed_hosts=allowed_hosts)
     check_address(settings)
-    server = _Server(settings, service)
+    # No path is an endpoint of agents: no page but the register's own may read it.
+    web = web_server(Guard(_site(service), settings, endpoints=()), settings, lambda: None)
+    listener = listen(settings)
+
+    def run() -> None:
+        with listener:
+            web.run(sockets=[listener])
 
     def stop() -> None:
-        server.shutdown()
-        server.server_close()
+        web.should_exit = True
 
-    return url_of(server.socket, "/"), server.serve_forever, stop
+    return url_of(listener, "/"), run, stop

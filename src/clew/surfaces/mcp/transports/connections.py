@@ -1,15 +1,20 @@
 """How many connections there may be, and how long one may take to say what it wants.
 
-Both are limited before a request is complete, so before any token can be checked. A connection on which no request is
-being answered is *waiting*. It is closed when it has begun a request and does not finish its headers in time; and when
-there are too many connections, the one that has waited longest makes room for a new one.
+Both are limited before a request is complete, so before any token can be checked. A connection on which no complete
+request is being answered is *waiting*: for a request, or for the rest of one. It is closed when it has begun a request
+and does not finish its headers in time. When there are too many connections, one that waits makes room for a new one:
+of the address with the most connections the one that has made no progress for longest, and one that has been answered
+before and is idle only where there is no other.
 """
 
 import asyncio
+from collections import Counter
 from typing import Any
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from clew.surfaces.mcp.transports.ratelimit import household
 from clew.surfaces.mcp.transports.settings import HttpSettings
 
 _FULL_BODY = (
@@ -27,30 +32,54 @@ class Connections:
 
     def __init__(self, settings: HttpSettings) -> None:
         self._most = settings.max_connections
-        self._open = 0
-        # In the order in which they began to wait; a dictionary keeps it.
-        self._waiting: dict[LimitedProtocol, None] = {}
+        self._open = Counter[str]()
+        # Of each address, in the order in which they began to wait; a dictionary keeps it.
+        self._waiting: dict[str, dict[LimitedProtocol, None]] = {}
 
     def opened(self, connection: "LimitedProtocol") -> "LimitedProtocol | None":
-        """Count a new connection; returns the one that has to go for it, which is itself where all others are being
-        answered."""
-        self._open += 1
+        """Count a new connection; returns the one that has to go for it, which is itself where no other can."""
+        self._open[connection.address] += 1
         self.waits(connection)
-        if self._open <= self._most:
+        if self._open.total() <= self._most:
             return None
-        longest = next(iter(self._waiting))
-        self.answers(longest)
-        return longest
+        of_address = self._waiting[max(self._waiting, key=self._open.__getitem__)]
+        loser = next((each for each in of_address if not each.is_idle), None) or next(iter(of_address))
+        self.answers(loser)
+        return loser
 
     def closed(self, connection: "LimitedProtocol") -> None:
-        self._open -= 1
+        self._open[connection.address] -= 1
+        if not self._open[connection.address]:
+            del self._open[connection.address]
         self.answers(connection)
 
     def waits(self, connection: "LimitedProtocol") -> None:
-        self._waiting.setdefault(connection)
+        self._waiting.setdefault(connection.address, {}).setdefault(connection)
+
+    def progresses(self, connection: "LimitedProtocol") -> None:
+        """It waits still, but the next part of its body has arrived."""
+        self.answers(connection)
+        self.waits(connection)
 
     def answers(self, connection: "LimitedProtocol") -> None:
-        self._waiting.pop(connection, None)
+        of_address = self._waiting.get(connection.address, {})
+        of_address.pop(connection, None)
+        if not of_address:
+            self._waiting.pop(connection.address, None)
+
+
+class _OneLength(h11.Connection):
+    """HTTP in which the length of a body has one meaning: a request with Content-Length and Transfer-Encoding is
+    refused and its connection closed (RFC 9112, 6.3), since a proxy may have believed the other one. So is one of
+    HTTP/1.0 with Transfer-Encoding, which that version does not know."""
+
+    def next_event(self) -> Any:
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            names = {name for name, _ in event.headers}
+            if b"transfer-encoding" in names and (b"content-length" in names or event.http_version < b"1.1"):
+                raise h11.RemoteProtocolError("the length of the body is said in two ways")
+        return event
 
 
 class LimitedProtocol(H11Protocol):
@@ -61,10 +90,18 @@ class LimitedProtocol(H11Protocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.conn = _OneLength(h11.SERVER, self.config.h11_max_incomplete_event_size or 0)
+        self.address = ""
         self._too_late: asyncio.TimerHandle | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether a request was answered here, and the next has not begun."""
+        return self.cycle is not None and self.cycle.response_complete and self._too_late is None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.address = household(self.client[0]) if self.client else ""
         excess = self.everybody.opened(self)
         if excess is self:
             transport.write(_FULL)
@@ -91,7 +128,10 @@ class LimitedProtocol(H11Protocol):
     def _look(self) -> None:
         if self.cycle is not None and not self.cycle.response_complete:
             self._stop_waiting()
-            self.everybody.answers(self)
+            if self.conn.their_state is h11.SEND_BODY:
+                self.everybody.progresses(self)
+            else:
+                self.everybody.answers(self)
         else:
             self.everybody.waits(self)
             # Between two requests nothing is late; uvicorn closes a connection that stays idle for long.

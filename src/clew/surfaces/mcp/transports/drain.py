@@ -8,7 +8,7 @@ import anyio
 import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from clew.surfaces.mcp.transports.guard import Refusal
+from clew.surfaces.mcp.transports.refusal import Refusal
 
 if TYPE_CHECKING:
     from socket import socket
@@ -16,28 +16,64 @@ if TYPE_CHECKING:
 _STOPPING = Refusal(503, "stopping", "The server is shutting down.", "Send the request again when it is back.")
 
 
+class Exchange:
+    """A request that is being answered; it can be brought to a proper end from outside."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.method: str = scope["method"]
+        self._scope = scope
+        self._receive = receive
+        self._send = send
+        self._until = anyio.CancelScope()
+        self._refusal = _STOPPING
+        self._started = False
+        self._complete = False
+
+    async def run(self, app: ASGIApp) -> None:
+        with self._until:
+            await app(self._scope, self._receive, self._watched)
+        if self._until.cancelled_caught:
+            await self._finish()
+
+    def end(self, refusal: Refusal = _STOPPING) -> None:
+        """Stop answering: with this refusal where nothing was said yet."""
+        self._refusal = refusal
+        self._until.cancel()
+
+    async def _watched(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._started = True
+        elif message["type"] == "http.response.body":
+            self._complete = not message.get("more_body", False)
+        await self._send(message)
+
+    async def _finish(self) -> None:
+        if not self._started:
+            await self._refusal.response()(self._scope, self._receive, self._send)
+        elif not self._complete:
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
 class Draining:
-    """Wraps an ASGI application and knows its open requests, so that each can be brought to a proper end."""
+    """Wraps an ASGI application and knows its open requests. Each carries in its state its `exchange`."""
 
     def __init__(self, app: ASGIApp, seconds: float) -> None:
         self._app = app
         self._seconds = seconds
-        self._open: dict[anyio.CancelScope, str] = {}
+        self._open: dict[Exchange, None] = {}
         self._one_less: anyio.Event | None = None
         """There while somebody waits for open requests to end."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        reply = _Reply(send)
-        with anyio.CancelScope() as exchange:
-            self._open[exchange] = scope["method"]
-            try:
-                await self._app(scope, receive, reply.send)
-            finally:
-                del self._open[exchange]
-                if self._one_less is not None:
-                    self._one_less.set()
-        if exchange.cancelled_caught:
-            await reply.finish(scope, receive)
+        exchange = Exchange(scope, receive, send)
+        scope.setdefault("state", {})["exchange"] = exchange
+        self._open[exchange] = None
+        try:
+            await exchange.run(self._app)
+        finally:
+            del self._open[exchange]
+            if self._one_less is not None:
+                self._one_less.set()
 
     async def close(self) -> None:
         """End streams at once, since they have no end of their own, and calls after the time they are given."""
@@ -50,34 +86,12 @@ class Draining:
 
     def cut(self) -> None:
         for exchange in list(self._open):
-            exchange.cancel()
+            exchange.end()
 
     def _cut(self, method: str) -> None:
-        for exchange, used in list(self._open.items()):
-            if used == method:
-                exchange.cancel()
-
-
-class _Reply:
-    """How far the answer to one request has come."""
-
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self._started = False
-        self._complete = False
-
-    async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self._started = True
-        elif message["type"] == "http.response.body":
-            self._complete = not message.get("more_body", False)
-        await self._send(message)
-
-    async def finish(self, scope: Scope, receive: Receive) -> None:
-        if not self._started:
-            await _STOPPING.response()(scope, receive, self._send)
-        elif not self._complete:
-            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+        for exchange in list(self._open):
+            if exchange.method == method:
+                exchange.end()
 
 
 class DrainingServer(uvicorn.Server):

@@ -1,27 +1,35 @@
 """The door of every HTTP endpoint: who may ask, from where, how often and how much.
 
-The checks run from cheap to dear, and nothing of a request's body is read before all of them have passed.
+The checks run from cheap to dear, and nothing of a request's body is read before all of them have passed. What a page
+of another site makes a browser send is counted apart, so that it uses up nothing of what honest clients may ask.
 """
+
+# Implements: REQ-d00660
 
 import hashlib
 import hmac
 import logging
 import traceback
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Self
+from typing import Any
 
 import anyio
 import anyio.to_thread
-import msgspec
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from clew.setup.tokens import Principal, Tokens
+from clew.setup.tokens import PREFIX, Principal, Tokens
+from clew.surfaces.mcp.transports.bodies import BUSY, Bodies, Held
 from clew.surfaces.mcp.transports.clock import SYSTEM_CLOCK, Clock
 from clew.surfaces.mcp.transports.oauth import METADATA_PATH, READ_SCOPE, WRITE_SCOPE, Issuer, metadata_address
 from clew.surfaces.mcp.transports.ratelimit import RateLimit
+from clew.surfaces.mcp.transports.refusal import Refusal
 from clew.surfaces.mcp.transports.settings import (
     HEALTH_PATH,
     HttpSettings,
@@ -30,21 +38,7 @@ from clew.surfaces.mcp.transports.settings import (
     origin_host,
     plain_host,
 )
-
-
-class Refusal(msgspec.Struct, frozen=True):
-    """A request turned away: one shape for every HTTP error that is not a JSON-RPC answer."""
-
-    status: int
-    code: str
-    message: str
-    hint: str
-    headers: tuple[tuple[str, str], ...] = ()
-
-    def response(self) -> JSONResponse:
-        body = {"error": {"code": self.code, "message": self.message, "hint": self.hint}}
-        return JSONResponse(body, status_code=self.status, headers=dict(self.headers))
-
+from clew.surfaces.mcp.transports.standing import Standing
 
 logger = logging.getLogger(__name__)
 
@@ -54,60 +48,42 @@ _ALWAYS_OPEN = (METADATA_PATH, HEALTH_PATH)
 _BEARER = "bearer "
 _CHECKED_AT_ONCE = 4
 """Access tokens of an issuer."""
+_OTHER_SITE_HINT = "Start the server with its origin as an allowed origin, if it is yours, and let it say its origin."
+_TOO_MANY_STREAMS = Refusal(
+    503,
+    "too_many_streams",
+    "Half of the connections of this server are streams.",
+    "Close one, or try again in a moment.",
+    (("Retry-After", "1"),),
+)
 _CRASHED = Refusal(500, "internal", "The server failed on this request.", "See the server's log on standard error.")
 
 
-_BUSY = Refusal(
-    503,
-    "busy",
-    "Too many requests with large bodies are being answered.",
-    "Send the request again in a moment.",
-    (("Retry-After", "1"),),
-)
-
-
-class Bodies:
-    """The bytes of all bodies that are being read or answered."""
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.held = 0
-
-
-class Held:
-    """The part of them that belongs to one request."""
-
-    def __init__(self, bodies: Bodies) -> None:
-        self._bodies = bodies
-        self._own = 0
-
-    def add(self, size: int) -> bool:
-        """Count so many more bytes; False where that is too much for all together."""
-        self._bodies.held += size
-        self._own += size
-        return self._bodies.held <= self._bodies.most
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bodies.held -= self._own
-
-
 class Guard:
-    """Wraps an ASGI application. What it lets through carries in its state `credential`, a digest of the bearer token,
-    `principal`, the name of whose it is, `may_write`, and `body`, the whole body."""
+    """Wraps an ASGI application. What it lets through carries in its state `credential`, a digest of the bearer token;
+    `principal`, the name of whose it is; `may_write`; `owner`, who alone may use the sessions that it opens; and
+    `body`, the whole body."""
 
     def __init__(
-        self, app: ASGIApp, settings: HttpSettings, *, clock: Clock = SYSTEM_CLOCK, endpoints: tuple[str, ...] = ()
+        self,
+        app: ASGIApp,
+        settings: HttpSettings,
+        *,
+        clock: Clock = SYSTEM_CLOCK,
+        endpoints: tuple[str, ...] | None = None,
+        streams: tuple[str, ...] = (),
     ) -> None:
-        """The bearer token is asked for at paths that begin like one of the `endpoints`, or everywhere where none are
-        given. Other paths belong to the page, which a browser enters in its own way."""
+        """The bearer token is asked for at paths that begin like one of the `endpoints`, or everywhere where they
+        are not given. Other paths belong to the page, which a browser enters in its own way. A GET of one of the
+        `streams` stays open: these get at most half of the connections."""
         self._app = app
         self._endpoints = endpoints
         self._settings = settings
         self._bodies = Bodies(settings.max_bodies)
         self._limit = RateLimit(settings.rate, settings.burst, clock)
+        self._limit_of_foreign = RateLimit(settings.rate, settings.burst, clock)
+        self._streams = streams
+        self._open_streams = 0
         self._hosts = frozenset(plain_host(host) for host in (settings.host, *settings.allowed_hosts))
         self._origins = frozenset(origin.lower() for origin in settings.allowed_origins)
         self._token = None if settings.token is None else _digest(settings.token)
@@ -117,6 +93,7 @@ class Guard:
         self._issuer = None if settings.oauth is None else Issuer(settings.oauth)
         self._asking = anyio.CapacityLimiter(_CHECKED_AT_ONCE)
         self._clock = clock
+        self.standing = Standing(self._is_good, self._unauthorized("invalid_token"), clock)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -126,9 +103,9 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and self._trusts(origin, scope, headers):
             send = readable_by(origin, send)
-        refusal, principal = self._refusal(scope, headers), None
+        refusal, principal, token = self._refusal(scope, headers), None, _bearer(headers)
         if refusal is None and not is_preflight(scope, headers):
-            principal = await self._principal(headers)
+            principal = await self._principal(token)
             refusal = self._wrong_token(scope, headers, principal)
         refusal = refusal or self._declared_too_large(headers)
         if refusal is not None:
@@ -137,31 +114,63 @@ class Guard:
         if is_preflight(scope, headers):
             await preflight_answer(headers)(scope, receive, send)
             return
-        with Held(self._bodies) as held:
+        with ExitStack() as while_open:
+            if principal is not None:
+                while_open.enter_context(self.standing.watched(token, scope["state"]["exchange"]))
+            await self._answer(scope, headers, principal, receive, send)
+
+    async def _answer(
+        self, scope: Scope, headers: Headers, principal: Principal | None, receive: Receive, send: Send
+    ) -> None:
+        client = scope.get("client")
+        with Held(self._bodies, client[0] if client else "") as held:
             body = await self._body(receive, held)
             if isinstance(body, Refusal):
                 await body.response()(scope, receive, send)
             elif body is not None:
-                credential = _credential(headers)
-                may_write = self._writing is not None and hmac.compare_digest(credential, self._writing)
-                may_write = may_write or (principal is not None and principal.may_write)
-                name = principal.name if principal is not None else None
-                scope.setdefault("state", {}).update(
-                    credential=credential, principal=name, may_write=may_write, body=body
-                )
-                await self._run(scope, _replay(body, receive), send)
+                scope.setdefault("state", {}).update(self._who(headers, principal), body=body)
+                scope["user"] = _session_user(scope["state"]["owner"])
+                with self._stream(scope) as refusal:
+                    if refusal is not None:
+                        await refusal.response()(scope, receive, send)
+                    else:
+                        await self._run(scope, _replay(body, receive), send)
+
+    def _who(self, headers: Headers, principal: Principal | None) -> dict[str, Any]:
+        credential = _credential(headers)
+        if principal is None:
+            may_write = self._writing is not None and hmac.compare_digest(credential, self._writing)
+            return {"credential": credential, "principal": None, "may_write": may_write, "owner": credential.hex()}
+        # An issuer makes a new token every few minutes, and its subjects may be called like somebody of this server.
+        source = "" if _bearer(headers).startswith(PREFIX) else self._settings.oauth and self._settings.oauth.issuer
+        owner = f"{principal.name} {source}"
+        return {"credential": credential, "principal": principal.name, "may_write": principal.may_write, "owner": owner}
+
+    @contextmanager
+    def _stream(self, scope: Scope) -> Iterator[Refusal | None]:
+        """Counts a stream while it is open; yields why there can be no further one."""
+        if scope["method"] != "GET" or not scope["path"].startswith(self._streams):
+            yield None
+            return
+        self._open_streams += 1
+        try:
+            yield _TOO_MANY_STREAMS if self._open_streams > max(self._settings.max_connections // 2, 1) else None
+        finally:
+            self._open_streams -= 1
 
     def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
-        return (
-            self._too_often(scope)
-            or self._headers_too_large(scope)
-            or self._wrong_host(headers)
-            or self._wrong_origin(scope, headers)
-        )
+        refusal = self._wrong_host(headers) or self._wrong_origin(scope, headers)
+        if refusal is not None:
+            return self._too_often(self._limit_of_foreign, scope) or refusal
+        limit = self._limit_of_foreign if _comes_from_another_site(headers) else self._limit
+        return self._too_often(limit, scope) or self._headers_too_large(scope)
 
-    async def _principal(self, headers: Headers) -> Principal | None:
-        """Whose token a request carries."""
-        token = _bearer(headers)
+    async def _is_good(self, token: str) -> bool:
+        principal = await self._principal(token)
+        return principal is not None and principal.may_read
+
+    async def _principal(self, token: str) -> Principal | None:
+        """Whose token it is."""
         if not token:
             return None
         known = self._tokens.principal(token, datetime.fromtimestamp(self._clock.time(), UTC))
@@ -172,11 +181,11 @@ class Guard:
 
     def _is_open(self, scope: Scope) -> bool:
         # Not compared as a whole: a router is more lenient about what ends a path.
-        return bool(self._endpoints) and not scope["path"].startswith(self._endpoints)
+        return self._endpoints is not None and not scope["path"].startswith(self._endpoints)
 
-    def _too_often(self, scope: Scope) -> Refusal | None:
+    def _too_often(self, limit: RateLimit, scope: Scope) -> Refusal | None:
         client = scope.get("client")
-        wait = self._limit.take(client[0] if client else "")
+        wait = limit.take(client[0] if client else "")
         if not wait:
             return None
         return Refusal(
@@ -212,6 +221,9 @@ class Guard:
 
     def _wrong_origin(self, scope: Scope, headers: Headers) -> Refusal | None:
         values = headers.getlist("origin")
+        if not values and _comes_from_another_site(headers) and headers.get("sec-fetch-mode") != "navigate":
+            # A browser leaves the origin out where a page only shows an image, but says that it comes from elsewhere.
+            return Refusal(403, "wrong_origin", "Pages from other sites may not use this server.", _OTHER_SITE_HINT)
         if not values or (len(values) == 1 and self._trusts(values[0], scope, headers)):
             return None
         return Refusal(
@@ -245,7 +257,10 @@ class Guard:
             return None
         if self._token is not None and hmac.compare_digest(_credential(headers), self._token):
             return None
-        error = "invalid_token" if _bearer(headers) and self._settings.oauth is not None else ""
+        return self._unauthorized("invalid_token" if _bearer(headers) else "")
+
+    def _unauthorized(self, error: str) -> Refusal:
+        error = error if self._settings.oauth is not None else ""
         challenge = _challenge(self._settings, f"{READ_SCOPE} {WRITE_SCOPE}", error)
         what = "of a principal (`clew token add NAME`)" if self._settings.team else "the server was started with"
         return Refusal(
@@ -269,7 +284,7 @@ class Guard:
     async def _body(self, receive: Receive, held: "Held") -> bytes | Refusal | None:
         """The whole body, or why it is refused, or None when the client left before it was complete."""
         body = b""
-        with anyio.move_on_after(self._settings.body_seconds):
+        with anyio.move_on_after(self._settings.body_seconds), held.reading:
             while True:
                 message = await receive()
                 if message["type"] != "http.request":
@@ -279,9 +294,12 @@ class Guard:
                 if len(body) > self._settings.max_body:
                     return self._body_too_large()
                 if not held.add(len(part)):
-                    return _BUSY
+                    return BUSY
                 if not message.get("more_body", False):
+                    held.is_whole()
                     return body
+        if held.reading.cancel_called:
+            return BUSY
         return Refusal(
             408,
             "body_too_slow",
@@ -329,6 +347,16 @@ def _no_scope(settings: HttpSettings) -> Refusal:
 def _is_known(host: str, known: frozenset[str | None]) -> bool:
     """Clients say the same name with every request."""
     return is_known_host(host, known)
+
+
+def _comes_from_another_site(headers: Headers) -> bool:
+    """Whether a browser says that a page of another site made this request."""
+    return headers.get("sec-fetch-site") == "cross-site" and "origin" not in headers
+
+
+def _session_user(owner: str) -> AuthenticatedUser:
+    """Whom the SDK takes for the owner of a session that this request opens: nobody else finds it."""
+    return AuthenticatedUser(AccessToken(token="", client_id=owner, scopes=[]))
 
 
 def _digest(token: str) -> bytes:

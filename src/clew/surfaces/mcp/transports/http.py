@@ -20,14 +20,16 @@ from starlette.types import ASGIApp
 from clew.surfaces.mcp.transports.clock import SYSTEM_CLOCK, Clock
 from clew.surfaces.mcp.transports.connections import limited
 from clew.surfaces.mcp.transports.drain import Draining, DrainingServer
-from clew.surfaces.mcp.transports.guard import Guard, Refusal
+from clew.surfaces.mcp.transports.guard import Guard
 from clew.surfaces.mcp.transports.listen import listen, url_of
 from clew.surfaces.mcp.transports.messages import CheckedMessages
 from clew.surfaces.mcp.transports.oauth import METADATA_PATH, OAuthSettings, metadata
+from clew.surfaces.mcp.transports.refusal import Refusal
 from clew.surfaces.mcp.transports.settings import HEALTH_PATH, HttpSettings, check
 from clew.surfaces.mcp.transports.sse import MESSAGES_PATH, STREAM_PATH, SseEndpoints
 
 HTTP_PATH = "/mcp"
+_STREAMS = (HTTP_PATH, STREAM_PATH, "/live")
 _ENDPOINTS = (HTTP_PATH, HEALTH_PATH, STREAM_PATH, MESSAGES_PATH)
 
 _KEEP_ALIVE_SECONDS = 75
@@ -60,17 +62,23 @@ async def serve_http(
     for name in _TALKATIVE_LOGGERS:
         logging.getLogger(name).setLevel(logging.WARNING)
     site = _site(server, settings, clock, page)
-    guard = Guard(site, settings, clock=clock, endpoints=_ENDPOINTS if page is not None else ())
-    draining = Draining(guard, settings.drain_seconds)
+    guard = Guard(site, settings, clock=clock, endpoints=_ENDPOINTS if page is not None else None, streams=_STREAMS)
     with listen(settings) as listener:
         url = url_of(listener, STREAM_PATH if settings.sse else HTTP_PATH)
-        web = DrainingServer(_uvicorn_config(draining, settings), draining, lambda: ready(url))
+        web = web_server(guard, settings, lambda: ready(url))
         async with site.router.lifespan_context(site), anyio.create_task_group() as tasks:
             tasks.start_soon(_stop_when_cancelled, web)
+            tasks.start_soon(guard.standing.watch)
             # Shielded, so that a cancellation too lets the open requests end in order.
             with anyio.CancelScope(shield=True):
                 await web.serve(sockets=[listener])
             tasks.cancel_scope.cancel()
+
+
+def web_server(app: ASGIApp, settings: HttpSettings, ready: Callable[[], None]) -> DrainingServer:
+    """What runs a guarded application, within the limits of its connections, until it gets a signal to stop."""
+    draining = Draining(app, settings.drain_seconds)
+    return DrainingServer(_uvicorn_config(draining, settings), draining, ready)
 
 
 def _site(server: Server[Any], settings: HttpSettings, clock: Clock, page: "Pages | None" = None) -> Starlette:

@@ -27,7 +27,7 @@ class RateLimit:
 
     def take(self, address: str) -> int:
         """Count one request; the answer is 0, or the whole seconds this client has to wait."""
-        key = _household(address)
+        key = household(address)
         now = self._clock.monotonic()
         level, since = self._buckets.get(key) or (float(self._burst), now)
         level = min(float(self._burst), level + (now - since) * self._rate)
@@ -37,7 +37,7 @@ class RateLimit:
 
 
 @lru_cache(maxsize=1024)
-def _household(address: str) -> str:
+def household(address: str) -> str:
     # One IPv6 client usually owns a whole /64 and could take a new address for every request.
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])

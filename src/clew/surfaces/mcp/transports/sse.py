@@ -20,8 +20,8 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from clew.surfaces.mcp.transports.clock import Clock
-from clew.surfaces.mcp.transports.guard import Refusal
 from clew.surfaces.mcp.transports.messages import Malformed, is_json, read_message, refused
+from clew.surfaces.mcp.transports.refusal import Refusal
 from clew.surfaces.mcp.transports.settings import HttpSettings
 from clew.surfaces.mcp.transports.sse_sessions import Session, Sessions, parse_event_id
 
@@ -63,7 +63,7 @@ class SseEndpoints:
             if parsed is None or session_id not in (None, parsed[0]):
                 return _session_expired("The Last-Event-ID names no event of this session.")
             session_id, heard = parsed
-        session = self.sessions.find(session_id or "", request.state.credential)
+        session = self.sessions.find(session_id or "", request.state.owner)
         if session is None:
             return _session_expired("No such session, or its grace period is over.")
         if heard is None:
@@ -73,7 +73,7 @@ class SseEndpoints:
         return self._open_stream(request, session, heard)
 
     def _new_stream(self, request: Request) -> "EventStream | Response":
-        session = self.sessions.open(request.state.credential)
+        session = self.sessions.open(request.state.owner)
         if session is not None:
             return self._open_stream(request, session, 0)
         wait = str(round(self._settings.grace_seconds))
@@ -92,7 +92,7 @@ class SseEndpoints:
         return EventStream(self.sessions, session, heard, endpoint, heartbeat)
 
     async def _message(self, request: Request) -> Response:
-        session = self.sessions.find(request.query_params.get("session_id", ""), request.state.credential)
+        session = self.sessions.find(request.query_params.get("session_id", ""), request.state.owner)
         if session is None:
             return _session_expired("No such session, or its grace period is over.")
         if not is_json(request.scope):

@@ -28,7 +28,7 @@ Inbound = SessionMessage | Exception
 class Session:
     """One client's conversation: `hear` takes its messages, `outbox` gives the answers."""
 
-    def __init__(self, owner: bytes, outbox: Outbox) -> None:
+    def __init__(self, owner: str, outbox: Outbox) -> None:
         self.id = secrets.token_urlsafe(_ID_BYTES)
         self.owner = owner
         self.outbox = outbox
@@ -67,7 +67,7 @@ def parse_event_id(value: str) -> tuple[str, int] | None:
 
 
 class Sessions:
-    """Every open session, each bound to the credential that opened it."""
+    """Every open session, each bound to who opened it."""
 
     def __init__(self, server: Server[Any], settings: HttpSettings, clock: Clock) -> None:
         self._server = server
@@ -89,7 +89,7 @@ class Sessions:
                     session.end()
                 tasks.cancel_scope.cancel()
 
-    def open(self, owner: bytes) -> Session | None:
+    def open(self, owner: str) -> Session | None:
         """A new session with its loop started; None when there are as many as allowed."""
         if self._tasks is None or len(self._open) >= self._settings.max_sessions:
             return None
@@ -99,8 +99,8 @@ class Sessions:
         self._tasks.start_soon(self._serve, session)
         return session
 
-    def find(self, session_id: str, owner: bytes) -> Session | None:
-        """The session with this id, if it is alive and was opened with the same credential."""
+    def find(self, session_id: str, owner: str) -> Session | None:
+        """The session with this id, if it is alive and was opened by the same principal or token."""
         session = self._open.get(session_id)
         if session is None or session.owner != owner:
             return None

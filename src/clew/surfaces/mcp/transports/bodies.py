@@ -1,0 +1,87 @@
+"""The bodies of all requests of a server, which together have a bound."""
+
+from types import TracebackType
+from typing import Self
+
+import anyio
+
+from clew.surfaces.mcp.transports.ratelimit import household
+from clew.surfaces.mcp.transports.refusal import Refusal
+
+BUSY = Refusal(
+    503,
+    "busy",
+    "Too many requests with large bodies are being answered.",
+    "Send the request again in a moment.",
+    (("Retry-After", "1"),),
+)
+
+
+class Bodies:
+    """The bytes of all bodies that are being read or answered.
+
+    Where they are too many, a body that is still being read gives way: the one that made no progress for longest, of
+    those that come from the address with the most bytes.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.held = 0
+        # In the order in which they grew last; a dictionary keeps it.
+        self._reading: dict[Held, None] = {}
+
+    def make_room(self, wanting: "Held") -> bool:
+        """Whether there is room, once others have given way to the one that just grew."""
+        self._reading.pop(wanting, None)
+        self._reading[wanting] = None
+        while self.held > self.most:
+            of_address: dict[str, int] = {}
+            for each in self._reading:
+                of_address[each.address] = of_address.get(each.address, 0) + each.size
+            largest = max(of_address, key=of_address.__getitem__)
+            loser = next(each for each in self._reading if each.address == largest and each.size)
+            loser.give_way()
+            if loser is wanting:
+                return False
+        return True
+
+    def forget(self, body: "Held") -> None:
+        self._reading.pop(body, None)
+
+
+class Held:
+    """The part of them that belongs to one request."""
+
+    def __init__(self, bodies: Bodies, client: str) -> None:
+        self.address = household(client)
+        self.size = 0
+        self.reading = anyio.CancelScope()
+        """What reads the body; it ends when the body gives way."""
+        self._bodies = bodies
+
+    def add(self, size: int) -> bool:
+        """Count so many more bytes; False where that is too much for all together."""
+        self.size += size
+        self._bodies.held += size
+        return size == 0 or self._bodies.make_room(self)
+
+    def is_whole(self) -> None:
+        """From now on it is being answered, and gives way to none."""
+        self._bodies.forget(self)
+
+    def give_way(self) -> None:
+        self._release()
+        self.reading.cancel()
+
+    def _release(self) -> None:
+        self._bodies.forget(self)
+        self._bodies.held -= self.size
+        self.size = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._release()
