@@ -41,7 +41,7 @@ def test_programs_below_a_folder_of_root_are_copied_with_their_libraries(
     tmp_path: Path, open_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     demand_postgres()
-    installed = reachable_programs(open_folder).parent
+    installed = reachable_programs(open_folder / "installed").parent
     package = tmp_path / "private" / installed.parent.name
     package.mkdir(parents=True)
     package.parent.chmod(0o700)
@@ -50,8 +50,8 @@ def test_programs_below_a_folder_of_root_are_copied_with_their_libraries(
     package.with_name(libraries.name).symlink_to(libraries)
     monkeypatch.setenv(PROGRAMS, str(package / installed.name / "bin"))
     assert not unprivileged.can_run(package / installed.name / "bin" / "initdb")
-    copied = reachable_programs(open_folder)
-    assert open_folder in copied.parents
+    copied = reachable_programs(open_folder / "reachable")
+    assert open_folder / "reachable" in copied.parents
     assert all(unprivileged.can_run(copied / name) for name in ("postgres", "initdb"))
 
 
