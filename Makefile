@@ -8,7 +8,7 @@ PORT ?= 8484
 IN_MEMORY := $(if $(wildcard /dev/shm/.),--basetemp=/dev/shm/clew-properties)
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: all run test lint types check bench bench-kb bench-links bench-memory bench-page bench-retrieval conformance differential exchange attack properties clients packaging release sbom browser docs lock clean
+.PHONY: all run test lint types check bench bench-kb bench-links bench-memory bench-page bench-retrieval conformance differential exchange attack properties quiet clients packaging release sbom browser docs lock clean
 
 all: $(STAMP)
 
@@ -69,6 +69,9 @@ exchange: $(STAMP) ## let StrictDoc, sphinx-needs, Doorstop, reqif and LOBSTER r
 attack: $(STAMP) ## attack Clew: kills, a hostile repository, hostile texts, malformed messages; LONG=1 tries everything
 	@$(BIN)/python -m tests.attack $(if $(LONG),--long)
 
+quiet: $(STAMP) ## run every command and a server with an empty home on a network of its own: nobody is told, and no file left
+	@$(BIN)/python -m tests.attack quiet
+
 properties: $(STAMP) ## try the properties of the memory a thousand times (undo, scope, citations), and 200 histories of a store
 	@CLEW_MEMORY_RUNS=1000 $(BIN)/python -m pytest -q -n auto $(IN_MEMORY) tests/memory -k "any_sequence or never_leak or thousand_edits"
 	@CLEW_STORE_RUNS=200 $(BIN)/python -m pytest -q -n auto $(IN_MEMORY) tests/store/test_contract_model.py
@@ -109,6 +112,8 @@ lock: $(STAMP) ## resolve all dependencies anew: for development, for use withou
 	@$(LOCK) --group tools -o requirements-tools.lock
 	@$(LOCK) --group image --extra postgres pyproject.toml -o requirements-server.lock
 	@$(LOCK) --group browser -o requirements-browser.lock
+	@# An update is where a package begins to report: it is installed, and watched.
+	@$(MAKE) --no-print-directory quiet
 
 clean:
 	rm -rf $(VENV) build dist .clients .conformance .packaging .mypy_cache .pytest_cache .ruff_cache .hypothesis

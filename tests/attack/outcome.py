@@ -12,3 +12,5 @@ class Outcome:
     """What got through, one sentence each; empty when Clew held."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """What else is worth knowing, such as how often something happened."""
+    skipped: str = ""
+    """Why nothing was tried, where this machine cannot."""
