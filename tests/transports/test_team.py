@@ -11,6 +11,7 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import BinaryIO
 
 import anyio
 import anyio.to_thread
@@ -128,7 +129,7 @@ class Issuer:
                 issuer.asked.append(self.path)
                 issuer.hold.wait(60)
                 if issuer.raw is not None:
-                    self.wfile.write(issuer.raw)
+                    issuer.send_raw(self.wfile)
                     return
                 body = issuer.pages().get(self.path)
                 self.send_response(200 if body is not None else 404)
@@ -142,6 +143,9 @@ class Issuer:
         self.url = f"http://127.0.0.1:{self.server.server_port}/realms/dev"
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.01,))
         self.thread.start()
+
+    def send_raw(self, file: BinaryIO) -> None:
+        file.write(self.raw or b"")
 
     def pages(self) -> dict[str, object]:
         public = json.loads(jwt.algorithms.ECAlgorithm.to_jwk(self.key.public_key()))

@@ -5,16 +5,19 @@ that are not expired, and that were made for this server: their audience is exac
 itself, and it passes no token on.
 """
 
-# Implements: REQ-d00485
+# Implements: REQ-d00485, REQ-d00662
 
 import http.client
 import json
 import logging
 import re
+import socket
 import threading
 import time
 import urllib.request
-from typing import Any, NoReturn
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, NoReturn, Self
 from urllib.parse import urlsplit
 
 import msgspec
@@ -24,12 +27,23 @@ from clew.setup.tokens import Principal
 
 METADATA_PATH = "/.well-known/oauth-protected-resource"
 READ_SCOPE, WRITE_SCOPE = "clew:read", "clew:write"
-_ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
-"""Only those with public keys: with a shared secret, a server that checks tokens could also make them."""
+_RSA = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")
+_ALGORITHMS = {
+    ("RSA", None): _RSA,
+    ("EC", "P-256"): ("ES256",),
+    ("EC", "P-384"): ("ES384",),
+    ("EC", "P-521"): ("ES512",),
+    ("OKP", "Ed25519"): ("EdDSA",),
+}
+"""By the kind of a key and its curve. Only those with public keys: with a shared secret, a server that checks tokens
+could also make them."""
 _SUBJECT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+|:=~-]{0,199}")
 """What becomes an actor. Parts of an actor's name are separated by slashes, so there is none in it."""
 _LEEWAY_SECONDS = 30
 _FETCH_SECONDS = 5.0
+_WHOLE_SECONDS = 10.0
+"""How long all that is asked of the issuer at one time may take: one byte after the other is no silence."""
+_MOST_KEYS = 100
 _LARGEST_ANSWER = 1024 * 1024
 _KEYS_SECONDS = 300.0
 """How old keys may be before the issuer is asked again."""
@@ -88,8 +102,13 @@ def metadata(settings: OAuthSettings) -> dict[str, Any]:
     }
 
 
+class _Key(msgspec.Struct, frozen=True):
+    public: Any
+    algorithms: tuple[str, ...]
+
+
 class _Keys(msgspec.Struct, frozen=True):
-    by_id: dict[str, Any]
+    by_id: dict[str, _Key]
     fetched: float
 
 
@@ -108,22 +127,20 @@ class Issuer:
         import jwt
 
         try:
-            head = jwt.get_unverified_header(token)
-            if head.get("alg") not in _ALGORITHMS:
-                return None
-            key = self._key(str(head.get("kid", "")))
+            key = self._key(str(jwt.get_unverified_header(token).get("kid", "")))
             if key is None:
                 return None
             claims = jwt.decode(
                 token,
-                key,
-                algorithms=list(_ALGORITHMS),
+                key.public,
+                # The key says how it is used, never the token.
+                algorithms=list(key.algorithms),
                 audience=self._settings.resource,
                 issuer=self._settings.issuer,
                 leeway=_LEEWAY_SECONDS,
                 options={"require": ["exp", "iss", "aud", "sub"]},
             )
-        except (jwt.PyJWTError, ValueError, TypeError):
+        except (jwt.PyJWTError, ValueError, TypeError, ArithmeticError, RecursionError):
             # A TypeError: a claim, or the key, is of another kind than it has to be.
             return None
         return self._principal(claims)
@@ -139,7 +156,7 @@ class Issuer:
         may_write = WRITE_SCOPE in scopes
         return Principal(subject, may_write, may_read=may_write or READ_SCOPE in scopes)
 
-    def _key(self, id: str) -> Any:
+    def _key(self, id: str) -> _Key | None:
         if self._is_due(id):
             if self._known(id) is not None:
                 self._fetch_aside(id)
@@ -153,7 +170,7 @@ class Issuer:
                     self._fetching.release()
         return self._known(id)
 
-    def _known(self, id: str) -> Any:
+    def _known(self, id: str) -> _Key | None:
         keys = self._keys
         return keys.by_id.get(id) if _is_good(keys) else None
 
@@ -187,13 +204,15 @@ class Issuer:
     def _fetch_keys(self) -> None:
         """Also an attempt that fails counts: an issuer that is gone is not asked with every request."""
         try:
-            self._keys = _Keys(_read_keys(self._settings.keys or self._keys_address()), time.monotonic())
+            with _Deadline(_WHOLE_SECONDS) as deadline:
+                address = self._settings.keys or self._keys_address(deadline)
+                self._keys = _Keys(_read_keys(address, deadline), time.monotonic())
         except _UNANSWERED as error:
             log.warning("The keys of %s could not be fetched: %s", self._settings.issuer, error)
         finally:
             self._tried = time.monotonic()
 
-    def _keys_address(self) -> str:
+    def _keys_address(self, deadline: "_Deadline") -> str:
         parts = urlsplit(self._settings.issuer)
         place, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
         candidates = (
@@ -203,12 +222,16 @@ class Issuer:
         )
         for address in dict.fromkeys(candidates):
             try:
-                published = _fetch(address)
+                published = _fetch(address, deadline)
             except _UNANSWERED:
                 continue
             # Another issuer's metadata would name another issuer's keys.
-            if published.get("issuer") == self._settings.issuer and isinstance(published.get("jwks_uri"), str):
-                return str(published["jwks_uri"])
+            named = published.get("jwks_uri")
+            if published.get("issuer") != self._settings.issuer or not isinstance(named, str):
+                continue
+            if not _may_name(self._settings.issuer, named):
+                raise ValueError(f"'{named[:200]}' is no https address")
+            return named
         raise OSError(f"the issuer {self._settings.issuer} publishes no metadata")
 
 
@@ -223,24 +246,119 @@ class _Stays(urllib.request.HTTPRedirectHandler):
         raise OSError("the issuer redirects")
 
 
-_UNANSWERED = (OSError, ValueError, http.client.HTTPException, RecursionError)
-"""What comes of an issuer that is gone, or of an answer that is none."""
+_UNANSWERED = (OSError, ValueError, http.client.HTTPException, RuntimeError)
+"""What comes of an issuer that is gone, or of an answer that is none. A RuntimeError: the answer is nested too deeply,
+or there is no thread to be had now."""
 
 
-def _read_keys(address: str) -> dict[str, Any]:
+class _Deadline:
+    """The end of all that is asked of an issuer at one time: connections that are open then are shut down."""
+
+    def __init__(self, seconds: float) -> None:
+        self._timer = threading.Timer(seconds, self._pass)
+        self._timer.daemon = True
+        self._lock = threading.Lock()
+        self._has_passed = False
+        self._open: list[socket.socket] = []
+
+    def connection(self, kind: Callable[..., Any]) -> Callable[..., Any]:
+        """Makes connections of a kind, whose sockets are known here."""
+
+        def make(*args: Any, **named: Any) -> Any:
+            made = kind(*args, **named)
+            # The socket is known before TLS begins, which may be slow as well.
+            made._create_connection = self._connect
+            return made
+
+        return make
+
+    def _connect(self, *args: Any, **named: Any) -> socket.socket:
+        connected = socket.create_connection(*args, **named)
+        with self._lock:
+            if self._has_passed:
+                connected.close()
+                raise OSError("the issuer took too long")
+            # A second handle on the connection: TLS takes the first one over.
+            self._open.append(connected.dup())
+        return connected
+
+    def _pass(self) -> None:
+        with self._lock:
+            self._has_passed = True
+            for each in self._open:
+                try:
+                    each.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    # The issuer was faster.
+                    continue
+
+    def __enter__(self) -> Self:
+        self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._has_passed = True
+            for each in self._open:
+                each.close()
+            self._open.clear()
+
+
+class _Http(urllib.request.HTTPHandler):
+    def __init__(self, deadline: _Deadline) -> None:
+        super().__init__()
+        self._deadline = deadline
+
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(self._deadline.connection(http.client.HTTPConnection), req)
+
+
+class _Https(urllib.request.HTTPSHandler):
+    def __init__(self, deadline: _Deadline) -> None:
+        super().__init__()
+        self._deadline = deadline
+
+    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(self._deadline.connection(http.client.HTTPSConnection), req)
+
+
+def _may_name(issuer: str, keys: str) -> bool:
+    """Whether keys may be where an issuer's metadata says: an issuer with TLS names no address without."""
+    return _is_protected(keys) and not (issuer.startswith("https:") and not keys.startswith("https:"))
+
+
+def _read_keys(address: str, deadline: _Deadline) -> dict[str, _Key]:
+    said = _fetch(address, deadline).get("keys")
+    if not isinstance(said, list) or len(said) > _MOST_KEYS:
+        raise ValueError(f"'{address[:200]}' gives no set of at most {_MOST_KEYS} keys")
+    read = {str(each.get("kid") or ""): _read_key(each) for each in said if isinstance(each, dict)}
+    found = {id: key for id, key in read.items() if key is not None}
+    if not found:
+        raise ValueError(f"'{address[:200]}' gives no key that checks tokens")
+    return found
+
+
+def _read_key(said: dict[str, Any]) -> _Key | None:
     import jwt
 
+    kind, curve, named = said.get("kty"), said.get("crv"), said.get("alg")
+    allowed = _ALGORITHMS.get((str(kind), str(curve) if kind != "RSA" else None))
+    if allowed is None or said.get("use") not in (None, "sig") or (named is not None and named not in allowed):
+        return None
+    algorithms = allowed if named is None else (str(named),)
     try:
-        found = jwt.PyJWKSet.from_dict(_fetch(address)).keys
-    except (jwt.PyJWTError, TypeError, AttributeError, KeyError) as error:
-        raise ValueError(f"'{address[:200]}' gives no set of keys ({error})") from None
-    return {key.key_id or "": key.key for key in found if key.public_key_use in (None, "sig")}
+        return _Key(jwt.PyJWK.from_dict(said, algorithms[0]).key, algorithms)
+    except (jwt.PyJWTError, TypeError, AttributeError, KeyError, ValueError, ArithmeticError):
+        return None
 
 
-def _fetch(address: str) -> dict[str, Any]:
+def _fetch(address: str, deadline: _Deadline) -> dict[str, Any]:
     if not _is_protected(address):
         raise ValueError(f"'{address[:200]}' is no https address")
-    opener = urllib.request.build_opener(_Stays)
+    opener = urllib.request.build_opener(_Stays, _Http(deadline), _Https(deadline))
     with opener.open(address, timeout=_FETCH_SECONDS) as answer:
         found = json.loads(answer.read(_LARGEST_ANSWER))
     if not isinstance(found, dict):
