@@ -11,7 +11,7 @@ CONTRACT = Path(__file__).parent / "contract"
 
 LAYERS = (
     {"text", "errors", "once", "cache", "traffic"},
-    {"workspace", "formats", "markup"},
+    {"workspace", "formats", "markup", "grants"},
     {"config", "trust", "edit"},
     {"store", "derived", "ai", "operation"},
     {"graph", "search"},

@@ -15,7 +15,9 @@ from clew.surfaces.cli.main import main
 from clew.trust import ALLOWED, Grant, give, given, is_granted, records_file, require, revoke, trust_of
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-OTHERS = [grant for grant in Grant if grant is not Grant.CONFIGURATION]
+ANYWHERE = [grant for grant in Grant if grant is not Grant.REPOSITORY]
+"""Those that any folder can have; the other needs a repository elsewhere."""
+OTHERS = [grant for grant in ANYWHERE if grant is not Grant.CONFIGURATION]
 ASKS = '[ai]\ncommand = "model"\n'
 
 
@@ -47,7 +49,7 @@ def shown(project: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, dict[s
 
 
 # Verifies: REQ-d00635-A
-@pytest.mark.parametrize("grant", list(Grant))
+@pytest.mark.parametrize("grant", ANYWHERE)
 def test_one_grant_is_given_and_taken_back_without_the_others(
     project: Path, capsys: pytest.CaptureFixture[str], grant: Grant
 ) -> None:
@@ -55,11 +57,11 @@ def test_one_grant_is_given_and_taken_back_without_the_others(
     said = " ".join(capsys.readouterr().out.split())
     assert grant is Grant.CONFIGURATION or f"The grant `{grant}`: {ALLOWED[grant].what}" in said
     assert {name for name, each in shown(project, capsys).items() if each["granted"]} == {grant}
-    for other in Grant:
+    for other in ANYWHERE:
         if other is not grant:
             assert main(["trust", str(project), "--grant", other, "--yes"]) == 0
     assert main(["trust", str(project), "--revoke", grant]) == 0
-    assert {name for name, each in shown(project, capsys).items() if not each["granted"]} == {grant}
+    assert {name for name, each in shown(project, capsys).items() if not each["granted"]} == {grant, "repository"}
     assert main(["trust", str(project), "--revoke", grant]) == 0
     assert f"had no grant `{grant}`" in capsys.readouterr().out
 
@@ -68,9 +70,9 @@ def test_one_grant_is_given_and_taken_back_without_the_others(
 def test_without_a_name_all_grants_are_taken_back_also_of_a_folder_behind_the_option(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    names = [word for grant in Grant for word in ("--grant", grant)]
+    names = [word for grant in ANYWHERE for word in ("--grant", grant)]
     assert main(["trust", str(project), *names, "--yes"]) == 0
-    assert all(each["granted"] for each in shown(project, capsys).values())
+    assert {name for name, each in shown(project, capsys).items() if each["granted"]} == set(ANYWHERE)
     assert main(["trust", "--revoke", str(project)]) == 0
     assert not any(each["granted"] for each in shown(project, capsys).values())
     assert json.loads(records_file().read_bytes()) == {"projects": {}, "grants": {}}

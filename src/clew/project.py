@@ -284,7 +284,10 @@ class Project:
             said = self.context.live.now().notes
         except ConfigError as error:
             said = (str(error),)
-        return (*said, *self.context.recovered, *problems, *((unsaved,) if unsaved else ()))
+        from clew.workspace.git import api as git
+
+        more = (note for note in (git.unused(self.config.root), unsaved) if note)
+        return (*said, *self.context.recovered, *problems, *more)
 
     def unsaved(self) -> "Unsaved":
         """What waits to be saved, whether or not this process shows it in its graph."""

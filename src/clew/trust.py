@@ -9,19 +9,49 @@ are about a project's path, and may be bound to something more. All are kept in 
 # Implements: REQ-d00635
 
 import hashlib
-import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from enum import StrEnum
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
 from clew.errors import ConfigError, Refused, StoreBusy
+from clew.grants import (
+    ALLOWED,
+    Given,
+    Grant,
+    Record,
+    Records,
+    given,
+    is_granted,
+    own_folder,
+    path_of,
+    read_records,
+    records_file,
+    require,
+)
 from clew.text.database_address import masked
+
+__all__ = [
+    "ALLOWED",
+    "FREE",
+    "Grant",
+    "Trust",
+    "give",
+    "given",
+    "is_granted",
+    "own_folder",
+    "record",
+    "records_file",
+    "require",
+    "reserved_keys",
+    "revoke",
+    "trust_of",
+    "user_configuration",
+    "without",
+]
 
 _SELECTION = frozenset({"folders", "patterns", "skip"})
 _KB_LIMITS = ("timeout_seconds", "calls_per_minute", "burst", "scratch_minutes", "scratch_mb", "session_scratch_mb")
@@ -50,68 +80,6 @@ _HARMLESS_EMBEDDERS = ("minilm", "none")
 """The kinds that need nothing but Clew itself. A model of the project's own is read by a program that was not made for
 hostile files."""
 _LOCK_SECONDS = 10.0
-
-
-class Grant(StrEnum):
-    """What a user may allow a project, each for itself."""
-
-    CONFIGURATION = "configuration"
-    STORE = "store"
-    HISTORY = "history"
-    SESSIONS = "sessions"
-    TESTS = "tests"
-    ASSOCIATES = "associates"
-
-
-class Allowed(msgspec.Struct, frozen=True):
-    """What a grant lets a project do."""
-
-    what: str
-    """Completes "It allows that ..."."""
-    is_used: bool = True
-    """False where nothing of this version asks for it."""
-
-
-ALLOWED: Mapping[Grant, Allowed] = {
-    Grant.CONFIGURATION: Allowed(
-        "the keys of its clew.toml that need trust count as long as they stay as they are, and `clew req precheck` "
-        "runs cargo"
-    ),
-    Grant.STORE: Allowed(
-        "memories, decisions and drafts in a .clew folder that was not made on this machine count like your own"
-    ),
-    Grant.HISTORY: Allowed("sentences of merged commits may be pushed to agents unasked", is_used=False),
-    Grant.SESSIONS: Allowed(
-        "sessions of agents about it that lie on this machine, outside of the project, may be read", is_used=False
-    ),
-    Grant.TESTS: Allowed("its own tests may be run, also when an agent asks for it", is_used=False),
-    Grant.ASSOCIATES: Allowed(
-        "associates that its .elspais.toml names may be read outside of its folder", is_used=False
-    ),
-}
-
-
-class Record(msgspec.Struct, frozen=True):
-    """That the user trusted a project's configuration once."""
-
-    hash: str
-    keys: tuple[str, ...]
-    at: str
-
-
-class Given(msgspec.Struct, frozen=True):
-    """That the user gave a project a grant."""
-
-    at: str
-    bound: str = ""
-    """The grant holds only together with it, such as the folder to which a `.git` may lead; empty: for the path."""
-
-
-class _Records(msgspec.Struct, frozen=True):
-    projects: dict[str, Record] = {}
-    """Grants of the configuration, by path. Versions of Clew before there were others know these alone."""
-    grants: dict[str, dict[str, Given]] = {}
-    """All others, by path and name. A name that a later version gave is kept."""
 
 
 class Trust(msgspec.Struct, frozen=True):
@@ -164,7 +132,7 @@ def trust_of(root: Path, said: Mapping[str, Any]) -> Trust:
     """The trust in a project whose clew.toml says this."""
     asked = reserved_keys(said)
     try:
-        record = _read().projects.get(str(root))
+        record = read_records().projects.get(str(root))
     except ConfigError:
         # Nothing is trusted then; `clew trust` says what is wrong with the file.
         record = None
@@ -173,40 +141,13 @@ def trust_of(root: Path, said: Mapping[str, Any]) -> Trust:
     return Trust(root, asked, "trusted" if record.hash == _hash(asked) else "changed", record.at)
 
 
-def given(root: Path) -> Mapping[Grant, Given]:
-    """The grants of a project but that of its configuration, which `trust_of` tells."""
-    try:
-        names = _read().grants.get(_key(root), {})
-    except ConfigError:
-        # Nothing is granted then; `clew trust` says what is wrong with the file.
-        return {}
-    return {grant: names[grant] for grant in Grant if grant in names}
-
-
-def is_granted(root: Path, grant: Grant, *, bound: str = "") -> bool:
-    """Whether the user gave a project a grant other than `configuration`, for what it is bound to."""
-    if grant is Grant.CONFIGURATION:
-        raise ValueError("the grant of a configuration depends on its keys: ask trust_of")
-    found = given(root).get(grant)
-    return found is not None and found.bound == bound
-
-
-def require(root: Path, grant: Grant, what: str, *, bound: str = "") -> None:
-    """Refused without the grant. `what` says what is asked for, as a sentence without its full stop."""
-    if not is_granted(root, grant, bound=bound):
-        raise Refused(
-            f"{what}, and the project at '{root}' has no grant `{grant}`.",
-            hint=f"Look at the project, then `clew trust --grant {grant}`: {ALLOWED[grant].what}.",
-        )
-
-
 def give(root: Path, grant: Grant, now: datetime, *, bound: str = "") -> None:
     """Give a project a grant other than `configuration`."""
     made = Given(_stamp(now), bound)
     with _alone():
-        records = _read()
-        names = {**records.grants.get(_key(root), {}), grant.value: made}
-        _write(msgspec.structs.replace(records, grants={**records.grants, _key(root): names}))
+        records = read_records()
+        names = {**records.grants.get(path_of(root), {}), grant.value: made}
+        _write(msgspec.structs.replace(records, grants={**records.grants, path_of(root): names}))
 
 
 def reserved_keys(said: Mapping[str, Any]) -> dict[str, Any]:
@@ -241,14 +182,14 @@ def record(trust: Trust, now: datetime) -> None:
     """Trust a project with the keys it asks for now."""
     made = Record(_hash(trust.asked), tuple(trust.asked), _stamp(now))
     with _alone():
-        records = _read()
+        records = read_records()
         _write(msgspec.structs.replace(records, projects={**records.projects, str(trust.root): made}))
 
 
 def revoke(root: Path, grants: Collection[Grant] = tuple(Grant)) -> tuple[Grant, ...]:
     """Take grants of a project back; those that it had."""
     with _alone():
-        records, key = _read(), _key(root)
+        records, key = read_records(), path_of(root)
         names = records.grants.get(key, {})
         gone = tuple(
             grant for grant in Grant if grant in grants and (grant in names or _is_trusted(records, key, grant))
@@ -258,23 +199,18 @@ def revoke(root: Path, grants: Collection[Grant] = tuple(Grant)) -> tuple[Grant,
         return gone
 
 
-def _is_trusted(records: _Records, key: str, grant: Grant) -> bool:
+def _is_trusted(records: Records, key: str, grant: Grant) -> bool:
     return grant is Grant.CONFIGURATION and key in records.projects
 
 
-def _without(records: _Records, key: str, gone: Collection[Grant]) -> _Records:
+def _without(records: Records, key: str, gone: Collection[Grant]) -> Records:
     left = {name: each for name, each in records.grants.get(key, {}).items() if name not in gone}
     grants = {path: names for path, names in records.grants.items() if path != key}
     is_kept = Grant.CONFIGURATION not in gone
-    return _Records(
+    return Records(
         projects={path: each for path, each in records.projects.items() if path != key or is_kept},
         grants={**grants, key: left} if left else grants,
     )
-
-
-def _key(root: Path) -> str:
-    """A project's path as the records have it: with no link in it."""
-    return os.path.realpath(root)
 
 
 def _stamp(now: datetime) -> str:
@@ -284,39 +220,6 @@ def _stamp(now: datetime) -> str:
 def user_configuration() -> Path:
     """The user's own configuration."""
     return own_folder("XDG_CONFIG_HOME", "APPDATA", ".config", "clew/config.toml")
-
-
-def records_file() -> Path:
-    """Where trust is kept: a state of the user's, in no project."""
-    return own_folder("XDG_STATE_HOME", "LOCALAPPDATA", ".local/state", "clew/trust.json")
-
-
-def own_folder(variable: str, on_windows: str, usual: str, inside: str = "") -> Path:
-    """A folder of the user's own: where the environment says, or at its usual place below the home folder. Or what is
-    `inside` it."""
-    given = os.environ.get(variable) or (os.environ.get(on_windows) if os.name == "nt" else None)
-    return _own_folder(given, os.path.expanduser("~"), usual, inside)  # noqa: PTH111
-
-
-@lru_cache(maxsize=16)
-def _own_folder(given: str | None, home: str, usual: str, inside: str) -> Path:
-    # A relative path would be a folder of a project.
-    if given and Path(given).is_absolute():
-        return Path(given, inside)
-    return (Path(home) if Path(home).is_absolute() else Path(os.devnull)) / usual / inside
-
-
-def _read() -> _Records:
-    file = records_file()
-    try:
-        return msgspec.json.decode(file.read_bytes(), type=_Records)
-    except FileNotFoundError:
-        return _Records()
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(
-            f"{file}, which says what projects you trust, cannot be read: {error}.",
-            hint="Mend or remove it; then trust your projects again.",
-        ) from error
 
 
 @contextmanager
@@ -338,7 +241,7 @@ def _alone() -> Iterator[None]:
         yield
 
 
-def _write(records: _Records) -> None:
+def _write(records: Records) -> None:
     from clew.edit.replacing import replace_file, sweep, translated
 
     file = records_file()

@@ -113,7 +113,10 @@ def find_target(call: "Call", asked: str, until: float) -> Target:
     near = f"'{shortened(text)}' is a folder; name a file in it. " if folder else _near(call, text)
     if unread:
         raise NotFound(f"Not known yet: nothing that was read so far is called '{shortened(text)}'.", hint=unread[0])
-    raise NotFound(f"Not known: nothing in this project is called '{shortened(text)}'.", hint=f"{near}{_HELP}")
+    without_git = f" {note}" if (note := git.unused(call.root)) else ""
+    raise NotFound(
+        f"Not known: nothing in this project is called '{shortened(text)}'.", hint=f"{near}{_HELP}{without_git}"
+    )
 
 
 def _memory(call: "Call", text: str) -> Target | None:

@@ -5,6 +5,8 @@ A hook runs with every prompt, so this module and those it needs import little o
 
 import os
 
+from clew.workspace.git.place import leads_to, located
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,41 +113,24 @@ def spools(root: str) -> list[str]:
 
 def folder_inside(root: str) -> str | None:
     """The project's own folder inside its repository, empty where it is the repository itself; None without git."""
-    top = _work_tree(root)
-    if top is None:
+    tree = located(root)
+    if tree is None or tree.looks_bare:
         return None
-    inside = os.path.relpath(root, top).replace(os.sep, "/")
+    inside = os.path.relpath(root, tree.top).replace(os.sep, "/")
     return "" if inside == "." else inside
 
 
-def _work_tree(folder: str) -> str | None:
-    while not os.path.exists(os.path.join(folder, ".git")):
-        above = os.path.dirname(folder)
-        if above == folder:
-            return None
-        folder = above
-    return folder
-
-
 def _shared_folder(root: str) -> str | None:
-    """The folder of the repository's memory, where there is one already."""
-    candidate = _work_tree(root)
-    if candidate is None:
+    """The folder of the repository's memory, where there is one already and the repository is the project's own."""
+    tree = located(root)
+    if tree is None or tree.looks_bare:
         return None
-    own = os.path.join(candidate, ".git")
-    if os.path.isfile(own):
-        named = _line(own)
-        if not named.startswith("gitdir:"):
-            return None
-        own = os.path.join(candidate, named.removeprefix("gitdir:").strip())
-    common = os.path.join(own, _line(os.path.join(own, "commondir")) or ".")
-    folder = os.path.join(os.path.normpath(common), "clew")
-    return folder if os.path.isfile(os.path.join(folder, "memory.db")) else None
+    folder = os.path.join(os.path.normpath(tree.common), "clew")
+    if not os.path.isfile(os.path.join(folder, "memory.db")):
+        return None
+    if leads_to(tree):
+        # It takes the user's grants to say, and is seldom so.
+        from clew.workspace.git.find import is_allowed
 
-
-def _line(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.readline().removesuffix("\n")
-    except OSError:
-        return ""
+        return folder if is_allowed(tree) else None
+    return folder

@@ -50,7 +50,10 @@ def is_there(context: Context) -> bool:
         folders = [context.state_folder, *([tree.common / SHARED_FOLDER] if tree is not None else ())]
         if not any((folder / STORE_FILE).exists() for folder in folders):
             return False
-    return (places(context)[0] / STORE_FILE).exists()
+    with suppress(Refused):
+        return (places(context)[0] / STORE_FILE).exists()
+    # The repository is not this folder's, and what is remembered there is not shown.
+    return False
 
 
 class Home:

@@ -202,8 +202,7 @@ class Repository:
 
     def own_folder(self) -> Path | None:
         """The folder that git keeps for itself, shared by all worktrees; nothing in it is ever committed."""
-        output = self._ask("rev-parse", "--git-common-dir")
-        return self._folder / output.decode().removesuffix("\n") if output else None
+        return git.common_folder(self._folder)
 
     def attributes_file(self) -> Path | None:
         top = git.toplevel(self._folder)

@@ -27,7 +27,7 @@ from clew.workspace.git.questions import (
     tracked_though_ignored,
     uncommitted,
 )
-from clew.workspace.git.run import answer, command, problem
+from clew.workspace.git.run import answer, command, problem, unused
 
 __all__ = [
     "WHOLE_FILE",
@@ -58,4 +58,5 @@ __all__ = [
     "toplevel",
     "tracked_though_ignored",
     "uncommitted",
+    "unused",
 ]

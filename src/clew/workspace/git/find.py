@@ -1,13 +1,15 @@
 """Where the work tree around a folder is. Clew looks for it itself, because git also takes a folder for a repository
-that merely looks like one: a folder that anybody can commit, with a configuration that names programs.
+that merely looks like one: a folder that anybody can commit, with a configuration that names programs. And git follows
+a `.git` to any repository of the user.
 """
 
-import os
 from pathlib import Path
 
 import msgspec
 
 from clew.errors import Refused
+from clew.grants import Grant, is_granted
+from clew.workspace.git.place import Located, leads_to, located, only_line
 
 
 class WorkTree(msgspec.Struct, frozen=True):
@@ -20,45 +22,68 @@ class WorkTree(msgspec.Struct, frozen=True):
 
 
 def find_work_tree(folder: Path) -> WorkTree | None:
-    """The work tree that holds a folder; None outside of any. Refused in a folder that looks like a bare repository."""
-    start = Path(os.path.realpath(folder))
-    for candidate in (start, *start.parents):
-        if _looks_bare(candidate):
-            raise Refused(
-                f"'{candidate}' looks like a bare git repository, which may name programs; git is not run there.",
-                hint="Work in a clone with a work tree, or move the folder out of the project.",
-            )
-        if (own := _own_folder(candidate / ".git")) is not None:
-            return WorkTree(candidate, own, own / (_line(own / "commondir") or "."))
+    """The work tree that holds a folder; None outside of any. Refused in a folder that looks like a bare repository,
+    and where `.git` leads to a repository that does not name the work tree."""
+    tree = located(str(folder))
+    if tree is None:
+        return None
+    if tree.looks_bare:
+        raise Refused(
+            f"'{tree.top}' looks like a bare git repository, which may name programs; git is not run there.",
+            hint="Work in a clone with a work tree, or move the folder out of the project.",
+        )
+    _refuse_elsewhere(tree)
+    return WorkTree(Path(tree.top), Path(tree.own), Path(tree.common))
+
+
+def refuse_elsewhere(folder: Path) -> None:
+    """Refused where the `.git` of a folder leads to a repository that does not name the work tree."""
+    tree = located(str(folder))
+    if tree is not None and not tree.looks_bare:
+        _refuse_elsewhere(tree)
+
+
+def elsewhere_note(folder: Path) -> str | None:
+    """Why the repository of a folder is not used, where its `.git` leads elsewhere."""
+    try:
+        refuse_elsewhere(folder)
+    except Refused as error:
+        return str(error)
     return None
+
+
+def repository_elsewhere(folder: Path) -> tuple[Path, str] | None:
+    """The work tree that holds a folder, and what the grant `repository` is bound to there; None where none is
+    needed."""
+    tree = located(str(folder))
+    places = () if tree is None or tree.looks_bare else leads_to(tree)
+    return (Path(tree.top), _bound(places)) if tree is not None and places else None
+
+
+def is_allowed(tree: Located) -> bool:
+    """Whether the repository of a work tree may be used: it is its own, or the user granted it."""
+    places = leads_to(tree)
+    return not places or is_granted(Path(tree.top), Grant.REPOSITORY, bound=_bound(places))
+
+
+def _refuse_elsewhere(tree: Located) -> None:
+    if not is_allowed(tree):
+        places = "', '".join(leads_to(tree))
+        raise Refused(
+            f"The .git of '{tree.top}' leads to '{places}', which does not name this folder as its work tree; nothing "
+            "of that repository is read or written.",
+            hint="If the folder came from somebody else, delete its .git. If the repository is yours: `clew trust "
+            "--grant repository`, or `git worktree repair` in a work tree that was moved.",
+        )
+
+
+def _bound(places: tuple[str, ...]) -> str:
+    return "\n".join(places)
 
 
 def work_trees(common: Path) -> list[Path]:
     """The folders of all work trees of a repository that are there now, by what its common folder says."""
-    named = [_line(place / "gitdir") for place in sorted((common / "worktrees").glob("*"))]
+    named = [only_line(str(place / "gitdir")) for place in sorted((common / "worktrees").glob("*"))]
     linked = [(common / "worktrees" / name).parent for name in named if name]
     main = [common.parent] if common.name == ".git" else []
     return [tree for tree in (*main, *linked) if tree.is_dir()]
-
-
-def _looks_bare(folder: Path) -> bool:
-    """What git recognises a repository by. In a folder called `.git` it is the repository of the folder above."""
-    if folder.name == ".git" or not os.path.lexists(folder / "HEAD"):
-        return False
-    own = (folder / "objects").exists() and (folder / "refs").exists()
-    return own or (folder / "commondir").exists()
-
-
-def _own_folder(place: Path) -> Path | None:
-    """What `.git` is or, as a file, names."""
-    if place.is_dir():
-        return place if os.path.lexists(place / "HEAD") else None
-    named = _line(place)
-    return place.parent / named.removeprefix("gitdir:").strip() if named and named.startswith("gitdir:") else None
-
-
-def _line(file: Path) -> str | None:
-    try:
-        return os.fsdecode(file.read_bytes()).removesuffix("\n") if file.is_file() else None
-    except OSError:
-        return None

@@ -14,7 +14,7 @@ import msgspec
 
 from clew.errors import ClewError, InvalidArgument, Refused
 from clew.workspace.git import parse
-from clew.workspace.git.find import find_work_tree
+from clew.workspace.git.find import find_work_tree, refuse_elsewhere
 from clew.workspace.git.run import WORK_SECONDS, Result, answer, command, configuration
 from clew.workspace.paths import display, is_glob, raw
 
@@ -52,7 +52,9 @@ def toplevel(root: Path) -> Path | None:
 
 
 def common_folder(root: Path) -> Path | None:
-    """The folder in which git keeps a repository, the same for all its work trees; None without git."""
+    """The folder in which git keeps a repository, the same for all its work trees; None without git. Refused where
+    `.git` leads to a repository that does not name the work tree: what is kept there is somebody else's."""
+    refuse_elsewhere(root)
     output = answer(root, "rev-parse", "--git-common-dir")
     return (root / os.fsdecode(output).removesuffix("\n")).resolve() if output else None
 

@@ -9,6 +9,7 @@ import re
 import subprocess
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -17,7 +18,8 @@ import msgspec
 from clew.cache import Cache
 from clew.errors import Refused, Unavailable
 from clew.workspace.git import protect
-from clew.workspace.git.find import WorkTree, find_work_tree
+from clew.workspace.git.find import WorkTree, elsewhere_note, find_work_tree
+from clew.workspace.git.place import located
 from clew.workspace.git.protect import Configuration
 
 QUESTION_SECONDS = 20
@@ -104,6 +106,26 @@ def problem(folder: Path) -> str | None:
     except (Unavailable, Refused) as error:
         return str(error)
     return f"git refuses: {result.message}." if result.code and result.message != _OUTSIDE else None
+
+
+def unused(folder: Path) -> str | None:
+    """Why the repository around a folder is not used, where it is not the user's own to see: its `.git` leads
+    elsewhere, or the folder belongs to somebody else and git refuses it. None where that is not so."""
+    if (note := elsewhere_note(folder)) is not None:
+        return note
+    if not hasattr(os, "geteuid"):
+        return None
+    tree = located(str(folder))
+    if tree is None or tree.looks_bare:
+        return None
+    with suppress(OSError):
+        owners = {Path(place).stat().st_uid for place in (tree.top, tree.own)}
+        if owners != {os.geteuid()} and (refused := problem(folder)) is not None:
+            return (
+                f"{refused} Until then commits are not known here, and what is remembered lies in .clew instead of "
+                "beside the repository."
+            )
+    return None
 
 
 _known: Cache[WorkTree, Configuration] = Cache(64)

@@ -13,7 +13,8 @@ from clew.errors import InvalidArgument, Refused
 from clew.surfaces.cli.opening import add_folder, add_json
 from clew.surfaces.cli.output import print_json
 from clew.text.terminal import columns, wrapped
-from clew.trust import ALLOWED, Grant, Trust, give, given, record, revoke
+from clew.trust import ALLOWED, Grant, Trust, give, given, is_granted, record, revoke
+from clew.workspace.git.find import repository_elsewhere
 
 EXAMPLE = "clew trust --show\nclew trust --yes\nclew trust --grant store --yes\nclew trust --revoke store"
 _STATES = {
@@ -94,6 +95,8 @@ def _show(trust: Trust, *, as_json: bool) -> int:
 
 def _take_back(trust: Trust, grants: Collection[Grant], *, as_json: bool) -> int:
     gone = revoke(trust.root, grants)
+    if Grant.REPOSITORY in grants and (place := _bound(trust, Grant.REPOSITORY)[0]) != trust.root:
+        gone += revoke(place, [Grant.REPOSITORY])
     if as_json:
         print_json(_data(load(trust.root).trust))
     elif len(grants) == len(Grant):
@@ -105,19 +108,37 @@ def _take_back(trust: Trust, grants: Collection[Grant], *, as_json: bool) -> int
 
 
 def _has(trust: Trust, grant: Grant) -> bool:
-    return trust.is_trusted if grant is Grant.CONFIGURATION else grant in given(trust.root)
+    if grant is Grant.CONFIGURATION:
+        return trust.is_trusted
+    place, bound = _bound(trust, grant)
+    return is_granted(place, grant, bound=bound)
 
 
 def _give(trust: Trust, grant: Grant) -> None:
     if grant is Grant.CONFIGURATION:
         record(trust, datetime.now(UTC))
-    else:
-        give(trust.root, grant, datetime.now(UTC))
+        return
+    place, bound = _bound(trust, grant)
+    if grant is Grant.REPOSITORY and not bound:
+        raise Refused(
+            f"The .git of '{place}' leads to no repository that does not name this folder, so there is nothing to "
+            "grant.",
+            hint="`clew doctor` says what git finds.",
+        )
+    give(place, grant, datetime.now(UTC), bound=bound)
+
+
+def _bound(trust: Trust, grant: Grant) -> tuple[Path, str]:
+    """The folder that gets a grant, and what the grant is bound to."""
+    elsewhere = repository_elsewhere(trust.root) if grant is Grant.REPOSITORY else None
+    return elsewhere or (trust.root, "")
 
 
 def _before(trust: Trust, wanted: Collection[Grant]) -> str:
     others = (f"The grant `{grant}`: {_allows(grant)}.\n" for grant in wanted if grant is not Grant.CONFIGURATION)
-    return (_described(trust) if Grant.CONFIGURATION in wanted else "") + "".join(others)
+    where = _bound(trust, Grant.REPOSITORY)[1] if Grant.REPOSITORY in wanted else ""
+    leads = f"It leads to:\n{''.join(f'  {place!a}' + chr(10) for place in where.splitlines())}" if where else ""
+    return (_described(trust) if Grant.CONFIGURATION in wanted else "") + "".join(others) + leads
 
 
 def _after(trust: Trust, grant: Grant) -> str:
@@ -140,14 +161,14 @@ def _line(trust: Trust, grant: Grant) -> str:
     elif _has(trust, grant):
         state = f"given {since}"
     else:
-        state = f"given {since}, for other keys or values than now"
+        state = f"given {since}, for other {'keys or values' if grant is Grant.CONFIGURATION else 'places'} than now"
     return f"{grant}: {state}. It allows that {_allows(grant)}."
 
 
 def _since(trust: Trust, grant: Grant) -> str | None:
     if grant is Grant.CONFIGURATION:
         return trust.at
-    found = given(trust.root).get(grant)
+    found = given(_bound(trust, grant)[0]).get(grant)
     return found.at if found else None
 
 
