@@ -106,20 +106,22 @@ def _lead_here(family: int) -> None:
 def _cover(needed: set[Path]) -> tuple[Path, ...]:
     """Put empty file systems over the folders in which programs leave files; what is needed of them stays."""
     homes = [pwd.getpwuid(os.getuid()).pw_dir, str(Path.home())]
-    places = {Path(each).resolve() for each in (*homes, "/tmp", "/var/tmp", "/dev/shm", tempfile.gettempdir())}
-    covered = sorted(
-        each for each in places if each.is_dir() and each != Path("/") and not each.is_relative_to("/proc")
-    )
+    named = (*homes, "/tmp", "/var/tmp", "/dev/shm", tempfile.gettempdir())
+    places = {path for each in named if (path := Path(each).resolve()).is_dir() and path != Path("/")}
+    covered = sorted(places)
     covered = [each for each in covered if not any(above in covered for above in each.parents)]
     inside = {each.resolve() for each in needed if any(each.resolve().is_relative_to(place) for place in covered)}
-    inside = {each for each in inside if each.exists() and not any(above in inside for above in each.parents)}
+    inside = {each for each in inside if each.is_dir() and not any(above in inside for above in each.parents)}
     opened = {each: os.open(each, os.O_PATH) for each in inside}
     for place in covered:
         _mount("none", str(place), 0, "tmpfs")
     for path, number in opened.items():
-        path.mkdir(parents=True)
+        path.mkdir(parents=True, exist_ok=True)
         _mount(f"/proc/self/fd/{number}", str(path), _BIND | _REC)
         os.close(number)
+    for place in places:
+        # One may lie in another.
+        place.mkdir(parents=True, exist_ok=True)
     _ask_the_watched_name_server(covered[0])
     os.chdir(Path.cwd())
     return tuple(covered)
