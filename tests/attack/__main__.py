@@ -17,6 +17,7 @@ ATTACKS = {
     "hooks": (400, 50_000, "run hooks with every fault that can befall them"),
     "team": (2_000, 10_000, "kill writers to a team's store, and the database itself"),
     "quiet": (1, 1, "look for whoever is told, and for files left outside, by every command and a server's day"),
+    "members": (5, 5, "have members of a team change what others wrote, over SQL"),
     "client": (2_500, 25_000, "send malformed messages over stdio and HTTP"),
 }
 """For each attack the rounds of a run and of a long one, and what it does."""

@@ -127,6 +127,9 @@ def test_an_index_of_vectors_is_built_with_bounded_memory_or_what_the_server_is_
     class Building:
         """A connection that builds no index, and notes the memory that there was for it."""
 
+        def transaction(self) -> object:
+            return connection.transaction()
+
         def execute(self, statement: str, values: tuple[object, ...] = ()) -> object:
             if "index_space" in statement:
                 return memory.append(shown("maintenance_work_mem"))
@@ -144,7 +147,7 @@ def test_an_index_of_vectors_is_built_with_bounded_memory_or_what_the_server_is_
             own, limit = shown("maintenance_work_mem"), shown("statement_timeout")
             for wanted in ("64MB", "2GB"):
                 connection.execute(f"SET maintenance_work_mem = '{wanted}'")
-                DatabaseMeanings(search, None)._build(Building(), 1, 1, 1_024, "vectors_1_1")  # type: ignore[arg-type]
+                DatabaseMeanings(search, None)._build(Building(), 1, 1, 1_024)  # type: ignore[arg-type]
                 assert (shown("maintenance_work_mem"), shown("statement_timeout")) == (own, limit)
         assert memory == ["512MB", "2GB"]
     finally:
@@ -310,7 +313,7 @@ def test_writers_that_wait_for_their_turn_keep_no_search_waiting(
     def waiting() -> int:
         look = """
             SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database
-            WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted
+            WHERE datname = current_database() AND locktype = 'relation' AND NOT granted
             """
         return int((elsewhere.execute(look).fetchone() or (0,))[0])
 
@@ -320,7 +323,7 @@ def test_writers_that_wait_for_their_turn_keep_no_search_waiting(
     ):
         assert units.count() == 0
         with psycopg.connect(search_database) as elsewhere:
-            elsewhere.execute("SELECT pg_advisory_xact_lock(hashtext('clew search turns units'))")
+            elsewhere.execute("LOCK TABLE turns.embedders IN SHARE UPDATE EXCLUSIVE MODE")
             written = [beside.submit(write, id) for id in ids]
             begun.wait()
             while not waiting():
@@ -333,3 +336,32 @@ def test_writers_that_wait_for_their_turn_keep_no_search_waiting(
         for each in written:
             each.result()
         assert units.count() == len(ids)
+
+
+# Verifies: REQ-d00670-C, REQ-d00670-D
+def test_an_older_server_is_waited_for_and_nobody_who_may_not_write(search_database: str, postgres: Postgres) -> None:
+    name = search_database.split("/")[3].partition("?")[0]
+    number = "SELECT {}(hashtext('clew search turns units'))"
+    postgres.execute(f"CREATE USER {name}_stranger")
+    try:
+        with (
+            closing(DatabaseUnits(Database(Address(search_database), "turns"))) as units,
+            ThreadPoolExecutor(1) as beside,
+        ):
+            there = units.count()
+            with psycopg.connect(postgres.url(name, f"{name}_stranger")) as stranger:
+                stranger.execute(number.format("pg_advisory_lock").encode())
+                units.put([Unit(id="a rope", part="unit", title="Ropes", body="Ropes are coiled clockwise.")])
+            with psycopg.connect(search_database, autocommit=True) as older:
+                older.execute(number.format("pg_advisory_lock").encode())
+                written = beside.submit(units.put, [Unit(id="a knot", part="unit", title="Knots", body="Knots hold.")])
+                # It has the table, and waits for the number.
+                look = "SELECT 1 FROM pg_locks WHERE mode = 'ShareUpdateExclusiveLock' AND granted"
+                while not older.execute(look).fetchall():
+                    assert not written.done()
+                assert units.count() == there + 1
+                older.execute(number.format("pg_advisory_unlock").encode())
+                written.result()
+            assert units.count() == there + 2
+    finally:
+        postgres.execute(f"DROP USER {name}_stranger")

@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.postgres import demand_postgres
+from tests.postgres import OwnPostgres, demand_postgres
 from tests.store.engines import tables_on_disk
 from tests.store.test_contract_rewriting import SECRET, without, write
 
@@ -81,13 +81,16 @@ def test_a_table_that_somebody_locks_is_waited_for_no_longer_than_told(database:
 
 
 # Verifies: REQ-d00320-A
-def test_what_others_changed_since_a_purge_is_not_taken_for_what_was_purged(database: str) -> None:
-    demand_postgres()
+def test_what_others_changed_since_a_purge_is_not_taken_for_what_was_purged(own_postgres: OwnPostgres) -> None:
     import psycopg
 
     from clew.store.postgres.engine import open_postgres
 
-    with closing(open_postgres(Address(database), SCHEMA, create=True, busy_timeout=5.0)) as store:
+    # What transactions in other databases of a server do counts for what a reader may still see.
+    with (
+        own_postgres.database("alone") as database,
+        closing(open_postgres(Address(database), SCHEMA, create=True, busy_timeout=5.0)) as store,
+    ):
         write(store, "n1", {"text": SECRET})
         write(store, "n2", {"text": "one"})
         store.rewrite(without(SECRET))

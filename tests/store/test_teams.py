@@ -89,13 +89,16 @@ def test_the_users_of_the_database_are_the_actors_of_what_they_write(team: Team)
 
 # Verifies: REQ-d00481-C
 def test_nobody_writes_in_the_name_of_another(team: Team) -> None:
-    insert = f"""
-        INSERT INTO {team.schema("red")}.events (at, actor, operation, reason, collection, id, version, after)
-        VALUES ('2026', 'the boss', 'put', '', 'notes', 'forged', 1, '1')
-    """
+    red = team.schema("red")
     with psycopg.connect(team.as_user("writer").url) as connection:
         connection.execute("SET clew.moving = 'on'")
-        connection.execute(insert)
+        (at,) = connection.execute(f"SELECT {connections.NOW}").fetchone() or ("",)
+        connection.execute(f"INSERT INTO {red}.entries VALUES ('notes', 'forged', 1, '1', %s)", (at,))
+        connection.execute(
+            f"INSERT INTO {red}.events (at, actor, operation, reason, collection, id, version, after)"
+            " VALUES (%s, 'the boss', 'put', '', 'notes', 'forged', 1, '1')",
+            (at,),
+        )
     with closing(team.open("red")) as store:
         assert [event.actor for event in store.events()] == [f"{team.user('writer')}/the boss"]
 
@@ -310,6 +313,7 @@ def test_events_are_copied_when_they_are_on_the_disk(team: Team, tmp_path: Path,
         psycopg.connect(team.address.url, autocommit=True) as database,
     ):
         database.execute("SET synchronous_commit = off")
+        database.execute("SET clew.moving = on")
         for version in range(1, 6 if hardened != "never" else 21):
             if hardened == "meanwhile" and version == 3:
                 harden(team)

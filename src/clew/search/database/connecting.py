@@ -3,6 +3,7 @@
 import logging
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import log10
@@ -54,6 +55,15 @@ _SETTINGS = (
     "SET jit = off",
 )
 
+
+_OLDER_WRITERS = """
+    SELECT bool_or(has_table_privilege(holder.usesysid, 'units', 'INSERT'))
+    FROM pg_locks JOIN pg_stat_activity AS holder USING (pid)
+    WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND holder.datname = current_database()
+        AND objid::bigint = hashtext(%s)::bigint & 4294967295
+"""
+"""Whether who holds a number may write; unknown where nobody holds it any more."""
+_LOOKS_SECONDS = 0.02
 
 _BEGIN = Prepared(b"clew_begin_reading", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
@@ -116,7 +126,9 @@ class Database:
         """A transaction. One writer of the units at a time, as with a file; readers and makers of vectors go on."""
         others = f"Others wrote to the search index in the schema {self.schema}"
         with _in_turn(self._turn, others), self.connection() as connection, connection.transaction():
-            connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", (f"clew search {self.schema} units",))
+            # Only a writer may lock it so; others read it and write to it meanwhile.
+            connection.execute("LOCK TABLE embedders IN SHARE UPDATE EXCLUSIVE MODE")
+            _await_older_writers(connection, f"clew search {self.schema} units")
             yield connection
 
     @contextmanager
@@ -153,6 +165,18 @@ class Database:
                 "or makes faster; an owner of the project takes it with `clew store init`.",
                 *(self.schema, self.address.cleaned(" ".join(str(error).split())).rstrip(".")),
             )
+
+
+def _await_older_writers(connection: Lent, lock: str) -> None:
+    """Servers of the version before lock a number alone. Whoever else holds it, as anybody can, is not waited for."""
+    until = time.monotonic() + _ANSWER_SECONDS
+    while not (connection.execute("SELECT pg_try_advisory_xact_lock(hashtext(%s))", (lock,)).fetchone() or (True,))[0]:
+        connection.execute("SELECT pg_stat_clear_snapshot()")
+        if connection.execute(_OLDER_WRITERS, (lock,)).fetchone() == (False,):
+            return
+        if time.monotonic() > until:
+            raise StoreBusy(f"An older server kept writing for {_ANSWER_SECONDS} s.", hint="Try again.")
+        time.sleep(_LOOKS_SECONDS)
 
 
 @contextmanager

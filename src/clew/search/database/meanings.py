@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from psycopg import errors
+from psycopg import Rollback, errors
 
 from clew.cache import Cache, Rows
 from clew.errors import ClewError
@@ -388,25 +388,30 @@ class DatabaseMeanings:
                 if is_there or vectors < INDEXED_FROM:
                     continue
                 progress(vectors, vectors, "Building the index of the vectors")
-                self._build(connection, space, embedder, dimensions, name)
+                self._build(connection, space, embedder, dimensions)
 
-    def _build(self, connection: Any, space: int, embedder: int, dimensions: int, name: str) -> None:
-        lock = f"clew search {self._database.schema} {name}"
-        (held,) = connection.execute("SELECT pg_try_advisory_lock(hashtext(%s))", (lock,)).fetchone()
-        if not held:
-            return
+    def _build(self, connection: Any, space: int, embedder: int, dimensions: int) -> None:
         try:
             connection.execute("SET statement_timeout = 0")
             connection.execute(_TAKE_MEMORY)
             build = "SELECT index_space(%s, %s, %s)"
             try:
-                connection.execute(build, (space, embedder, dimensions))
+                _build_alone(connection, space, build, (space, embedder, dimensions))
             except (errors.DiskFull, errors.OutOfMemory):
                 # Several processes build it in shared memory, of which a container may have little; one does not.
                 connection.execute("SET max_parallel_maintenance_workers = 0")
-                connection.execute(build, (space, embedder, dimensions))
+                _build_alone(connection, space, build, (space, embedder, dimensions))
         finally:
-            connection.execute("SELECT pg_advisory_unlock(hashtext(%s))", (lock,))
             connection.execute("RESET maintenance_work_mem")
             connection.execute("RESET max_parallel_maintenance_workers")
             connection.execute(BOUNDED)
+
+
+def _build_alone(connection: Any, space: int, build: str, values: tuple[int, ...]) -> None:
+    """Build an index unless another process does, whose lock only a writer may hold."""
+    with connection.transaction() as transaction:
+        try:
+            connection.execute(f"LOCK TABLE vectors_{space:d} IN SHARE UPDATE EXCLUSIVE MODE NOWAIT")
+        except errors.LockNotAvailable:
+            raise Rollback(transaction) from None
+        connection.execute(build, values)

@@ -1,7 +1,8 @@
 """Connections to one schema: how they are lent, and how they come back after the database was gone.
 
-Writers of one schema take turns behind an advisory lock, so that the numbers of events rise in the order of commits.
-The lock belongs to a transaction: it ends with it, however that ends.
+Writers of one schema take turns behind the lock of a table that only writers may lock, so that the numbers of events
+rise in the order of commits. The lock belongs to a transaction: it ends with it, however that ends. A schema to which
+nobody has added that table yet has a number that everybody can lock instead.
 
 A writer lets the next one go before its own write is on the disk, and is told that it has written only after: so one
 wait for the disk serves all who write at that time. The log of the database is written in order; what follows is never
@@ -119,7 +120,7 @@ class Connections:
         self._options = options(name)
         self._settings = (*settings, f"SET lock_timeout = {max(1, int(patience * 1000))}")
         self._extensions = extensions
-        self._locks = {waits: _lock(schema, waits=waits) for waits in (False, True)}
+        self._locks = _locks(schema, turns=False)
         self.may_write = True
         self.may_take_to_disk = True
         """Elsewhere a writer keeps the others waiting until its write is on the disk."""
@@ -148,6 +149,10 @@ class Connections:
     @property
     def name(self) -> str:
         return f"the store {self.address}"
+
+    def take_turns(self) -> None:
+        """Lock the table that the schema has for it, from now on."""
+        self._locks = _locks(self.schema, turns=True)
 
     def translated(self) -> AbstractContextManager[None]:
         return translated(self.address)
@@ -394,15 +399,22 @@ def options(name: str) -> dict[str, Any]:
     }
 
 
-def _lock(schema: str, *, waits: bool) -> Prepared:
-    """The lock of the writers, and the time when it was got. The commit waits for the disk, or not at all."""
-    at_once = "" if waits else ", set_config('synchronous_commit', 'off', true)"
-    text = f"SELECT {NOW}{at_once} FROM pg_advisory_xact_lock({lock_of(schema)})"  # noqa: S608 (Clew's own)
-    return Prepared(b"clew_lock_and_wait" if waits else b"clew_lock", text)
+def _locks(schema: str, *, turns: bool) -> dict[bool, Prepared]:
+    """The lock of the writers, and the time when it was got. The commit waits for the disk (True), or not at all."""
+    lock = "lock_writers()" if turns else f"pg_advisory_xact_lock({lock_of(schema)})"
+    name = b"clew_turn" if turns else b"clew_lock"
+    at_once = ", set_config('synchronous_commit', 'off', true)"
+    return {
+        waits: Prepared(
+            name + (b"_and_wait" if waits else b""),
+            f"SELECT {NOW}{'' if waits else at_once} FROM {lock}",  # noqa: S608 (Clew's own)
+        )
+        for waits in (False, True)
+    }
 
 
 def lock_of(schema: str) -> int:
-    """The number of the lock that the writers of a schema take."""
+    """The number that the writers of a schema lock where it has no table for it."""
     import hashlib
 
     return int.from_bytes(hashlib.sha256(schema.encode()).digest()[:8], signed=True)

@@ -13,7 +13,7 @@ from clew.store.postgres import inspection
 from clew.store.postgres.compacting import compact
 from clew.store.postgres.connections import MAY_TAKE_TO_DISK, Connection, Connections
 from clew.store.postgres.faults import translated
-from clew.store.postgres.migrations import check_version, found_version, migrate
+from clew.store.postgres.migrations import HAS_TURNS, SCHEMA_VERSION, check_version, found_version, migrate
 from clew.store.postgres.writing import PostgresTransaction, Put
 from clew.store.sql.engine import SqlStore
 from clew.store.sql.records import check_place
@@ -61,8 +61,11 @@ def _prepare(connections: Connections, connection: Connection, *, create: bool) 
             )
         with translated(address):
             migrate(connection.lent, schema)
+        found = SCHEMA_VERSION
     else:
         check_version(found, needs, f"The store {address}")
+    if found >= HAS_TURNS:
+        connections.take_turns()
     row = connection.lent.execute(
         """
         SELECT session_user, has_table_privilege(%(events)s, 'INSERT'), EXISTS (
@@ -145,9 +148,9 @@ class PostgresStore(SqlStore[Connections]):
 
     @contextmanager
     def changing_events(self, connection: Connection) -> Iterator[None]:
+        # Until the transaction ends: what is looked at then is allowed by it too.
         connection.execute("SET LOCAL clew.purging = 'on'")
         yield
-        connection.execute("SET LOCAL clew.purging = 'off'")
 
     def compact(self, *, waits: bool = True) -> None:
         compact(self._connections, self._connections.patience if waits else 0)

@@ -14,7 +14,8 @@ import psycopg
 from psycopg import sql
 
 from clew.errors import StoreError, StoreTooNew
-from clew.store.postgres.connections import NOW, lock_of
+from clew.store.postgres import guards
+from clew.store.postgres.connections import NOW
 
 Database = psycopg.Connection[tuple[Any, ...]]
 
@@ -163,7 +164,11 @@ _SETTINGS = ('CREATE TABLE settings (name text COLLATE "C" PRIMARY KEY, value by
 
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, "records, events, jobs and settings", 1, (*_RECORDS, *_EVENTS, *_JOBS, *_SETTINGS)),
+    # Servers of the version before write as the guards ask, so that they go on.
+    Migration(2, "guards", 1, guards.STATEMENTS),
 )
+HAS_TURNS = 2
+"""From this step on, writers lock a table."""
 
 SCHEMA_VERSION = MIGRATIONS[-1].number
 WORKS_FROM = MIGRATIONS[-2].number if len(MIGRATIONS) > 1 else SCHEMA_VERSION
@@ -231,16 +236,8 @@ def migrate(
             connection.execute(f"SET LOCAL statement_timeout = '{limits.statement:d}s'")
         if owner is not None:
             connection.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(owner)))
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_of(schema),))
+        _make_schema(connection, schema)
         found = taken_steps(connection, schema)
-        look = "SELECT 1 FROM pg_namespace WHERE nspname = %s"
-        if connection.execute(look, (schema,)).fetchone() is None:
-            connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
-        # Only the schema: a table that is missing there may be somebody else's in `public`. A function that keeps this
-        # path looks last for what its caller made for a session: unnamed, that would come first.
-        connection.execute(sql.SQL("SET LOCAL search_path = {}, pg_temp").format(sql.Identifier(schema)))
-        for statement in _VERSIONS if not found else ():
-            connection.execute(statement)
         for migration in migrations:
             if migration.number not in found:
                 for text in migration.statements:
@@ -249,3 +246,26 @@ def migrate(
                 connection.execute(f"INSERT INTO versions VALUES (%s, %s, %s, {NOW})", values)  # noqa: S608
                 taken.append(migration.number)
     return taken
+
+
+def _make_schema(connection: Database, schema: str) -> None:
+    """The schema and its list of steps, which is locked until the transaction ends: only an owner may lock it."""
+    look = "SELECT 1 FROM pg_namespace WHERE nspname = %s"
+    # Only the schema: a table that is missing there may be somebody else's in `public`. A function that keeps this path
+    # looks last for what its caller made for a session: unnamed, that would come first.
+    path = sql.SQL("SET LOCAL search_path = {}, pg_temp").format(sql.Identifier(schema))
+    while True:
+        try:
+            with connection.transaction():
+                if connection.execute(look, (schema,)).fetchone() is None:
+                    connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
+                connection.execute(path)
+                if not taken_steps(connection, schema):
+                    for statement in _VERSIONS:
+                        connection.execute(statement)
+        except (psycopg.errors.UniqueViolation, psycopg.errors.DuplicateSchema, psycopg.errors.DuplicateTable):
+            # Another process made it meanwhile, and was waited for.
+            continue
+        break
+    connection.execute(path)
+    connection.execute("LOCK TABLE versions IN SHARE UPDATE EXCLUSIVE MODE")

@@ -19,15 +19,23 @@ from clew.text.database_address import Address
 Role = Literal["reader", "writer", "owner"]
 ROLES: tuple[Role, ...] = ("reader", "writer", "owner")
 
-_WRITER_MAY = (
-    "INSERT, UPDATE ON {schema}.entries",
-    "INSERT, UPDATE, DELETE ON {schema}.tombstones",
-    # What happened cannot be changed; a purge blanks what was said.
-    "INSERT, UPDATE (reason, before, after) ON {schema}.events",
-    "INSERT, UPDATE ON {schema}.jobs",
-    "INSERT ON {schema}.settings",
-    "INSERT ON {schema}.purged",
-)
+_WRITER_MAY = {
+    "entries": "INSERT, UPDATE (version, data, updated_at)",
+    "tombstones": ("INSERT (collection, id, version, data, deleted_at, actor, reason), UPDATE (data, reason), DELETE"),
+    # What happened cannot be changed; a purge blanks what was said. Servers of the version before ask whether they may
+    # write all columns: the number of an event is looked at by a trigger, which asks what the last one was.
+    "events": "INSERT, UPDATE (reason, before, after)",
+    "events_seq_seq": "SELECT",
+    "jobs": (
+        "INSERT (id, kind, state, done, total, message, cancel_requested, started_at, updated_at, host, boot, pid,"
+        " process_started), UPDATE"
+    ),
+    "settings": "INSERT",
+    # It is locked, and holds nothing.
+    "turn": "UPDATE",
+}
+_NOT_ANY_MORE = ("purged",)
+"""What writers could write to before."""
 _SIGN = """
     CREATE OR REPLACE FUNCTION {schema}.sign() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
@@ -124,15 +132,18 @@ def _give_rights(database: Database, schema: str) -> None:
     for kind, name in owned:
         _run(database, f"ALTER {kind} {{schema}}.{{name}} OWNER TO {{owner}}", name=name, **names)
     functions = database.execute(
-        "SELECT proname FROM pg_proc WHERE pronamespace = %s::regnamespace AND pronargs = 0", (f'"{schema}"',)
+        "SELECT oid::regprocedure::text FROM pg_proc WHERE pronamespace = %s::regnamespace", (f'"{schema}"',)
     ).fetchall()
-    for (name,) in functions:
-        _run(database, "ALTER FUNCTION {schema}.{name}() OWNER TO {owner}", name=name, **names)
+    for (signature,) in functions:
+        # PostgreSQL has quoted the names in it.
+        _run(database, f"ALTER FUNCTION {signature} OWNER TO {{owner}}", **names)
     _run(database, "REVOKE ALL ON SCHEMA {schema} FROM PUBLIC", **names)
     _run(database, "GRANT USAGE ON SCHEMA {schema} TO {reader}", **names)
     _run(database, "GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {reader}", **names)
-    for right in _WRITER_MAY:
-        _run(database, f"GRANT {right} TO {{writer}}", **names)
+    for table in (*_WRITER_MAY, *_NOT_ANY_MORE):
+        _run(database, "REVOKE ALL ON {schema}.{table} FROM {writer}", table=table, **names)
+    for table, rights in _WRITER_MAY.items():
+        _run(database, f"GRANT {rights} ON {{schema}}.{{table}} TO {{writer}}", table=table, **names)
 
 
 def _names(schema: str) -> dict[str, str]:
