@@ -79,7 +79,7 @@ def spoken_to(lines: Iterable[str]) -> Iterator[str]:
     """The addresses of other machines, and name servers, in what strace wrote."""
     for line in lines:
         for port, four, six in _ADDRESS.findall(line):
-            address = ipaddress.ip_address(four or six)
+            address = ipaddress.ip_address((four or six).removeprefix("::ffff:"))
             if port == "53":
                 yield f"a look-up at {address}"
             elif not address.is_loopback and port != "0":
