@@ -147,7 +147,7 @@ class World:
             allowed = {each for each in self._allowed if fnmatch.fnmatch(str(path), each)}
             self._written |= allowed
             if not allowed:
-                self.faults.append(f"{after}: {path} was written")
+                self.faults.append(f"{after}: {path} was written, which docs/privacy.md does not list")
         self._known = files
         if self._watch is not None:
             self.faults += [f"{after}: {said}" for said in self._watch.seen()]
