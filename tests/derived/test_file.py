@@ -97,7 +97,7 @@ def test_an_earlier_version_that_can_be_upgraded_keeps_what_it_holds(tmp_path: P
         return True
 
     newer = SCHEMA._replace(
-        version=4, statements=(*SCHEMA.statements, "CREATE TABLE authors (name TEXT)"), upgrade=upgrade
+        version=4, statements=(*SCHEMA.statements, "CREATE TABLE authors (name TEXT NOT NULL)"), upgrade=upgrade
     )
     for _ in range(2):
         with closing(DerivedFile(tmp_path / "notes.db", newer)) as again:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from clew.derived.file import DerivedFile, Schema
+from clew.derived.sealed import checksum
 from clew.formats.code.outline import OUTLINE_VERSION, Outline, Symbol
 from clew.store.sqlite.connections import Connection
 
@@ -19,26 +20,34 @@ STUBS = (".pyi", ".d.ts", ".d.mts", ".d.cts")
 _STATEMENTS = (
     """CREATE TABLE files (
         number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mtime_ns TEXT NOT NULL,
-        content_hash TEXT NOT NULL, package TEXT NOT NULL
+        content_hash TEXT NOT NULL, package TEXT NOT NULL, checked INTEGER NOT NULL
     )""",
     "CREATE INDEX files_by_package ON files (package) WHERE package != ''",
     """CREATE TABLE symbols (
         file INTEGER NOT NULL, place INTEGER NOT NULL, qualname TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL,
         line INTEGER NOT NULL, end_line INTEGER NOT NULL, is_test INTEGER NOT NULL, parent INTEGER NOT NULL,
-        head TEXT NOT NULL, PRIMARY KEY (file, place)
+        head TEXT NOT NULL, checked INTEGER NOT NULL, PRIMARY KEY (file, place)
     ) WITHOUT ROWID""",
     "CREATE INDEX symbols_by_name ON symbols (name)",
     "CREATE INDEX symbols_by_qualname ON symbols (qualname)",
     """CREATE TABLE imports (
-        file INTEGER NOT NULL, line INTEGER NOT NULL, module TEXT NOT NULL, name TEXT NOT NULL, whole TEXT NOT NULL
+        file INTEGER NOT NULL, line INTEGER NOT NULL, module TEXT NOT NULL, name TEXT NOT NULL, whole TEXT NOT NULL,
+        checked INTEGER NOT NULL
     )""",
     "CREATE INDEX imports_of_file ON imports (file)",
     "CREATE INDEX imports_by_module ON imports (module, name)",
     "CREATE INDEX imports_by_whole ON imports (whole)",
     "CREATE TABLE marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
 )
-SCHEMA = Schema("The outlines of source files", OUTLINE_VERSION, _STATEMENTS, "the files are read again")
-_SYMBOL = "qualname, name, kind, line, end_line, is_test, parent, head, files.path, place"
+"""`checked` is the checksum of a row, with the path of its file in place of the number."""
+_LAYOUT = 2
+"""Changes when a table does."""
+SCHEMA = Schema(
+    "The outlines of source files", OUTLINE_VERSION * 100 + _LAYOUT, _STATEMENTS, "the files are read again"
+)
+_FILE = "path, size, mtime_ns, content_hash, package, checked"
+_SYMBOL = "qualname, name, kind, line, end_line, is_test, parent, head, files.path, place, symbols.checked"
+_IMPORT = "files.path, line, module, name, imports.checked"
 _FROM = "FROM symbols JOIN files ON files.number = symbols.file"
 
 
@@ -75,7 +84,7 @@ class CodeFile:
     @property
     def opening(self) -> object:
         """Another one whenever the file was made anew."""
-        self._file.follow()
+        self._file.keep_up()
         return self._file.opening
 
     def put(self, read: Sequence[tuple[SourceFile, Outline]], gone: Iterable[str] = ()) -> None:
@@ -87,24 +96,30 @@ class CodeFile:
             for file, outline in read:
                 values = (file.path, file.size, str(file.mtime_ns), file.content_hash, outline.package)
                 number = connection.execute(
-                    "INSERT INTO files (path, size, mtime_ns, content_hash, package) VALUES (?, ?, ?, ?, ?)", values
+                    f"INSERT INTO files ({_FILE}) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608 - names of columns
+                    (*values, checksum(*values)),
                 ).lastrowid
                 connection.executemany(
-                    "INSERT INTO symbols VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    [(number, place, *msgspec.structs.astuple(symbol)) for place, symbol in enumerate(outline.symbols)],
+                    "INSERT INTO symbols VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    [
+                        (number, place, *own, checksum(*own, file.path, place))
+                        for place, symbol in enumerate(outline.symbols)
+                        for own in (_columns(symbol),)
+                    ],
                 )
                 connection.executemany(
-                    "INSERT INTO imports VALUES (?, ?, ?, ?, ?)",
+                    "INSERT INTO imports VALUES (?, ?, ?, ?, ?, ?)",
                     [
-                        (number, each.line, each.module, each.name, _whole(each.module, each.name))
+                        (number, *own, _whole(each.module, each.name), checksum(file.path, *own))
                         for each in outline.imports
+                        for own in ((each.line, each.module, each.name),)
                     ],
                 )
 
     def files(self) -> list[SourceFile]:
         with self._file.reading_latest() as connection:
-            rows = connection.execute("SELECT path, size, mtime_ns, content_hash FROM files").fetchall()
-        return [SourceFile(path, size, int(mtime), digest) for path, size, mtime, digest in rows]
+            rows = self._file.checked(connection.execute(f"SELECT {_FILE} FROM files"))  # noqa: S608
+            return [SourceFile(path, size, int(mtime), digest) for path, size, mtime, digest, _ in rows]
 
     def has(self, paths: Iterable[str]) -> set[str]:
         """Those of the paths that are source files."""
@@ -150,13 +165,13 @@ class CodeFile:
         """Counts the writes."""
         with self._file.reading_latest() as connection:
             row = connection.execute("SELECT value FROM marks WHERE name = 'writes'").fetchone()
-        return int(row[0]) if row else 0
+            return int(row[0]) if row else 0
 
     def mark(self, name: str) -> int:
         """The number noted under a name; 0 if there is none."""
         with self._file.reading_latest() as connection:
             row = connection.execute("SELECT value FROM marks WHERE name = ?", (f"of {name}",)).fetchone()
-        return int(row[0]) if row else 0
+            return int(row[0]) if row else 0
 
     def set_mark(self, name: str, value: int) -> None:
         with self._file.writing_latest() as connection:
@@ -209,12 +224,13 @@ class CodeFile:
     def _symbols(self, where: str, *values: object) -> list[FiledSymbol]:
         with self._file.reading_latest() as connection:
             rows = connection.execute(f"SELECT {_SYMBOL} {_FROM} WHERE {where}", values).fetchall()
-        return [_symbol(row) for row in rows]
+            return [_symbol(row) for row in self._file.checked(rows)]
 
     def _imports(self, where: str, *values: object) -> list[FiledImport]:
-        query = "SELECT files.path, line, module, name FROM imports JOIN files ON files.number = imports.file WHERE "
+        query = f"SELECT {_IMPORT} FROM imports JOIN files ON files.number = imports.file WHERE {where}"  # noqa: S608
         with self._file.reading_latest() as connection:
-            return [FiledImport(*row) for row in connection.execute(query + where, values).fetchall()]
+            rows = connection.execute(query, values).fetchall()
+            return [FiledImport(*row) for row in self._file.checked(rows)]
 
 
 def _forget(connection: Connection, path: str) -> None:
@@ -227,6 +243,11 @@ def _forget(connection: Connection, path: str) -> None:
 def _whole(module: str, name: str) -> str:
     joint = "/" if module.startswith("/") else "."
     return f"{module.rstrip('/')}{joint}{name}" if name else module
+
+
+def _columns(symbol: Symbol) -> tuple[object, ...]:
+    """As SQLite gives them back: it has no truth values."""
+    return tuple(int(value) if isinstance(value, bool) else value for value in msgspec.structs.astuple(symbol))
 
 
 def _symbol(row: Sequence[Any]) -> FiledSymbol:

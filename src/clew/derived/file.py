@@ -7,19 +7,23 @@ half.
 
 import logging
 import os
-import re
 import sqlite3
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from clew.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull
+import msgspec
+
+from clew.derived.sealed import checksum
+from clew.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
 from clew.store.sqlite.compacting import compact
 from clew.store.sqlite.connections import Connection, Connections
-from clew.store.sqlite.faults import fault, protected, translated
+from clew.store.sqlite.faults import damaged, fault, protected, translated
+from clew.store.sqlite.guard import foreign_objects, guard, missing_objects, unsound
 
 PATIENCE_SECONDS = 10.0
 _PAUSE = 0.005
@@ -29,7 +33,11 @@ _ROOM = 2
 """How many times what a file holds has to be free on the disk where it is written anew: SQLite puts all of it into a
 temporary file, and into the log."""
 _DAMAGED = "was damaged"
-_TABLE = re.compile(r"\s*CREATE (?:VIRTUAL )?TABLE (\w+)")
+_OTHER_TABLES = "was made by another version of Clew, or by somebody else"
+
+_UNDECODABLE = (UnicodeDecodeError, msgspec.MsgspecError, zlib.error)
+_BY_VALUES = (*_UNDECODABLE, ValueError, TypeError, LookupError, ArithmeticError, AttributeError)
+"""What a block raises that meets values which were never written."""
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +55,8 @@ class Schema(NamedTuple):
     """What becomes of one that was replaced, as the end of a sentence."""
     page_size: int = 4096
     """Bytes. Small pages leave less room unused behind values of a few kilobytes; large ones are fewer to look at."""
+    extra: tuple[str, ...] = ()
+    """What makes the tables that a file may have beside those."""
     upgrade: Callable[[Connection], bool] = lambda connection: False
     """Brings the tables of an earlier version up to this one; False where that is not worth it."""
 
@@ -56,9 +66,16 @@ class Schema(NamedTuple):
         connection.execute(f"PRAGMA user_version = {self.version:d}")
 
     def is_whole(self, connection: Connection) -> bool:
-        """Whether the tables are those of this version, all of them."""
-        own = {found[1] for statement in self.statements if (found := _TABLE.match(statement))}
-        return _version(connection) == self.version and own <= _tables(connection)
+        """Whether the file is of this version and has what Clew makes."""
+        return _version(connection) == self.version and self.is_own(connection)
+
+    # Implements: REQ-d00646-A
+    def is_own(self, connection: Connection) -> bool:
+        """Whether the tables, indexes, views and triggers are those that Clew makes, all of them and no others."""
+        return not (
+            foreign_objects(connection, (*self.statements, *self.extra))
+            or missing_objects(connection, self.statements, ("table", "view", "index", "trigger"))
+        )
 
 
 class DerivedFile:
@@ -71,6 +88,8 @@ class DerivedFile:
         self._opening = threading.Lock()
         self.notes: tuple[str, ...] = ()
         """What happened to the file when it was opened."""
+        self._met: Connections | None = None
+        """The opening in which damage was met."""
         self._connections = self._open()
 
     @property
@@ -83,8 +102,30 @@ class DerivedFile:
         """Another one whenever the file was opened anew."""
         return self._connections
 
+    @property
+    def met_damage(self) -> bool:
+        """Whether damage was met since the file was opened."""
+        return self._met is self._connections
+
     def close(self) -> None:
         self._connections.close()
+
+    def keep_up(self) -> None:
+        """Open the file that is there now. One in which damage was met is thrown away first."""
+        if self.met_damage:
+            self.renew_damaged()
+        self.follow()
+
+    def renew_damaged(self) -> None:
+        """Begin with an empty file in place of one in which damage was met. Of all who met it, the first does that."""
+        with self._opening:
+            if self._met is not self._connections or self._connections.is_closed:
+                return
+            self._connections.close()
+            if not self._connections.is_replaced:
+                throw_away(self.path)
+            self._connections = self._open()
+            self.notes = self.notes or (self._note(_DAMAGED),)
 
     def follow(self) -> bool:
         """Open the file that is there now, where it was deleted or made anew since it was opened; whether it was."""
@@ -105,7 +146,7 @@ class DerivedFile:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """One state of the file for a whole block, whatever others write meanwhile."""
-        with self._connections.reading() as connection, self._translated():
+        with self._noticing(), self._connections.reading() as connection, self._translated():
             connection.execute("BEGIN")
             try:
                 yield connection
@@ -115,20 +156,20 @@ class DerivedFile:
     @contextmanager
     def writing(self, *, durable: bool = False) -> Iterator[Connection]:
         """A transaction. What is written without `durable` may be lost with the machine's power, never by half."""
-        with self._connections.writing(durable=durable) as connection, self._translated():
+        with self._noticing(), self._connections.writing(durable=durable) as connection, self._translated():
             yield connection
 
     @contextmanager
     def reading_latest(self) -> Iterator[Connection]:
-        """One state of the file that is there now, also where another process made it anew."""
-        self.follow()
+        """One state of the file that is there now, also where another process made it anew, or where it was damaged."""
+        self.keep_up()
         with self.reading() as connection:
             yield connection
 
     @contextmanager
     def writing_latest(self) -> Iterator[Connection]:
         """A transaction on the file that is there now."""
-        self.follow()
+        self.keep_up()
         with self.writing() as connection:
             yield connection
 
@@ -181,16 +222,69 @@ class DerivedFile:
 
         return bool((_pages(connection) - free) * size * _ROOM <= disk_usage(self.path.parent).free)
 
+    # Implements: REQ-d00645-B
+    def checked(self, rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """Rows without their last value, which is the checksum of the others. StoreCorrupt where one does not match."""
+        found = []
+        for *values, expected in rows:
+            if checksum(*values) != expected:
+                raise damaged(self.path, "a row is not the one that was written")
+            found.append(tuple(values))
+        return found
+
     @contextmanager
     def unbound(self) -> Iterator[Connection]:
         """A connection outside of any transaction, for what SQLite does only there."""
-        with self._connections.reading() as connection, self._translated():
+        with self._noticing(), self._connections.reading() as connection, self._translated():
             yield connection
 
     # Implements: REQ-o00010-C
     def _translated(self) -> AbstractContextManager[None]:
         """The file was opened with all its tables, so a statement that does not fit them has met damage."""
         return translated(self.path, tables_known=True)
+
+    # Implements: REQ-d00645-C
+    @contextmanager
+    def _noticing(self) -> Iterator[None]:
+        """Note damage, so that the file is made anew before it is asked again. A value that cannot be decoded is damage
+        like any other."""
+        connections = self._connections
+        try:
+            yield
+        except StoreCorrupt as error:
+            if error.data.get("path") != str(self.path):
+                # The block may also have asked another file.
+                raise
+            self._met = connections
+            raise self._as_derived(error) from error
+        except StoreReadOnly as error:
+            # SQLite says the same of a header in which the number of the format changed.
+            if not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)):
+                raise
+            self._met = connections
+            raise self._as_derived(damaged(self.path, error.message)) from error
+        except _BY_VALUES as error:
+            # It may also be a fault in Clew, which has to be seen as one.
+            if not isinstance(error, _UNDECODABLE) and self._is_sound():
+                raise
+            self._met = connections
+            raise self._as_derived(damaged(self.path, f"{type(error).__name__}: {error}")) from error
+
+    def _is_sound(self) -> bool:
+        """Whether a look through all of the file finds nothing wrong."""
+        try:
+            with self._connections.reading() as connection:
+                return unsound(connection) is None
+        except StoreCorrupt:
+            return False
+
+    def _as_derived(self, error: StoreCorrupt) -> StoreCorrupt:
+        """The error with `derived` beside the path: a call that met it can be repeated."""
+        hint = f"Nothing that you wrote is in it. Ask again: it is made anew, and {self._schema.remedy}."
+        return StoreCorrupt(error.message, hint=hint, data={**error.data, "derived": True})
+
+    def _note(self, cause: str) -> str:
+        return f"{self._schema.name} {cause}; {self._schema.remedy}."
 
     def _open(self) -> Connections:
         self.notes = ()
@@ -203,7 +297,7 @@ class DerivedFile:
         except StoreCorrupt:
             cause = _DAMAGED
         throw_away(self.path)
-        self.notes = (f"{self._schema.name} {cause}; {self._schema.remedy}.",)
+        self.notes = (self._note(cause),)
         return self._ready()
 
     def _flaw(self, connections: Connections) -> str | None:
@@ -214,8 +308,13 @@ class DerivedFile:
                     return None
             with connections.writing() as connection, self._translated():
                 # Another process may have been faster.
-                if not self._schema.is_whole(connection) and not self._schema.upgrade(connection):
-                    return "was made by another version of Clew"
+                if not self._schema.is_whole(connection):
+                    if _version(connection) == self._schema.version:
+                        return _OTHER_TABLES
+                    if not self._schema.upgrade(connection):
+                        return "was made by another version of Clew"
+                    if not self._schema.is_own(connection):
+                        return _OTHER_TABLES
                 connection.execute(f"PRAGMA user_version = {self._schema.version:d}")
             self._change_pages(connections)
         except StoreCorrupt:
@@ -267,10 +366,10 @@ class DerivedFile:
                     # Only before the first table, and before the log.
                     connection.execute(f"PRAGMA page_size = {self._schema.page_size:d}")
                     connection.execute("PRAGMA journal_mode = WAL")
-                is_empty = not _tables(connection)
+                is_empty = _is_empty(connection)
             if is_empty:
-                with connections.writing(durable=False) as connection:
-                    if not _tables(connection):
+                with connections.writing(durable=False) as connection, self._translated():
+                    if _is_empty(connection):
                         self._schema.create(connection)
         except StoreBusy:
             if give_up:
@@ -282,6 +381,7 @@ class DerivedFile:
 def in_memory(statements: Iterable[str]) -> Connection:
     """Tables that are gone with the connection. One thread at a time may use it."""
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, factory=Connection)
+    guard(connection)
     for statement in statements:
         connection.execute(statement)
     return connection
@@ -316,6 +416,5 @@ def _version(connection: Connection) -> int:
     return int(version)
 
 
-def _tables(connection: Connection) -> set[str]:
-    own = "type = 'table' AND name NOT LIKE 'sqlite_%'"
-    return {name for (name,) in connection.execute(f"SELECT name FROM sqlite_master WHERE {own}")}  # noqa: S608
+def _is_empty(connection: Connection) -> bool:
+    return connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from clew.derived.file import DerivedFile, Schema
+from clew.derived.sealed import checksum, sealed, unsealed
 from clew.store.sqlite.connections import Connection
 from clew.text.hashing import content_hash
 from clew.workspace.git.history import CommitRecord, PathChange
@@ -34,20 +35,21 @@ _STATEMENTS = (
     "CREATE TABLE marks (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     """CREATE TABLE commits (
         number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, is_read INTEGER NOT NULL DEFAULT 0, time INTEGER,
-        author TEXT, email TEXT, message TEXT, parents TEXT
+        author TEXT, email TEXT, message TEXT, parents TEXT, checked INTEGER
     )""",
     "CREATE INDEX unread_commits ON commits (number) WHERE is_read = 0",
     "CREATE TABLE paths (number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE)",
     """CREATE TABLE changes (
         path INTEGER NOT NULL, commit_number INTEGER NOT NULL, status TEXT NOT NULL, old INTEGER,
-        PRIMARY KEY (path, commit_number)
+        checked INTEGER NOT NULL, PRIMARY KEY (path, commit_number)
     ) WITHOUT ROWID""",
     "CREATE INDEX changes_by_commit ON changes (commit_number)",
     "CREATE INDEX changes_by_old_name ON changes (old) WHERE old IS NOT NULL",
     "CREATE TABLE kept (key TEXT PRIMARY KEY, made INTEGER NOT NULL, value BLOB NOT NULL) WITHOUT ROWID",
 )
-SCHEMA = Schema("The history of the files", 1, _STATEMENTS, "it is read again")
-_COMMIT = "number, id, time, author, email, message, parents"
+"""`checked` is the checksum of what a row says, with ids and paths in the place of numbers."""
+SCHEMA = Schema("The history of the files", 2, _STATEMENTS, "it is read again")
+_COMMIT = "commits.number, id, time, author, email, message, parents, commits.checked"
 
 
 class Commit(msgspec.Struct, frozen=True):
@@ -146,22 +148,24 @@ class History:
             connection.executemany("INSERT OR IGNORE INTO paths (path) VALUES (?)", [(name,) for name in sorted(names)])
             paths = _numbers(connection, "SELECT path, number FROM paths WHERE path IN ({})", names)
             commits = _numbers(connection, "SELECT id, number FROM commits WHERE id IN ({})", asked)
-            update = "UPDATE commits SET is_read=1, time=?, author=?, email=?, message=?, parents=? WHERE id=?"
+            update = (
+                "UPDATE commits SET is_read=1, time=?, author=?, email=?, message=?, parents=?, checked=? WHERE id=?"
+            )
             connection.executemany(update, [_row(each) for each in records])
             connection.executemany(
-                "INSERT OR REPLACE INTO changes VALUES (?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO changes VALUES (?, ?, ?, ?, ?)",
                 [
-                    (paths[change.path], commits[each.id], change.status, paths[change.old] if change.old else None)
+                    (
+                        *(paths[change.path], commits[each.id], change.status),
+                        *(paths[change.old] if change.old else None, _checksum(each.id, change)),
+                    )
                     for each in records
                     if each.id in commits
                     for change in each.changes
                 ],
             )
             missing = set(asked) - {each.id for each in records}
-            connection.executemany(
-                "UPDATE commits SET is_read=1, time=0, author='', email='', message='', parents='' WHERE id=?",
-                [(id,) for id in missing],
-            )
+            connection.executemany(update, [_row(CommitRecord(id, (), 0, "", "", "")) for id in sorted(missing)])
 
     # Asking it
 
@@ -183,7 +187,7 @@ class History:
     def of_path(self, path: str, limit: int = 100) -> list[Touch]:
         """The commits that touched a file, newest first, also under the names that it had before."""
         with self._file.reading_latest() as connection:
-            return list(_touches(connection, path, limit))
+            return list(self._touches(connection, path, limit))
 
     def renamed_to(self, path: str) -> Touch | None:
         """The last commit that gave a file of this name another one."""
@@ -194,13 +198,13 @@ class History:
             """
         with self._file.reading_latest() as connection:
             row = connection.execute(query, (path,)).fetchone()
-            found = _named(connection, row[0], row[1] + 1, 1) if row else []
+            found = self._named(connection, row[0], row[1] + 1, 1) if row else []
         return found[0] if found else None
 
     def changed_since(self, path: str, number: int) -> list[Touch]:
         """The commits behind a commit's number that touched the file, oldest first."""
         with self._file.reading_latest() as connection:
-            found = [touch for touch in _named(connection, path, 1 << 62, 500) if touch.commit.number > number]
+            found = [touch for touch in self._named(connection, path, 1 << 62, 500) if touch.commit.number > number]
         return found[::-1]
 
     def commits(self, ids: Iterable[str]) -> dict[str, Commit]:
@@ -210,18 +214,18 @@ class History:
             for chunk in _chunks(list(dict.fromkeys(ids))):
                 marks = ", ".join("?" * len(chunk))
                 query = f"SELECT {_COMMIT} FROM commits WHERE is_read = 1 AND id IN ({marks})"  # noqa: S608
-                found.update((row[1], _commit(row)) for row in connection.execute(query, chunk))
+                found.update((row[1], self._commit(row)) for row in connection.execute(query, chunk))
         return found
 
     def touched_by(self, id: str) -> list[PathChange]:
         query = """
-            SELECT changes.status, paths.path, earlier.path FROM commits
+            SELECT changes.status, paths.path, earlier.path, changes.checked FROM commits
             JOIN changes ON changes.commit_number = commits.number JOIN paths ON paths.number = changes.path
             LEFT JOIN paths AS earlier ON earlier.number = changes.old
             WHERE commits.id = ? ORDER BY paths.path
             """
         with self._file.reading_latest() as connection:
-            return [PathChange(*row) for row in connection.execute(query, (id,))]
+            return [self._change(id, *row) for row in connection.execute(query, (id,))]
 
     def naming(self, text: str, limit: int) -> list[Commit]:
         """The newest commits whose message holds a text."""
@@ -229,12 +233,12 @@ class History:
             SELECT {_COMMIT} FROM commits WHERE is_read = 1 AND instr(message, ?) ORDER BY number DESC LIMIT ?
             """  # noqa: S608
         with self._file.reading_latest() as connection:
-            return [_commit(row) for row in connection.execute(query, (text, limit))]
+            return [self._commit(row) for row in connection.execute(query, (text, limit))]
 
     def latest(self, limit: int) -> list[Commit]:
         query = f"SELECT {_COMMIT} FROM commits WHERE is_read = 1 ORDER BY number DESC LIMIT ?"  # noqa: S608
         with self._file.reading_latest() as connection:
-            return [_commit(row) for row in connection.execute(query, (limit,))]
+            return [self._commit(row) for row in connection.execute(query, (limit,))]
 
     def latest_here(self, limit: int) -> list[Commit]:
         """The newest commits that touched a file of the project, which may be one folder of its repository."""
@@ -244,7 +248,7 @@ class History:
             ORDER BY number DESC LIMIT ?
             """  # noqa: S608
         with self._file.reading_latest() as connection:
-            return [_commit(row) for row in connection.execute(query, (limit,))]
+            return [self._commit(row) for row in connection.execute(query, (limit,))]
 
     def busiest(self, commits: int, limit: int) -> list[tuple[str, int]]:
         """The paths that the newest commits touched most often, each with how many of them did. A commit that touches
@@ -267,24 +271,67 @@ class History:
         query = f"SELECT {_COMMIT} FROM commits WHERE is_read = 1 AND time <= ? ORDER BY number DESC LIMIT 1"  # noqa: S608
         with self._file.reading_latest() as connection:
             row = connection.execute(query, (moment,)).fetchone()
-        return _commit(row) if row else None
+            return self._commit(row) if row else None
 
     # What git was asked before
 
     def kept(self, type_: type[T], *about: str) -> T | None:
-        """What was kept under these words."""
+        """What was kept under these words; None as well where it is damaged."""
         with self._file.reading_latest() as connection:
             row = connection.execute("SELECT value FROM kept WHERE key = ?", (_key(about),)).fetchone()
-        return msgspec.msgpack.decode(row[0], type=type_) if row else None
+        value = unsealed(row[0], _key(about)) if row else None
+        return msgspec.msgpack.decode(value, type=type_) if value is not None else None
 
     def keep(self, value: object, *about: str) -> None:
         with self._file.writing_latest() as connection:
-            row = (_key(about), time.time_ns(), msgspec.msgpack.encode(value))
+            key = _key(about)
+            row = (key, time.time_ns(), sealed(msgspec.msgpack.encode(value), key))
             connection.execute("INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", row)
             (count,) = connection.execute("SELECT count(*) FROM kept").fetchone()
             if count > _MOST_KEPT:
                 oldest = "SELECT key FROM kept ORDER BY made LIMIT ?"
                 connection.execute(f"DELETE FROM kept WHERE key IN ({oldest})", (count // 2,))  # noqa: S608
+
+    # Reading rows
+
+    def _touches(self, connection: Connection, path: str, limit: int) -> Iterator[Touch]:
+        before, left = 1 << 62, limit
+        for _ in range(_MOST_NAMES):
+            renamed = None
+            for touch in self._named(connection, path, before, left):
+                left -= 1
+                yield touch
+                if touch.old is not None and touch.status in "RC":
+                    renamed = touch
+                    break
+            if renamed is None or renamed.old is None or left <= 0:
+                return
+            path, before = renamed.old, renamed.commit.number
+
+    def _named(self, connection: Connection, path: str, before: int, limit: int) -> list[Touch]:
+        """The commits that touched a path, under this name, before a commit's number; newest first."""
+        query = f"""
+            SELECT {_COMMIT}, changes.status, paths.path, earlier.path, changes.checked
+            FROM paths JOIN changes ON changes.path = paths.number
+            JOIN commits ON commits.number = changes.commit_number
+            LEFT JOIN paths AS earlier ON earlier.number = changes.old
+            WHERE paths.path = ? AND changes.commit_number < ? ORDER BY changes.commit_number DESC LIMIT ?
+            """  # noqa: S608
+        rows = connection.execute(query, (path, before, limit)).fetchall()
+        found = []
+        for row in rows:
+            change = self._change(row[1], *row[8:])
+            found.append(Touch(self._commit(row[:8]), change.status, change.path, change.old))
+        return found
+
+    def _commit(self, row: Sequence[Any]) -> Commit:
+        number, *said = row
+        ((id, at, author, email, message, parents),) = self._file.checked([tuple(said)])
+        return Commit(number, id, at, author, email, message, tuple(parents.split()))
+
+    def _change(self, id: str, status: str, path: str, old: str | None, expected: int) -> PathChange:
+        self._file.checked([(id, status, path, old, expected)])
+        return PathChange(status, path, old)
 
 
 def _settle(connection: Connection, numbers: dict[str, int]) -> None:
@@ -296,41 +343,14 @@ def _settle(connection: Connection, numbers: dict[str, int]) -> None:
             connection.execute("UPDATE commits SET number = ? WHERE number = ?", (numbers[id], before))
 
 
-def _touches(connection: Connection, path: str, limit: int) -> Iterator[Touch]:
-    before, left = 1 << 62, limit
-    for _ in range(_MOST_NAMES):
-        renamed = None
-        for touch in _named(connection, path, before, left):
-            left -= 1
-            yield touch
-            if touch.old is not None and touch.status in "RC":
-                renamed = touch
-                break
-        if renamed is None or renamed.old is None or left <= 0:
-            return
-        path, before = renamed.old, renamed.commit.number
-
-
-def _named(connection: Connection, path: str, before: int, limit: int) -> list[Touch]:
-    """The commits that touched a path, under this name, before a commit's number; newest first."""
-    query = """
-        SELECT commits.number, id, time, author, email, message, parents, changes.status, paths.path, earlier.path
-        FROM paths JOIN changes ON changes.path = paths.number JOIN commits ON commits.number = changes.commit_number
-        LEFT JOIN paths AS earlier ON earlier.number = changes.old
-        WHERE paths.path = ? AND changes.commit_number < ? ORDER BY changes.commit_number DESC LIMIT ?
-        """
-    rows = connection.execute(query, (path, before, limit)).fetchall()
-    return [Touch(_commit(row[:7]), row[7], row[8], row[9]) for row in rows]
-
-
-def _commit(row: Sequence[Any]) -> Commit:
-    number, id, at, author, email, message, parents = row
-    return Commit(number, id, at, author, email, message, tuple(parents.split()))
-
-
 def _row(record: CommitRecord) -> tuple[object, ...]:
     parents = " ".join(record.parents)
-    return record.time, record.author, record.email, record.message, parents, record.id
+    said = record.time, record.author, record.email, record.message, parents
+    return *said, checksum(record.id, *said), record.id
+
+
+def _checksum(id: str, change: PathChange) -> int:
+    return checksum(id, change.status, change.path, change.old or None)
 
 
 def _numbers(connection: Connection, query: str, names: Iterable[str]) -> dict[str, int]:

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from clew.derived.file import DerivedFile, Schema
+from clew.derived.sealed import sealed, unsealed
 from clew.store.sqlite.connections import Connection
 
 FILE = "parsed.db"
@@ -21,10 +22,10 @@ CREATE TABLE files (
     PRIMARY KEY (reader, path)
 )
 """
-"""`path` holds bytes because the name of a file need not be UTF-8, `mtime_ns` text because a time after the year 2262
-does not fit 64 bits."""
+"""`payload` is sealed with all other columns. `path` holds bytes because the name of a file need not be UTF-8,
+`mtime_ns` text because a time after the year 2262 does not fit 64 bits."""
 
-SCHEMA = Schema("The cache of parsed files", 1, (_TABLE,), "the files are read again")
+SCHEMA = Schema("The cache of parsed files", 2, (_TABLE,), "the files are read again")
 
 
 class CachedFile(msgspec.Struct, frozen=True):
@@ -49,31 +50,39 @@ class ParseCache:
         self._file.close()
 
     def files(self, reader: str) -> dict[str, CachedFile]:
-        """Every cached file of a reader, by path."""
-        query = "SELECT path, size, mtime_ns, content_hash, payload FROM files WHERE reader = ?"
+        """Every cached file of a reader, by path. A row in which anything was changed is left out."""
+        # As bytes: a text that is not UTF-8 would end the reading of all rows.
+        query = """
+            SELECT path, size, CAST(mtime_ns AS BLOB), CAST(content_hash AS BLOB), payload FROM files WHERE reader = ?
+            """
         with self._file.reading_latest() as connection:
             rows = connection.execute(query, (reader,)).fetchall()
-        found = (
-            CachedFile(_decoded(path), reader, size, int(mtime_ns), content_hash, payload)
-            for path, size, mtime_ns, content_hash, payload in rows
-        )
-        return {file.path: file for file in found}
+        found: dict[str, CachedFile] = {}
+        for path, size, mtime_ns, content_hash, value in rows:
+            payload = unsealed(value, reader, path, size, mtime_ns, content_hash)
+            if payload is not None:
+                name = _decoded(path)
+                found[name] = CachedFile(name, reader, size, int(mtime_ns), content_hash.decode(), payload)
+        return found
 
     def put(
         self, files: Iterable[CachedFile], *, forget: Iterable[tuple[str, str]] = (), only: Sequence[str] | None = None
     ) -> None:
         """Write entries and forget those of the given (reader, path) pairs, in one transaction. With `only`, entries of
         every other reader are forgotten as well: records of an earlier version are never read."""
-        rows = [
-            (file.reader, _encoded(file.path), file.size, str(file.mtime_ns), file.content_hash, file.payload)
-            for file in files
-        ]
+        rows = [_row(file) for file in files]
         gone = [(reader, _encoded(path)) for reader, path in forget]
         with self._file.writing_latest() as connection:
             connection.executemany("DELETE FROM files WHERE reader = ? AND path = ?", gone)
             connection.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)", rows)
             if only is not None:
                 _keep_only(connection, only)
+
+
+def _row(file: CachedFile) -> tuple[object, ...]:
+    path, mtime_ns = _encoded(file.path), str(file.mtime_ns)
+    payload = sealed(file.payload, file.reader, path, file.size, mtime_ns.encode(), file.content_hash.encode())
+    return file.reader, path, file.size, mtime_ns, file.content_hash, payload
 
 
 def _keep_only(connection: Connection, readers: Sequence[str]) -> None:

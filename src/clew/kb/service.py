@@ -132,6 +132,11 @@ class KnowledgeBase:
         """Whether somebody has read the documents before, in this process or another."""
         return self._path.exists()
 
+    @property
+    def missing_notes(self) -> tuple[str, ...]:
+        """Why documents are missing that were read before; nothing once they are read again."""
+        return self.library.notes if self.was_read and self._is_empty() else ()
+
     def boundary(self, asked: ScopeRequest | None = None) -> Boundary:
         """What may be seen here; with a request, what may be seen by who makes it."""
         return boundary_of(self._settings, asked)

@@ -268,17 +268,28 @@ def _performed(request: Operation, call: Call, *, bounded: bool) -> Any:
 
     if call.project is not None:
         call.project.context.damage.clear()
-    try:
-        return _tried(request, call, shaped, bounded=bounded)
-    except StoreCorrupt as error:
-        # Nothing is held here: others go on reading while the index is filled again.
-        is_mended = call.project is not None and call.project.context.renewed_after(error)
-        if not is_mended:
-            raise
-        if about.writes:
-            # What a call has written already, it would write twice.
-            raise StoreCorrupt(error.message, hint=_MADE_ANEW, data=error.data) from error
+    for _ in range(_MENDED):
+        try:
+            return _tried(request, call, shaped, bounded=bounded)
+        except StoreCorrupt as error:
+            if not _is_mended(call, error):
+                raise
+            if about.writes:
+                # What a call has written already, it would write twice.
+                raise StoreCorrupt(error.message, hint=_MADE_ANEW, data=error.data) from error
     return _tried(request, call, shaped, bounded=bounded)
+
+
+_MENDED = 4
+"""How many damaged files a call has made anew: more than it reads."""
+
+
+# Implements: REQ-d00645-C
+def _is_mended(call: Call, error: StoreCorrupt) -> bool:
+    """Whether the damaged file is made anew when it is asked next."""
+    # Nothing is held here: others go on reading while the index is filled again.
+    renewed = call.project is not None and call.project.context.renewed_after(error)
+    return renewed or error.data.get("derived") is True
 
 
 _MADE_ANEW = "It is made anew now. Look whether the change was made, and repeat the call where it was not."

@@ -131,6 +131,9 @@ _EMBEDDINGS = (
 )
 
 
+_REFILLED = "CREATE TABLE refilled (until REAL NOT NULL)"
+
+
 def _upgrade(connection: Connection) -> bool:
     """Keep the embeddings, which take long to make: units get those of their text when they come again."""
     (made,) = connection.execute("PRAGMA user_version").fetchone()
@@ -146,7 +149,7 @@ def _upgrade(connection: Connection) -> bool:
     for statement in (*_UNITS, *_FIGURES, *lexical_tables.SCHEMA):
         connection.execute(statement)
     connection.execute("INSERT INTO sqlite_sequence VALUES ('unit_rows', ?)", (last,))
-    connection.execute("CREATE TABLE refilled (until REAL NOT NULL)")
+    connection.execute(_REFILLED)
     connection.execute("INSERT INTO refilled VALUES (?)", (time.time() + _REFILLED_SECONDS,))
     return True
 
@@ -177,5 +180,6 @@ SCHEMA = Schema(
     remedy="it is made anew",
     # Half of what SQLite takes by itself: several tables have one page only, and a small project has many of them.
     page_size=2048,
+    extra=(_REFILLED,),
     upgrade=_upgrade,
 )

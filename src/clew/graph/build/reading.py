@@ -159,12 +159,9 @@ class FilePass:
         key = (entry.path, reader.name)
         known = self._states_before.get(key)
         if known is None or known.content_hash != digest:
-            try:
-                records = msgspec.msgpack.decode(payload, type=reader.records_type)
-            except msgspec.DecodeError:
+            if not self._take_records(reader, key, payload):
                 return False
             self.parsed += 1
-            self._take(reader, key, records)
         self.states[key] = FileState.at_reading(entry, digest, self._looked_ns)
         if key in self.contributions:
             self._keep(reader, key, payload)
@@ -239,6 +236,7 @@ class FilePass:
     def _parse(self, reader: Reader, key: FileKey, entry: FileEntry, data: bytes) -> None:
         try:
             records = reader.read(data, entry.path)
+            self._take(reader, key, records)
         except Exception as error:
             # A fault in a reader costs one file, never the graph.
             log.exception("The %s reader failed", reader.name)
@@ -246,20 +244,30 @@ class FilePass:
             self._leave_out(key, entry, content_hash(data), Diagnostic("file.reader_failed", "error", message, 0))
             return
         self.parsed += 1
-        self._take(reader, key, records)
         self._keep(reader, key, msgspec.msgpack.encode(records))
 
     def _take_cached(self, reader: Reader, key: FileKey, cached: CachedFile) -> bool:
-        """Whether the cached records could be used; what another version wrote may not decode."""
+        """Whether the cached records could be used."""
         if cached.payload == SET_ASIDE:
             self.contributions[key], self.diagnostics[key] = None, (_SET_ASIDE,)
             return True
-        try:
-            records = msgspec.msgpack.decode(cached.payload, type=reader.records_type)
-        except msgspec.DecodeError:
+        if not self._take_records(reader, key, cached.payload):
             return False
         self.from_cache += 1
-        self._take(reader, key, records)
+        return True
+
+    # Implements: REQ-d00645-B
+    def _take_records(self, reader: Reader, key: FileKey, payload: bytes) -> bool:
+        """Whether records that were made elsewhere could be used. What another version wrote may not decode, and what
+        decodes may be nothing that the reader would make: then the file is read again."""
+        try:
+            self._take(reader, key, msgspec.msgpack.decode(payload, type=reader.records_type))
+        except Exception as error:
+            # Whatever it is: the file itself is there.
+            log.info("Records of %s cannot be used: %r", key[0], error)
+            self.contributions.pop(key, None)
+            self.diagnostics.pop(key, None)
+            return False
         return True
 
     def _take(self, reader: Reader, key: FileKey, records: Any) -> None:

@@ -151,6 +151,9 @@ class Library:
     @property
     def _file(self) -> DerivedFile:
         """The file that is there: anybody may delete it, or make it anew, at any time."""
+        if self._opened.met_damage:
+            self._opened.renew_damaged()
+            self.notes = (MADE_ANEW,)
         if self._opened.follow():
             self.notes = self._opened.notes
         return self._opened

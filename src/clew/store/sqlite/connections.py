@@ -13,6 +13,7 @@ from clew.errors import StoreCorrupt, StoreError
 from clew.store.clock import now
 from clew.store.sqlite.faults import damaged, fault, is_out_of_space, is_refused_access, protected, translated
 from clew.store.sqlite.glance import AS_WRITTEN, VALUE, log_of, size_of
+from clew.store.sqlite.guard import guard
 from clew.text.hashing import short_hash
 
 _MOST_IDLE = 32
@@ -25,8 +26,6 @@ because it is protected or the disk is full: it reads the one file alone, and is
 _SETTINGS = (
     "PRAGMA foreign_keys = ON",
     "PRAGMA synchronous = FULL",
-    # A store may come with a cloned project: nothing in its schema may call what was not made for that.
-    "PRAGMA trusted_schema = OFF",
     # What is deleted is overwritten with zeros; that costs too little to be measured.
     "PRAGMA secure_delete = ON",
     # Cuts the log back to this size after a burst of writes.
@@ -272,6 +271,7 @@ def _connect(path: Path, access: str, busy_timeout: float) -> Connection:
     connection.writable = access == "write" and os.access(path, os.W_OK)
     connection.create_function("hash_of_id", 1, short_hash, deterministic=True)
     try:
+        guard(connection)
         for setting in _SETTINGS:
             connection.execute(setting)
         # The first look at the file, so that one that cannot be read fails here.

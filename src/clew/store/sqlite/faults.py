@@ -14,12 +14,19 @@ from clew.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreRea
 # A quota or a file-size limit reaches us as IOERR_WRITE, a disk too full for the shared index as IOERR_SHMSIZE.
 _OUT_OF_SPACE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_IMPOSSIBLE = (
+    *(sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_FORMAT),
+    *(sqlite3.SQLITE_INTERNAL, sqlite3.SQLITE_RANGE),
+)
+"""Errors of statements that fit their tables, where rows hold what was never written."""
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _PROTECTED = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM)
 _NOT_UTF8 = "Could not decode to UTF-8"
 """How the error begins that Python's module raises by itself, without a code. It quotes the text behind that."""
 _OTHER_TABLES = re.compile(
-    r"no such (?:table|column|index)\b|table \S+ has (?:no column|\d+ columns)\b|no query solution"
+    r"no such (?:table|column|index|trigger|view)\b|table \S+ has (?:no column|\d+ columns)\b|no query solution"
+    r"|unsupported file format|malformed |vtable constructor failed|fts5: |\S+ \S+ already exists|integer overflow"
+    r"|cannot modify \S+ because it is a view|unsafe use of"
 )
 """How the errors begin of statements that do not fit the tables; SQLite has no code of its own for them."""
 
@@ -27,11 +34,11 @@ _OTHER_TABLES = re.compile(
 @contextmanager
 def translated(path: Path, *, tables_known: bool = False) -> Iterator[None]:
     """Every SQLite error that leaves the block leaves it as an error of the store at `path`. Where its tables are known
-    to be those that the block asks for, one that is not there is damage."""
+    to be those that the block asks for, one that is not there is damage, and so is a value that cannot be there."""
     try:
         yield
     except sqlite3.Error as error:
-        if tables_known and _OTHER_TABLES.match(str(error)):
+        if tables_known and (_OTHER_TABLES.match(str(error)) or _primary(_code_of(error)) in _IMPOSSIBLE):
             raise damaged(path, str(error)) from error
         raise fault(error, path) from error
 

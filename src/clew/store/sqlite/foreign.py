@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clew.errors import FormatError, NotFound
+from clew.store.sqlite.guard import guard
 
 _MOST_ROWS = 200_000
 _SECONDS = 5.0
@@ -22,7 +23,7 @@ def read_rows(place: Path, tables: Sequence[str]) -> dict[str, list[dict[str, An
     try:
         with closing(sqlite3.connect(f"{place.resolve().as_uri()}?{access}", uri=True, timeout=_SECONDS)) as connection:
             connection.execute("PRAGMA query_only = 1")
-            connection.execute("PRAGMA trusted_schema = 0")
+            guard(connection)
             present = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
             return {table: _rows(connection, table) for table in tables if table in present}
     except sqlite3.Error as error:

@@ -3,6 +3,8 @@
 import sqlite3
 from pathlib import Path
 
+from clew.store.sqlite.guard import guard
+
 _PROTECTED = "mode=ro&immutable=1"
 """Where SQLite cannot make the files it needs beside one, because the folder is protected."""
 
@@ -31,7 +33,7 @@ def glance(path: Path, patience: float) -> sqlite3.Connection:
 def _opened(path: Path, access: str, patience: float) -> sqlite3.Connection:
     connection = sqlite3.connect(f"{path.as_uri()}?{access}", uri=True, timeout=patience)
     try:
-        connection.execute("PRAGMA trusted_schema = OFF")
+        guard(connection)
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()
     except BaseException:
         connection.close()

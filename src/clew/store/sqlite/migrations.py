@@ -12,6 +12,8 @@ from pathlib import Path
 import msgspec
 
 from clew.errors import StoreError, StoreTooNew
+from clew.store.sqlite.faults import damaged
+from clew.store.sqlite.guard import foreign_objects, missing_objects
 
 APPLICATION_ID = int.from_bytes(b"Clew")
 
@@ -137,6 +139,9 @@ MIGRATIONS: tuple[Migration, ...] = (
 )
 
 SCHEMA_VERSION = MIGRATIONS[-1].number
+_ALL = tuple(statement for migration in MIGRATIONS for statement in migration.statements)
+_ALL_THERE = tuple(statement for statement in _ALL if statement not in _FILE_CACHE)
+_MOST_NAMED = 3
 
 
 def check_origin(connection: sqlite3.Connection, path: Path) -> int:
@@ -148,6 +153,9 @@ def check_origin(connection: sqlite3.Connection, path: Path) -> int:
         (origin,) = connection.execute("PRAGMA application_id").fetchone()
         version = schema_version(connection)
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        is_own = origin == APPLICATION_ID and version <= SCHEMA_VERSION
+        foreign = foreign_objects(connection, _ALL) if is_own else []
+        missing = missing_objects(connection, _ALL_THERE) if is_own and version == SCHEMA_VERSION else []
     finally:
         connection.execute("ROLLBACK")
     if origin != APPLICATION_ID and (origin or version or tables):
@@ -161,6 +169,15 @@ def check_origin(connection: sqlite3.Connection, path: Path) -> int:
             hint="Update Clew to the version that wrote the store. The file was left as it is.",
             data={"found": version, "supported": SCHEMA_VERSION},
         )
+    if foreign:
+        raise StoreError(
+            f"The store {path} holds {', '.join(foreign[:_MOST_NAMED])}, which Clew did not make and which could "
+            "change what is read or written.",
+            hint="If it came from somebody else, move it away, and Clew begins a new store. Otherwise drop what "
+            "another program added to it. It was left as it is.",
+        )
+    if missing:
+        raise damaged(path, f"{', '.join(missing[:_MOST_NAMED])} is missing")
     return version
 
 

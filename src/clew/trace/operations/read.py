@@ -313,7 +313,10 @@ def _documented(call: Call, id: str) -> "tuple[Affected, ...]":
         return ()
     with call.project.context.lock.reading():
         subject = Subject(id, NodeKind.REQUIREMENT.value, "", (id,))
-        return tuple(documented(call.project.graph, subject)[:MOST_SECTIONS])
+        found = tuple(documented(call.project.graph, subject)[:MOST_SECTIONS])
+    if not found:
+        call.notes = (*call.notes, *call.project.kb.missing_notes)
+    return found
 
 
 def _lines(shown: RequirementShown) -> Iterator[str]:
