@@ -66,7 +66,7 @@ differential: $(STAMP) ## compare with OpenSpec and elspais themselves; WHERE_RE
 exchange: $(STAMP) ## let StrictDoc, sphinx-needs, Doorstop, reqif and LOBSTER read what Clew wrote, and the other way round
 	@$(BIN)/python -m tests.exchange
 
-attack: $(STAMP) ## attack Clew: kills, a hostile repository, hostile texts, malformed messages; LONG=1 tries everything
+attack: $(STAMP) ## attack Clew: kills, a hostile repository, hostile texts, damaged databases, malformed messages; LONG=1 tries everything
 	@$(BIN)/python -m tests.attack $(if $(LONG),--long)
 
 quiet: $(STAMP) ## run every command and a server with an empty home on a network of its own: nobody is told, and no file left

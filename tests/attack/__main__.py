@@ -18,6 +18,7 @@ ATTACKS = {
     "team": (2_000, 10_000, "kill writers to a team's store, and the database itself"),
     "quiet": (1, 1, "look for whoever is told, and for files left outside, by every command and a server's day"),
     "members": (5, 5, "have members of a team change what others wrote, over SQL"),
+    "databases": (160, 5_000, "damage databases, and put crafted ones in their place"),
     "client": (2_500, 25_000, "send malformed messages over stdio and HTTP"),
 }
 """For each attack the rounds of a run and of a long one, and what it does."""
