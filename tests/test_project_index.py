@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.removing import remove
+from tests.trace.drafted import mutate
 
 from clew.errors import Cancelled, InvalidCursor
 from clew.graph.model import NodeKind
@@ -231,7 +232,7 @@ def test_a_requirement_too_long_for_the_index_is_found_and_stops_no_other_search
 def test_a_draft_is_in_the_graph_and_not_in_the_index_that_all_share(plain: Path) -> None:
     project = Project.open(plain)
     project.ensure_graph()
-    project.mutations.mutate("update_title", {"node_id": "REQ-d00005", "new_title": "Zebraquux words"})
+    mutate(project, "update_title", node_id="REQ-d00005", new_title="Zebraquux words")
     assert search(project, "zebraquux")["results"][0]["id"] == "REQ-d00005"
     engine = project.index.engine
     assert engine is not None
@@ -260,7 +261,7 @@ def test_with_a_draft_the_index_holds_what_the_files_say(
     before = held(first)
     project = opened(plain)
     project.ensure_graph()
-    project.mutations.mutate(operation, arguments)
+    mutate(project, operation, **arguments)
     # Nothing was put into it before the draft was made.
     project.index.rebuild()
     assert held(project) == before
@@ -275,7 +276,7 @@ def test_with_a_draft_the_index_holds_what_the_files_say(
 def test_with_drafts_that_another_process_left_the_index_is_filled(plain: Path, opened: Open) -> None:
     left = Project.open(plain)
     left.ensure_graph()
-    left.mutations.mutate("update_title", {"node_id": "REQ-d00005", "new_title": "Zebraquux words"})
+    mutate(left, "update_title", node_id="REQ-d00005", new_title="Zebraquux words")
     left.close()
     project = opened(plain)
     assert search(project, "zebraquux")["results"][0]["id"] == "REQ-d00005"
@@ -293,6 +294,6 @@ def test_a_draft_that_takes_a_duplicate_away_leaves_both_in_the_index(plain: Pat
     search(project, "tide")
     before = held(project)
     assert sum("REQ-d00005" in id for id in before) == 2
-    project.mutations.mutate("delete_requirement", {"node_id": "REQ-d00005"})
+    mutate(project, "delete_requirement", node_id="REQ-d00005")
     project.index.rebuild()
     assert held(project) == before

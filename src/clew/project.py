@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from clew.register.service import RegisterService
     from clew.specs.service import SpecsService
     from clew.store.interface import Store
+    from clew.trace.edit.at_once import RequirementFiles
     from clew.trace.edit.results import Unsaved
     from clew.trace.edit.service import MutationService
-    from clew.trace.files.service import RequirementFiles
     from clew.trace.links.service import LinkService
     from clew.trace.service import TraceService
     from clew.why.overview.holdings import Holdings
@@ -182,9 +182,9 @@ class Project:
     @property
     def files(self) -> "RequirementFiles":
         """Changes requirements in their files."""
-        from clew.trace.files.service import RequirementFiles
+        from clew.trace.edit.at_once import RequirementFiles
 
-        return RequirementFiles(self.context)
+        return RequirementFiles(self.context, self.mutations)
 
     @property
     def links(self) -> "LinkService":

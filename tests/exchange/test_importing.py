@@ -12,7 +12,7 @@ from clew.exchange.model import Item
 from clew.exchange.renames import under_original_ids
 from clew.operation.call import Call, perform
 from clew.project import Project
-from clew.trace.operations.mutations import UpdateTitle
+from clew.trace.operations.mutations import MutateUpdateTitle
 
 ITEMS: list[dict[str, Any]] = [
     {
@@ -318,7 +318,7 @@ def test_json_lines_hold_the_whole_graph_and_change_nothing_where_they_come_from
     assert files_of(demo) == before
     project = Project.open(demo)
     try:
-        perform(UpdateTitle(node_id="REQ-d00006", new_title="Drafted"), Call(project, ()))
+        perform(MutateUpdateTitle(node_id="REQ-d00006", new_title="Drafted"), Call(project, ()))
     finally:
         project.close()
     assert "Not part of it: 1 unsaved draft." in clew(demo, "export", "jsonl", "-o", str(file)).stderr

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.removing import remove
+from tests.trace.drafted import mutate
 
 from clew.errors import Cancelled
 from clew.graph.model import NodeKind
@@ -351,7 +352,7 @@ def test_a_call_during_a_refresh_sees_what_changed_before_it(root: Path, opened:
 def test_a_file_can_be_read_again_after_a_draft_deleted_what_it_defines(root: Path, opened: Open) -> None:
     project = opened(root)
     project.refresh()
-    project.mutations.mutate("delete_requirement", {"node_id": "REQ-d00001"})
+    mutate(project, "delete_requirement", node_id="REQ-d00001")
     (root / "spec" / "1.md").write_text(block("REQ-d00001", "Still here"), encoding="utf-8")
     project.ensure_graph()
     fresh = opened(root)

@@ -44,7 +44,7 @@ class Bench:
         self.graph = Graph(annotate)
         self.linker = Linker(self.graph)
         self.linker.update({FILE: Contribution(START)})
-        self.history = History(self.graph, lambda: self.linker)
+        self.history = History(self.graph, self)
         self._made = 0
 
     def change(self, place: Place, after: Definition | None, text: bytes | None = b"new") -> Change:
@@ -165,7 +165,7 @@ def test_a_changed_graph_is_another_state_and_so_is_one_that_was_changed_back(be
 
 
 def test_patches_are_written_in_the_order_of_the_file_with_insertions_before_what_they_precede() -> None:
-    history = History(Graph(), lambda: Linker(Graph()))
+    history = History(Graph(), Bench())
     patches = history.patches
     patches.put(Slot("a.md", 4, 0, 6), b"__")
     patches.put(Slot("a.md", 4, -1, 4), b"second ")

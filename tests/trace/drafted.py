@@ -5,6 +5,9 @@ from typing import Any
 
 from clew.graph.graph import Graph
 from clew.graph.model import NodeKind
+from clew.project import Project
+from clew.trace.edit.mutations.records import recorded_mutation
+from clew.trace.edit.results import MutationResult
 
 TIDY = """# Tidy
 
@@ -192,3 +195,11 @@ def _fields(fields: dict[str, Any]) -> dict[str, Any]:
 
 def _lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.strip(" -\ufeff")]
+
+
+def mutate(project: Project, operation: str, **arguments: Any) -> MutationResult:
+    """Draft a mutation by its name; one that removes something is confirmed."""
+    mutation = recorded_mutation(operation, arguments)
+    if mutation.removes:
+        mutation = mutation.settled(confirm=True)
+    return project.mutations.mutate(mutation)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.trace.drafted import mutate
+
 from clew.project import Project
 from clew.store.sqlite.connections import Connection
 
@@ -33,7 +35,7 @@ def steps(project: Project) -> Iterator[None]:
         elif operation == "undo":
             project.mutations.undo_last()
         else:
-            project.mutations.mutate(operation, arguments)
+            mutate(project, operation, **arguments)
         yield
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.trace.drafted import mutate
 
 from clew.project import Project
 from clew.trace import coverage
@@ -125,7 +126,7 @@ def test_figures_follow_tests_reports_requirements_and_drafts(root: Path, opened
     assert state() == (0, 2)
     results(root, one="passed", two="passed")
     assert state() == (2, 2)
-    project.mutations.mutate("delete_assertion", {"assertion_id": "REQ-d00001-B", "compact": False})
+    mutate(project, "delete_assertion", assertion_id="REQ-d00001-B", compact=False)
     metrics = project.graph.metrics("REQ-d00001")
     assert (metrics["total_assertions"], metrics["tested"], metrics["tested_pct"]) == (1, 1, 100.0)
     project.mutations.undo_last()

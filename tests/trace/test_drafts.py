@@ -4,16 +4,15 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.trace.drafted import FILES, contents, said, write_project
+from tests.trace.drafted import FILES, contents, mutate, said, write_project
 from tests.trace.drafting_worker import STEPS, steps
 
 from clew.errors import Conflict, FileChanged, NotFound, StoreError
 from clew.project import Project
 from clew.surfaces.cli.main import main
-from clew.trace.edit.results import MutationResult
+from clew.trace.edit.requests import UndoTo
 
 Open = Callable[[Path], Project]
 
@@ -21,10 +20,6 @@ Open = Callable[[Path], Project]
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     return write_project(tmp_path / "odd")
-
-
-def mutate(project: Project, operation: str, **arguments: Any) -> MutationResult:
-    return project.mutations.mutate(operation, arguments)
 
 
 def titles(project: Project, *ids: str) -> list[str]:
@@ -55,7 +50,7 @@ def test_drafts_are_there_again_when_the_project_is_opened_again(root: Path, ope
     assert titles(second, "REQ-d00002", "REQ-d00010") == ["Drafted", "New"]
     assert said(second.graph) == graph
     assert second.mutations.log() == log
-    second.mutations.undo_to(log.mutations[-1].id)
+    second.mutations.undo_to(UndoTo(mutation_id=log.mutations[-1].id))
     assert titles(second, "REQ-d00002") == ["Show the minute"]
 
 
@@ -232,7 +227,7 @@ def test_a_draft_that_no_longer_applies_is_kept_and_shown_with_both_sides(root: 
     shown = refused.value.data["conflicts"][0]
     assert (shown["mine"], shown["theirs"]) == ({"title": "Mine"}, {"title": "Theirs"})
     assert contents(root) == before
-    assert [entry.id for entry in project.mutations.undo_to(mine.id).mutations] == [mine.id]
+    assert [entry.id for entry in project.mutations.undo_to(UndoTo(mutation_id=mine.id)).mutations] == [mine.id]
     assert [entry.id for entry in project.mutations.log().mutations] == [other.id]
     assert project.mutations.save().saved_count == 1
 

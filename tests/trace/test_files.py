@@ -7,12 +7,14 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.trace.drafted import mutate
 
 from clew.edit.edits import FileEdit, Inverse
 from clew.edit.transaction import Purpose, Transaction
 from clew.errors import ClewError, Conflict, InvalidArgument, NotFound, OutsideProject, Refused, WrongKind
 from clew.graph.model import NodeKind
 from clew.project import Project
+from clew.trace.edit.requests import ListBranches, RestoreBranch, UndoTo
 from clew.trace.operations.files import ChangeReferenceType, MoveRequirement
 
 Open = Callable[[Path], Project]
@@ -420,16 +422,18 @@ def test_a_change_can_be_taken_back_to_the_uncommitted_byte(opened: Open, root: 
     assert moved.safety_branch is not None
     assert moved.safety_branch.startswith("safety/REQ-d00001-")
     assert spec(root) != text
-    report = project.files.restore_from_safety_branch(moved.safety_branch)
+    report = project.files.restore_from_safety_branch(RestoreBranch(branch_name=moved.safety_branch))
     assert spec(root) == text
     assert not (root / "spec" / "other.md").exists()
     assert (report.files_restored, report.files_removed) == (("spec/clock.md",), ("spec/other.md",))
     source = project.trace.requirement("d1").source
     assert source is not None
     assert source.path == "spec/clock.md"
-    listed = project.files.safety_branches()
+    listed = project.files.safety_branches(ListBranches())
     assert {branch.name for branch in listed.branches} == {moved.safety_branch, report.safety_branch}
-    assert [branch.name for branch in project.files.safety_branches(limit=1).branches] == [listed.branches[0].name]
+    assert [branch.name for branch in project.files.safety_branches(ListBranches(limit=1)).branches] == [
+        listed.branches[0].name
+    ]
 
 
 # Verifies: REQ-o00022-C, REQ-d00050-E
@@ -438,24 +442,24 @@ def test_without_git_a_safety_branch_is_refused_before_anything_changes(opened: 
     with pytest.raises(Refused, match="git init"):
         cite(project, "d1", "p1", "refines", save_branch=True)
     assert spec(root) == SPEC
-    assert project.files.safety_branches().note
+    assert project.files.safety_branches(ListBranches()).note
 
 
 # Verifies: REQ-o00022-C
 def test_a_file_that_drafts_are_about_to_change_is_left_to_them(opened: Open, root: Path) -> None:
     (root / "spec" / "other.md").write_text("## REQ-p00020: Other\n\n*End* *Other*\n", encoding="utf-8")
     project = opened(root)
-    draft = project.mutations.mutate("update_title", {"node_id": "REQ-p00010", "new_title": "Keep twelve times"})
+    draft = mutate(project, "update_title", node_id="REQ-p00010", new_title="Keep twelve times")
     for change in (
         lambda: cite(project, "d1", "p1", "refines"),
         lambda: move(project, "d1", "spec/other.md"),
         lambda: move(project, "p20", "spec/clock.md"),
-        lambda: project.files.restore_from_safety_branch("safety/any"),
+        lambda: project.files.restore_from_safety_branch(RestoreBranch(branch_name="safety/any")),
     ):
         with pytest.raises(Refused, match="drafts"):
             change()
     assert spec(root) == SPEC
-    project.mutations.undo_to(draft.mutation.id)
+    project.mutations.undo_to(UndoTo(mutation_id=draft.mutation.id))
     assert cite(project, "d1", "p1", "refines").changed
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.trace.drafted import contents, said, write_project
+from tests.trace.drafted import contents, mutate, said, write_project
 
 from clew.errors import (
     AlreadyExists,
@@ -25,7 +25,7 @@ from clew.graph.build import builder as build
 from clew.graph.model import NodeKind
 from clew.project import Project
 from clew.trace import coverage
-from clew.trace.edit.results import MutationResult
+from clew.trace.edit.requests import ListDrafts, UndoLast, UndoTo
 
 Open = Callable[[Path], Project]
 
@@ -35,10 +35,6 @@ def project(tmp_path: Path, opened: Open) -> Project:
     project = opened(write_project(tmp_path / "odd"))
     project.ensure_graph()
     return project
-
-
-def mutate(project: Project, operation: str, **arguments: Any) -> MutationResult:
-    return project.mutations.mutate(operation, arguments)
 
 
 # Verifies: REQ-o00021-A+C
@@ -90,7 +86,7 @@ def test_values_that_break_a_rule_are_refused_and_change_nothing(
 ) -> None:
     before = said(project.graph)
     with pytest.raises(error) as refused:
-        project.mutations.mutate(operation, arguments)
+        mutate(project, operation, **arguments)
     assert refused.value.hint
     assert [word for word in words if word not in str(refused.value)] == []
     assert said(project.graph) == before
@@ -252,22 +248,13 @@ def test_a_new_requirement_goes_to_the_file_asked_for_or_to_where_its_like_stand
 # Verifies: REQ-d00045-E
 def test_a_mutation_that_demands_a_version_is_refused_on_another(project: Project) -> None:
     version = project.trace.requirement("REQ-d00002").version
-    first = project.mutations.mutate(
-        "update_title", {"node_id": "d2", "new_title": "One"}, if_version=version, guarded="d2"
-    )
+    first = mutate(project, "update_title", node_id="d2", new_title="One", if_version=version)
     with pytest.raises(Conflict) as refused:
-        project.mutations.mutate(
-            "update_title", {"node_id": "d2", "new_title": "Two"}, if_version=version, guarded="d2"
-        )
+        mutate(project, "update_title", node_id="d2", new_title="Two", if_version=version)
     assert refused.value.data["current_version"] == first.version
     assert project.trace.requirement("REQ-d00002").title == "One"
     owner = project.trace.requirement("REQ-p00001").version
-    project.mutations.mutate(
-        "update_assertion",
-        {"assertion_id": "REQ-p00001-A", "new_text": "It SHALL."},
-        if_version=owner,
-        guarded="REQ-p00001-A",
-    )
+    mutate(project, "update_assertion", assertion_id="REQ-p00001-A", new_text="It SHALL.", if_version=owner)
 
 
 # Verifies: REQ-d00045-E, REQ-o00021-B, REQ-d00001-D
@@ -277,19 +264,19 @@ def test_undo_goes_back_one_by_one_or_to_a_mutation_and_minds_the_tip(project: P
         mutate(project, "update_title", node_id="REQ-d00002", new_title=title).mutation.id for title in ("A", "B", "C")
     ]
     with pytest.raises(Conflict) as refused:
-        project.mutations.undo_last(if_tip=ids[0])
+        project.mutations.undo_last(UndoLast(if_mutation_id=ids[0]))
     assert refused.value.data["current_tip"] == ids[2]
     assert [entry["id"] for entry in refused.value.data["unseen"]] == ids[1:]
-    undone = project.mutations.undo_last(if_tip=ids[2])
+    undone = project.mutations.undo_last(UndoLast(if_mutation_id=ids[2]))
     assert (undone.mutation.id, undone.current_tip, undone.reverts_saved) == (ids[2], ids[1], False)
-    result = project.mutations.undo_to(ids[0])
+    result = project.mutations.undo_to(UndoTo(mutation_id=ids[0]))
     assert [entry.id for entry in result.mutations] == [ids[1], ids[0]]
     assert result.current_tip == ""
     assert said(project.graph) == start
     with pytest.raises(NotFound, match="no mutation"):
-        project.mutations.undo_last(if_tip="")
+        project.mutations.undo_last(UndoLast(if_mutation_id=""))
     with pytest.raises(NotFound, match=ids[0]):
-        project.mutations.undo_to(ids[0])
+        project.mutations.undo_to(UndoTo(mutation_id=ids[0]))
 
 
 # Verifies: REQ-d00045-F
@@ -311,7 +298,7 @@ def test_an_id_that_a_draft_has_taken_is_told_as_such(project: Project) -> None:
 
 def test_the_log_is_paged_newest_first(project: Project) -> None:
     ids = [mutate(project, "update_title", node_id="d2", new_title=f"T{n}").mutation.id for n in range(5)]
-    page = project.mutations.log(offset=1, limit=2)
+    page = project.mutations.log(ListDrafts(limit=2), offset=1)
     assert [entry.id for entry in page.mutations] == [ids[3], ids[2]]
     assert (page.total, page.count, page.truncated, page.current_tip) == (5, 2, True, ids[4])
 
@@ -336,7 +323,7 @@ def test_every_figure_follows_a_mutation_and_its_undo(project: Project) -> None:
     mutate(project, "change_status", node_id="REQ-d00001", new_status="Active")
     after = figures()
     assert all(one != other for one, other in zip(before[:4], after[:4], strict=True))
-    project.mutations.undo_to(project.mutations.log().mutations[-1].id)
+    project.mutations.undo_to(UndoTo(mutation_id=project.mutations.log().mutations[-1].id))
     assert figures() == before
 
 

@@ -6,10 +6,9 @@ import stat
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.trace.drafted import FILES, TIDY, TWICE, WINDOWS, contents, said, write_project
+from tests.trace.drafted import FILES, TIDY, TWICE, WINDOWS, contents, mutate, said, write_project
 
 from clew.edit.edits import FileEdit
 from clew.edit.recovery import recover
@@ -21,7 +20,7 @@ from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Requirement
 from clew.formats.elspais.settings import ElspaisSettings
 from clew.project import Project
-from clew.trace.edit.results import MutationResult
+from clew.trace.edit.requests import SaveDrafts, UndoTo
 
 Open = Callable[[Path], Project]
 
@@ -36,10 +35,6 @@ def project(root: Path, opened: Open) -> Project:
     project = opened(root)
     project.ensure_graph()
     return project
-
-
-def mutate(project: Project, operation: str, **arguments: Any) -> MutationResult:
-    return project.mutations.mutate(operation, arguments)
 
 
 def changed_lines(before: bytes, after: bytes) -> list[tuple[bytes, bytes]]:
@@ -60,7 +55,7 @@ def records(data: bytes) -> dict[str, Requirement]:
 # Verifies: REQ-d00048-A+B
 def test_only_the_mutated_requirement_changes_and_stale_neighbours_stay_stale(project: Project, root: Path) -> None:
     mutate(project, "update_assertion", assertion_id="REQ-d00001-A", new_text="The hour SHALL be wide.")
-    result = project.mutations.save(message="wider")
+    result = project.mutations.save(SaveDrafts(message="wider"))
     assert result.files_modified == ("spec/a-tidy.md",)
     after = (root / "spec/a-tidy.md").read_bytes()
     value = assertion_hash(records(after)["REQ-d00001"].assertions, "sorted").encode()
@@ -362,18 +357,18 @@ def test_a_safety_branch_holds_the_state_before_the_save(project: Project, root:
 
     mutate(project, "update_title", node_id="REQ-d00002", new_title="Mine")
     with pytest.raises(Refused):
-        project.mutations.save(save_branch=True)
+        project.mutations.save(SaveDrafts(save_branch=True))
     assert contents(root) == FILES
     git("init", "-qb", "main")
     git("add", ".")
     git("commit", "-qm", "first")
     (root / "spec/b-windows.md").write_bytes(WINDOWS.replace("daily", "weekly").encode())
     project.refresh()
-    branch = project.mutations.save(save_branch=True).safety_branch
+    branch = project.mutations.save(SaveDrafts(save_branch=True)).safety_branch
     assert branch is not None
     assert "weekly" in git("show", f"{branch}:spec/b-windows.md")
     assert git("show", f"{branch}:spec/a-tidy.md") == TIDY
-    assert project.mutations.save(save_branch=True).safety_branch is None
+    assert project.mutations.save(SaveDrafts(save_branch=True)).safety_branch is None
 
 
 # Taking back
@@ -392,7 +387,7 @@ def test_what_was_saved_is_taken_back_by_new_drafts_to_the_byte(project: Project
     assert (undone.mutation.id, undone.reverts_saved) == (second.saved_mutations[1], True)
     assert contents(root) == written
     assert project.graph.get_node("REQ-d00010") is None
-    taken_back = project.mutations.undo_to(first.saved_mutations[0])
+    taken_back = project.mutations.undo_to(UndoTo(mutation_id=first.saved_mutations[0]))
     assert [entry.id for entry in taken_back.mutations] == [second.saved_mutations[0], first.saved_mutations[0]]
     assert said(project.graph) == start
     project.mutations.save()
@@ -415,7 +410,7 @@ def test_what_was_saved_can_be_taken_back_by_the_next_process_and_that_can_be_un
     third = opened(root)
     third.ensure_graph()
     assert third.trace.requirement("REQ-d00002").title == "Show the minute"
-    third.mutations.undo_to(revert.current_tip)
+    third.mutations.undo_to(UndoTo(mutation_id=revert.current_tip))
     assert third.trace.requirement("REQ-d00002").title == "Saved"
     assert third.mutations.log().total == 0
 

@@ -6,11 +6,12 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.trace.drafted import FILES, contents, said, write_project
+from tests.trace.drafted import FILES, contents, mutate, said, write_project
 
 from clew.errors import ClewError, NotFound
 from clew.graph.model import EdgeKind, NodeKind
 from clew.project import Project
+from clew.trace.edit.requests import UndoTo
 from clew.trace.find.scope import hierarchy
 
 FREE = ("REQ-d00007", "REQ-o00007", "REQ-p00099", "JNY-Clock-02", "req-D8", "REQ-d00001")
@@ -88,12 +89,12 @@ class Chooser:
         return operation, {"source_id": source, "target_id": target, **kind}
 
 
-def mutate(project: Project, data: st.DataObject) -> None:
+def mutate_anything(project: Project, data: st.DataObject) -> None:
     operation, arguments = Chooser(data, project).mutation()
     state = project.graph.state
     refusal: ClewError | None = None
     try:
-        project.mutations.mutate(operation, arguments)
+        mutate(project, operation, **arguments)
     except ClewError as error:
         refusal = error
     # Whatever is refused says what to do, and has changed nothing.
@@ -157,7 +158,7 @@ def test_any_sequence_of_mutations_saved_and_read_gives_the_same_graph_and_undon
             figures(project)
             for step in data.draw(st.lists(st.sampled_from(["mutate"] * 6 + ["undo", "save"]), max_size=12)):
                 if step == "mutate":
-                    mutate(project, data)
+                    mutate_anything(project, data)
                 elif step == "save":
                     save_and_compare(project, root)
                 elif project.mutations.log().total:
@@ -194,7 +195,7 @@ def test_whatever_others_do_to_the_files_no_draft_is_lost_and_none_overwrites_th
             for step in data.draw(st.lists(st.sampled_from(["mutate", "mutate", "edit", "restart"]), max_size=10)):
                 pending = [entry.id for entry in project.mutations.log().mutations]
                 if step == "mutate":
-                    mutate(project, data)
+                    mutate_anything(project, data)
                 elif step == "edit":
                     path, old, new = data.draw(st.sampled_from(EDITS))
                     before = (root / path).read_bytes() if (root / path).exists() else b""
@@ -209,7 +210,7 @@ def test_whatever_others_do_to_the_files_no_draft_is_lost_and_none_overwrites_th
                 assert now[-len(pending) or len(now) :] == pending
             theirs = contents(root)
             for conflict in project.mutations.log().conflicts:
-                project.mutations.undo_to(conflict.mutation.id)
+                project.mutations.undo_to(UndoTo(mutation_id=conflict.mutation.id))
             drafted = said(project.graph)
             project.mutations.save()
             assert said(project.graph) == drafted

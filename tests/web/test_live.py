@@ -11,7 +11,7 @@ from tests.web.serving import PATIENCE, Site, served
 
 from clew.operation.call import Call, perform
 from clew.project import Project
-from clew.trace.operations.mutations import UpdateTitle
+from clew.trace.operations.mutations import MutateUpdateTitle
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def test_a_changed_file_a_draft_and_a_memory_are_told_by_their_ids(small: Path) 
             spec = small / "spec" / "small.md"
             write(spec, "show the minute", "show every minute")
             hear(events, "REQ-p00001")
-            perform(UpdateTitle(node_id="REQ-d00001", new_title="Show hours"), Call(site.project, ()))
+            perform(MutateUpdateTitle(node_id="REQ-d00001", new_title="Show hours"), Call(site.project, ()))
             hear(events, "REQ-d00001")
             other = Project.open(small)
             try:

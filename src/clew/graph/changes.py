@@ -8,8 +8,8 @@ pairs, undo needs no code of its own for any of them.
 A patch is what is to be written in the place of a stretch of a file, before it is written.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -105,13 +105,21 @@ def _inverted(pairs: Sequence[T]) -> tuple[T, ...]:
     return tuple(pair.inverse() for pair in reversed(pairs))
 
 
+class Linking(Protocol):
+    """The builder of a graph."""
+
+    @property
+    def linker(self) -> Linker:
+        """The linker of the graph as it is now: one that is built from nothing gets another."""
+        ...
+
+
 class History:
     """Applies changes to a graph and takes them back, newest first."""
 
-    def __init__(self, graph: Graph, linker: Callable[[], Linker]) -> None:
+    def __init__(self, graph: Graph, builder: Linking) -> None:
         self._graph = graph
-        self._linker = linker
-        """A graph that is built from nothing gets another one."""
+        self._builder = builder
         self.patches = Patches()
         self._done: list[Change] = []
 
@@ -126,7 +134,7 @@ class History:
         for change in self._done:
             for each in change.definitions:
                 first.setdefault(each.place, each.before)
-        return self._linker().nodes_with(first) if first else {}
+        return self._builder.linker.nodes_with(first) if first else {}
 
     def apply(self, change: Change) -> Change:
         self._write(change)
@@ -158,14 +166,14 @@ class History:
         for each in change.texts:
             self.patches.put(each.slot, each.after)
         if change.definitions:
-            self._linker().redefine({each.place: each.after for each in change.definitions})
+            self._builder.linker.redefine({each.place: each.after for each in change.definitions})
 
     def _note(self, change: Change) -> None:
         self._graph.changed(change.id, edited=bool(self._done))
 
     def _expect(self, change: Change) -> None:
         """Refuse a change that was made against another state, before any of it is written."""
-        linker = self._linker()
+        linker = self._builder.linker
         same = all(linker.definition_at(each.place) == each.before for each in change.definitions)
         if not same or any(self.patches.get(each.slot) != each.before for each in change.texts):
             raise Conflict(

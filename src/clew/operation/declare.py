@@ -1,13 +1,15 @@
 """What an operation is.
 
 An operation is declared once, as a frozen struct: its fields are the arguments, its docstring says when to use it, and
-`run` calls the service. From that one declaration come the MCP tool with its schemas, the command with its options, the
+`run` calls the service. A service that takes requests owns them: the operation inherits the fields of one and adds how
+it is called and shown. From that one declaration come the MCP tool with its schemas, the command with its options, the
 entry of a batch and the reference page:
 
-    class AddRequirement(Operation, tool="req_add", verb="req add", toolset=Toolset.REGISTER, writes=True):
-        \"\"\"Create a requirement. ...\"\"\"
-
+    class Draft(msgspec.Struct, frozen=True, kw_only=True):     # in `requests.py` of the service's package
         title: Annotated[str, Meta(max_length=1_000, description="5 to 120 characters"), Option("-t")]
+
+    class AddRequirement(Draft, Operation, tool="req_add", verb="req add", toolset=Toolset.REGISTER, writes=True):
+        \"\"\"Create a requirement. ...\"\"\"
 
         def run(self, call: Call) -> Added:
             return call.project.register.add(self)
@@ -132,6 +134,8 @@ class About:
     """What `clew --help` says of the command."""
     epilog: str = ""
     """Examples at the end of the command's help."""
+    closing: str = ""
+    """The end of the description, where operations of one kind share it."""
     needs: Freshness = Freshness.CURRENT
     writes: bool = False
     destructive: bool = False
@@ -189,7 +193,8 @@ class OperationType(StructMeta):
     needed of the graph, and which tool it is the command of are inherited."""
 
     def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **about: Any) -> "OperationType":
-        for own in namespace.get("__annotations__", ()):
+        fields = {field for base in bases for field in getattr(base, "__struct_fields__", ())}
+        for own in (*namespace.get("__annotations__", ()), *fields):
             if any(callable(getattr(base, own, None)) for base in bases):
                 raise TypeError(f'{name}.{own} hides a method; call it {own}_, with msgspec.field(name="{own}").')
         return super().__new__(
@@ -211,6 +216,7 @@ class OperationType(StructMeta):
     about: About
 
 
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(msgspec.field,))
 class Operation(msgspec.Struct, metaclass=OperationType):
     """The root of all operations. Fields carry their description and bounds in `msgspec.Meta`."""
 
@@ -228,6 +234,7 @@ class Operation(msgspec.Struct, metaclass=OperationType):
             title: str = "",
             summary: str = "",
             epilog: str = "",
+            closing: str = "",
             needs: Freshness = Freshness.CURRENT,
             writes: bool = False,
             destructive: bool = False,
@@ -306,7 +313,7 @@ class Operation(msgspec.Struct, metaclass=OperationType):
 
 def description_of(operation: type[Operation]) -> str:
     """The docstring in one paragraph: when to use it, when not, what comes back at most, and what to call next."""
-    return " ".join((operation.__doc__ or "").split())
+    return " ".join(f"{operation.__doc__ or ''} {operation.about.closing}".split())
 
 
 @cache

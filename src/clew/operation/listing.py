@@ -25,7 +25,6 @@ MODULES: tuple[str, ...] = (
     "clew.trace.operations.files",
     "clew.trace.operations.links",
     "clew.trace.operations.mutations",
-    "clew.trace.operations.text_mutations",
     "clew.compat.elspais.today",
     "clew.compat.elspais.declaration_operations",
     "clew.trace.operations.terms",

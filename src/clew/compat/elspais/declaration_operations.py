@@ -12,7 +12,7 @@ from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Toolset
 from clew.text.controls import control_in
 from clew.text.display import shortened
-from clew.trace.operations.mutations import path_of_file
+from clew.trace.edit.mutations.mutation import path_of_file
 
 Words = Annotated[list[Annotated[str, Meta(min_length=1, max_length=200)]], Meta(max_length=200)] | None
 Id = Annotated[str, Meta(min_length=1, max_length=2_000, description="Such as decl:REQ:.elspais.toml:scopes:board")]

@@ -15,8 +15,8 @@ from clew.compat.elspais.declarations import PREFIX, Declaration, Declarations
 from clew.errors import ClewError, NotFound
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind
 from clew.text.keywords import keywords
+from clew.trace.edit.mutations.mutation import path_of_file
 from clew.trace.edit.text.sections import parsed_section, sections_of
-from clew.trace.operations.mutations import path_of_file
 from clew.trace.read.assertions import assertions_of, citations_of, owner_of
 from clew.trace.read.copies import Copy, find_copy
 from clew.trace.read.resolve import Resolver

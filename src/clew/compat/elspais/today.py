@@ -14,10 +14,10 @@ from clew.compat.elspais.node import NodeDetail, NodeView
 from clew.errors import Conflict, NotFound, WrongKind
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, MaxTokens, Operation, PageCursor, Toolset
-from clew.trace.files.results import FileRenamed
+from clew.trace.edit.file_results import FileRenamed
+from clew.trace.edit.mutations.mutation import path_of_file
 from clew.trace.find import results as results_find
 from clew.trace.operations.find import MOST_IDS, Limit
-from clew.trace.operations.mutations import path_of_file
 
 Topic = Annotated[str, Meta(max_length=200, description="A word; all without it")]
 

@@ -284,7 +284,7 @@ class ApplyBatch(
 class BatchCommand(ApplyBatch, verb="req batch", summary="many changes at once, all or none", writes=True):
     """Applies the mutations of a file."""
 
-    source: Annotated[  # type: ignore[misc]
+    source: Annotated[
         str,
         Meta(description="Mutations as JSON, or - for standard input"),
         Option(positional=True, metavar="FILE"),

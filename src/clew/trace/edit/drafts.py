@@ -3,12 +3,13 @@
 A damaged one is left out, so that the others can be seen, but nothing is saved past it: it would count as saved.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import msgspec
 
+from clew.context import Context
 from clew.edit.edits import Inverse
 from clew.edit.recovery import COLLECTION
 from clew.errors import StoreError
@@ -54,11 +55,10 @@ class SavedMutation(msgspec.Struct, frozen=True):
 class DraftLog:
     """The drafts of this process. Every write is durable before it returns."""
 
-    def __init__(self, store: Store | None, left_out: Callable[[], Damaged]) -> None:
-        """`left_out` takes the errors of damaged records."""
-        self._store = store
-        self._left_out = left_out
-        self._sessions = Sessions(store, left_out) if store is not None else None
+    def __init__(self, project: Context) -> None:
+        self._project = project
+        self._store = project.store
+        self._sessions = Sessions(project, project.store) if project.store is not None else None
         self._last: dict[str, int] = {}
         """The number of the newest draft, by session."""
         self._everywhere: tuple[object, list[DraftRecord]] = (None, [])
@@ -86,7 +86,7 @@ class DraftLog:
         damaged: Damaged = {}
         records = self._store.scan(_drafts_of(id), after=_key(session.saved_through), damaged=damaged)
         for number, error in damaged.items():
-            self._left_out()[f"{_drafts_of(id)} {number}"] = error
+            self._project.damage[f"{_drafts_of(id)} {number}"] = error
             self._last[id] = max(int(number), self._last.get(id, 0))
         return [Pending(id, int(record.id), msgspec.convert(record.data, DraftRecord)) for record in records]
 
@@ -101,7 +101,7 @@ class DraftLog:
         found = [each.draft for id, session in self._sessions.all() for each in self._pending(id, session)]
         found.sort(key=lambda draft: draft.at)
         # Every answer says which records are damaged, so those are read each time.
-        self._everywhere = (None if self._left_out() else mark, found)
+        self._everywhere = (None if self._project.damage else mark, found)
         return found
 
     # Writing

@@ -1,22 +1,20 @@
 """The drafts that are pending: in the store, in the graph, and in step with the files."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
+from clew.context import Context
 from clew.errors import ClewError, Conflict, StoreError
-from clew.graph.changes import Change, History
-from clew.graph.lock import ReadWriteLock
+from clew.graph.changes import Change
 from clew.graph.model import Node
 from clew.trace.edit.drafts import REVERT, DraftLog, DraftRecord, Pending
 from clew.trace.edit.results import DraftConflict, LogPage, MutationEntry
+from clew.trace.edit.reverting import Reverts
 from clew.trace.edit.saves import Saves
-from clew.trace.edit.text.reverting import Reverts
-
-if TYPE_CHECKING:
-    from clew.trace.edit.planner import Planner
+from clew.trace.edit.text.draft import DraftContext
 
 log = logging.getLogger(__name__)
 
@@ -28,17 +26,11 @@ class PendingDrafts:
     """All drafts of this process. A caller that changes them holds the graph's turn."""
 
     def __init__(
-        self,
-        history: History,
-        lock: ReadWriteLock,
-        planner: "Callable[[], Planner]",
-        drafts: DraftLog,
-        reverts: Reverts,
-        saves: Saves,
+        self, project: Context, drafting: DraftContext, drafts: DraftLog, reverts: Reverts, saves: Saves
     ) -> None:
-        self._history = history
-        self._lock = lock
-        self._planner = planner
+        self._lock = project.lock
+        self._drafting = drafting
+        self._history = drafting.history
         self._drafts = drafts
         self._reverts = reverts
         self._saves = saves
@@ -75,7 +67,7 @@ class PendingDrafts:
 
     def forget(self) -> None:
         self._history.forget()
-        self._saves.originals.clear()
+        self._drafting.originals.clear()
 
     def replay(self) -> None:
         self._conflicts.clear()
@@ -92,12 +84,15 @@ class PendingDrafts:
         if draft.operation == REVERT:
             self._apply(self._reverts.change(draft.arguments["mutation_id"]), draft)
             return
-        plan = self._planner().plan(draft.operation, draft.arguments)
-        now = msgspec.to_builtins(plan.before)
+        # A process that only reads plans nothing.
+        from clew.trace.edit.mutations.records import recorded_mutation
+
+        change, outcome = recorded_mutation(draft.operation, draft.arguments).planned(self._drafting)
+        now = msgspec.to_builtins(outcome.before)
         if now != draft.before:
             self._note_conflict(draft, "The files changed what it replaces.", now)
         else:
-            self._apply(plan.change, draft)
+            self._apply(change, draft)
 
     def _note_conflict(self, draft: DraftRecord, reason: str, theirs: Mapping[str, Any]) -> None:
         entry = draft.entry()

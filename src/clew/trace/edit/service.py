@@ -5,25 +5,24 @@ at a time: a mutation locks the graph, and readers wait only while the change is
 """
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from clew.context import Context
+from clew.edit.transaction import Purpose
 from clew.errors import ClewError, Conflict, FileChanged, NotFound, Refused, StoreError
 from clew.graph.build.builder import Builder
 from clew.graph.build.reading import Progress
-from clew.graph.changes import History
+from clew.graph.changes import Change, History
 from clew.graph.model import Node
-from clew.graph.readers.elspais import ElspaisReader
-from clew.graph.readers.markers import MarkerReader
-from clew.once import Once
 from clew.text.display import counted
 from clew.trace.edit.drafts import REVERT, DraftLog, DraftRecord, Pending
 from clew.trace.edit.pending import MOST_UNSEEN, PendingDrafts
+from clew.trace.edit.requests import ListDrafts, SaveDrafts, UndoLast, UndoTo
 from clew.trace.edit.results import (
     LogPage,
     MutationEntry,
@@ -33,40 +32,35 @@ from clew.trace.edit.results import (
     UndoToResult,
     Unsaved,
 )
-from clew.trace.edit.saves import Saves
-from clew.trace.edit.text.draft import DraftContext
-from clew.trace.edit.text.reverting import Reverts
-from clew.trace.files.bookkeeping import Bookkeeping
+from clew.trace.edit.reverting import Reverts
+from clew.trace.edit.saves import SavedAtOnce, Saves
+from clew.trace.edit.text.blocks import is_utf8
+from clew.trace.edit.text.draft import Draft, DraftContext
 from clew.trace.read.serialize import version_of
 
 if TYPE_CHECKING:
     # A process that only reads plans nothing.
-    from clew.trace.edit.plan import Plan
-    from clew.trace.edit.planner import Planner
+    from clew.trace.edit.mutations.mutation import Mutation, Outcome
     from clew.trace.edit.text.blocks import Record
+    from clew.trace.edit.text.file_choice import FileChoice
 
 T = TypeVar("T")
+
+ACTOR = "clew"
+"""The name under which a change of a file is recorded."""
 
 log = logging.getLogger(__name__)
 
 
 class MutationService:
-    def __init__(
-        self,
-        context: Context,
-        planner: "Callable[[], Planner]",
-        pending: PendingDrafts,
-        drafts: DraftLog,
-        reverts: Reverts,
-        saves: Saves,
-    ) -> None:
-        self._context = context
-        self._graph, self._lock = context.graph, context.lock
-        self._planner = planner
-        self._pending = pending
-        self._drafts = drafts
-        self._reverts = reverts
-        self._saves = saves
+    def __init__(self, project: Context, drafting: DraftContext) -> None:
+        self._project = project
+        self._graph, self._lock = project.graph, project.lock
+        self._drafting = drafting
+        self._drafts = DraftLog(project)
+        self._reverts = Reverts(drafting, self._drafts)
+        self._saves = Saves(project, drafting, self._drafts)
+        self.pending = PendingDrafts(project, drafting, self._drafts, self._reverts, self._saves)
 
     def close(self) -> None:
         """Leave the drafts to the next process."""
@@ -77,58 +71,93 @@ class MutationService:
                 log.warning("The drafts were not left in order: %s", error)
 
     @contextmanager
-    def _turn(self, progress: Progress | None) -> Iterator[None]:
-        """Locks the graph for a change of drafts or files; first the store records all that was saved."""
-        with self._context.keeper.turn(progress):
+    def _turn(self, progress: Progress | None, *, current: bool = False) -> Iterator[None]:
+        """Locks the graph for a change of drafts or files; first the store records all that was saved. With `current`
+        changed files are read before."""
+        with self._project.keeper.turn(progress, current=current):
             self._saves.note()
             yield
 
     # Mutating
 
-    def mutate(
-        self,
-        operation: str,
-        arguments: Mapping[str, Any],
-        *,
-        if_version: str | None = None,
-        guarded: str | None = None,
-        progress: Progress | None = None,
-    ) -> MutationResult:
-        """Carry out an operation. `if_version` demands that version of the node `guarded`."""
+    def mutate(self, mutation: "Mutation", progress: Progress | None = None) -> MutationResult:
+        """Draft a mutation. One that removes something must be confirmed."""
+        self._demand_confirmation(mutation, progress)
         with self._turn(progress):
-            plan = self._current(lambda: self._plan(operation, arguments, if_version, guarded), progress)
+            change, outcome = self._current(lambda: self._planned(mutation), progress)
             draft = DraftRecord(
-                id=plan.change.id,
+                id=change.id,
                 at=datetime.now(UTC).isoformat(),
-                operation=operation,
-                arguments=msgspec.to_builtins(plan.arguments),
-                target_id=plan.target_id,
-                before=msgspec.to_builtins(plan.before),
-                after=msgspec.to_builtins(plan.after),
-                affects_hash=plan.affects_hash,
+                operation=mutation.recorded_as,
+                arguments=outcome.mutation.arguments,
+                target_id=outcome.target_id,
+                before=msgspec.to_builtins(outcome.before),
+                after=msgspec.to_builtins(outcome.after),
+                affects_hash=outcome.affects_hash,
             )
-            self._pending.add(draft, plan.change)
-            return self._result(plan, draft.entry())
+            self.pending.add(draft, change)
+            return self._result(change, outcome, draft.entry())
 
-    def _plan(
-        self, operation: str, arguments: Mapping[str, Any], if_version: str | None, guarded: str | None
-    ) -> "Plan":
-        if if_version is not None and guarded is not None:
-            self._demand_version(guarded, if_version)
-        return self._planner().plan(operation, arguments)
+    def save_at_once(
+        self,
+        mutation: "Mutation",
+        *,
+        save_branch: bool,
+        dry_run: bool,
+        again: bool = True,
+        progress: Progress | None = None,
+    ) -> "tuple[Outcome, SavedAtOnce]":
+        """Make a mutation and save it in the same turn; drafts in other files stay drafts. With `again` files that
+        changed since they were read are read first."""
+        with self._turn(progress, current=again):
+            change, outcome = self._current(lambda: self._planned(mutation), progress, again=again)
+            self.refuse_drafted([text.slot.path for text in change.texts])
+            purpose = Purpose(mutation.operation, ACTOR, {"requirement_id": outcome.target_id})
+            name = outcome.target_id if save_branch else None
+            return outcome, self._saves.save_at_once(change, purpose, branch_name=name, dry_run=dry_run)
 
-    def _current(self, make: Callable[[], T], progress: Progress | None) -> T:
-        """What is made of the files as they are: where one changed meanwhile, it is read, and the work repeated."""
+    def text_of(self, id: str, if_version: str | None) -> tuple[str, str]:
+        """The text of a requirement in its file, and its version."""
+        with self._turn(None, current=True):
+            node = self._drafting.rules.resolver.requirement(id)
+            if if_version is not None:
+                self._demand_version(node.id, if_version)
+            draft = Draft(self._drafting)
+            block = draft.block(node.id)
+            self.refuse_drafted([block.path])
+            if not is_utf8(draft.file(block.path)):
+                raise Refused(f"'{block.path}' is not UTF-8; a model cannot be shown it.", hint="Save it as UTF-8.")
+            return block.record.raw, version_of(self._graph, node)
+
+    def _planned(self, mutation: "Mutation") -> "tuple[Change, Outcome]":
+        if (guard := mutation.guard) is not None:
+            self._demand_version(*guard)
+        return mutation.planned(self._drafting)
+
+    def _demand_confirmation(self, mutation: "Mutation", progress: Progress | None) -> None:
+        """Refuse to remove something, unless it was asked for explicitly."""
+        if mutation.is_confirmed:
+            return
+        self._project.keeper.ensure(progress)
+        with self._lock.reading():
+            removed = mutation.removed(self._drafting)
+        raise Refused(
+            f"Destructive operation requires confirm=True: it removes {removed}.",
+            hint="Repeat the call with confirm=true. undo_last_mutation takes it back.",
+        )
+
+    def _current(self, make: Callable[[], T], progress: Progress | None, *, again: bool = True) -> T:
+        """The result for the files as they are: where one changed meanwhile, it is read, and the work repeated."""
         try:
             return make()
         except FileChanged:
-            if not self._context.keeper.follows_files:
+            if not again or not self._project.keeper.follows_files:
                 raise
-            self._context.keeper.catch_up(progress)
+            self._project.keeper.catch_up(progress)
             return make()
 
     def _demand_version(self, id: str, version: str) -> None:
-        node = self._planner().subject(id)
+        node = self._drafting.rules.subject(id)
         current = version_of(self._graph, node)
         if version != current:
             raise Conflict(
@@ -137,56 +166,61 @@ class MutationService:
                 data={"node_id": node.id, "provided_version": version, "current_version": current},
             )
 
-    def _result(self, plan: "Plan", entry: MutationEntry) -> MutationResult:
-        subject = self._graph.get_node(plan.subject_id) if plan.subject_id is not None else None
+    def _result(self, change: Change, outcome: "Outcome", entry: MutationEntry) -> MutationResult:
+        subject = self._graph.get_node(outcome.subject_id) if outcome.subject_id is not None else None
         return MutationResult(
             success=True,
             mutation=entry,
-            message=f"{plan.message} It is a draft until save_mutations.",
+            message=f"{outcome.message} It is a draft until save_mutations.",
             version=version_of(self._graph, subject) if subject is not None else None,
-            label=plan.label,
-            assertion_id=plan.assertion_id,
-            notes=plan.change.notes,
+            label=outcome.label,
+            assertion_id=outcome.assertion_id,
+            notes=change.notes,
         )
+
+    @property
+    def files(self) -> "FileChoice":
+        """The files that requirements can be written to."""
+        return self._drafting.files
 
     # Undoing
 
-    def undo_last(self, *, if_tip: str | None = None, progress: Progress | None = None) -> UndoResult:
+    def undo_last(self, request: UndoLast | None = None, progress: Progress | None = None) -> UndoResult:
         """Take back the newest pending mutation, even one in conflict with the files; without any, the newest one
         that was saved."""
         with self._turn(progress):
-            self._pending.demand_tip(if_tip)
-            if (conflicting := self._pending.newest_conflict()) is not None:
+            self.pending.demand_tip(request.if_mutation_id if request is not None else None)
+            if (conflicting := self.pending.newest_conflict()) is not None:
                 # It comes before everything that was saved, although it is not in the graph.
-                dropped = self._pending.drop(conflicting)[0]
+                dropped = self.pending.drop(conflicting)[0]
                 message = f"{dropped.operation} of {dropped.target_id} is dropped: it no longer applied to the files."
-                return UndoResult(True, dropped, message, False, self._pending.tip())
-            in_force = self._pending.in_force()
+                return UndoResult(True, dropped, message, False, self.pending.tip())
+            in_force = self.pending.in_force()
             if in_force and in_force[-1].draft.operation != REVERT:
-                undone = self._pending.undo(in_force[-1:])[0]
+                undone = self.pending.undo(in_force[-1:])[0]
                 message = f"{undone.operation} of {undone.target_id} is undone."
-                return UndoResult(True, undone, message, False, self._pending.tip())
+                return UndoResult(True, undone, message, False, self.pending.tip())
             undone = self._current(self._revert_next, progress)
             message = (
                 f"{undone.operation} of {undone.target_id} is taken back by a new draft; save_mutations writes it."
             )
-            return UndoResult(True, undone, message, True, self._pending.tip())
+            return UndoResult(True, undone, message, True, self.pending.tip())
 
-    def undo_to(self, mutation_id: str, *, if_tip: str | None = None, progress: Progress | None = None) -> UndoToResult:
+    def undo_to(self, request: UndoTo, progress: Progress | None = None) -> UndoToResult:
         """Take back everything down to and including a mutation, pending or saved. One in conflict is dropped alone."""
         with self._turn(progress):
-            self._pending.demand_tip(if_tip)
-            undone = self._current(lambda: self._undo_to(mutation_id), progress)
+            self.pending.demand_tip(request.if_tip_mutation_id)
+            undone = self._current(lambda: self._undo_to(request.mutation_id), progress)
             message = f"{counted(len(undone), 'mutation')} taken back."
-            return UndoToResult(True, len(undone), tuple(undone), message, self._pending.tip())
+            return UndoToResult(True, len(undone), tuple(undone), message, self.pending.tip())
 
     def _undo_to(self, mutation_id: str) -> list[MutationEntry]:
-        if self._pending.is_in_conflict(mutation_id):
-            return self._pending.drop(mutation_id)
-        in_force = self._pending.in_force()
+        if self.pending.is_in_conflict(mutation_id):
+            return self.pending.drop(mutation_id)
+        in_force = self.pending.in_force()
         numbers = [number for number, each in enumerate(in_force) if each.draft.id == mutation_id]
         if numbers:
-            return self._pending.undo(in_force[numbers[0] :])
+            return self.pending.undo(in_force[numbers[0] :])
         if not any(each.draft.id == mutation_id for each in self._drafts.saved()):
             raise NotFound(
                 f"No mutation has the id '{mutation_id}'.", hint="get_mutation_log lists the ids that can be undone."
@@ -198,21 +232,21 @@ class MutationService:
         count = len(in_force)
         while count and in_force[count - 1].draft.operation != REVERT:
             count -= 1
-        undone = self._pending.undo(in_force[count:]) if count < len(in_force) else []
+        undone = self.pending.undo(in_force[count:]) if count < len(in_force) else []
         try:
             while not undone or undone[-1].id != mutation_id:
                 undone.append(self._revert_next())
         except ClewError:
             # All or none of what was saved is taken back.
-            made = self._pending.in_force()[count:]
+            made = self.pending.in_force()[count:]
             if made:
-                self._pending.undo(made)
+                self.pending.undo(made)
             raise
         return undone
 
     def _revert_next(self) -> MutationEntry:
         """Draft the opposite of the newest saved mutation that is not taken back yet."""
-        saved = self._reverts.next(each.draft for each in self._pending.in_force())
+        saved = self._reverts.next(each.draft for each in self.pending.in_force())
         change = self._reverts.change(saved.draft.id)
         draft = DraftRecord(
             id=change.id,
@@ -224,35 +258,27 @@ class MutationService:
             after=saved.draft.before,
             affects_hash=saved.draft.affects_hash,
         )
-        self._pending.add(draft, change)
+        self.pending.add(draft, change)
         return saved.draft.entry()
 
     # Looking and saving
 
-    def demand_tip(self, tip: str) -> None:
+    def demand_tip(self, tip: str | None) -> None:
         """Conflict where another draft is the newest than a caller thinks."""
-        self._pending.demand_tip(tip)
-
-    def who_cites(self, id: str, progress: Progress | None) -> str:
-        """The ids of those that cite a requirement, for a message."""
-        from clew.trace.edit.planner import who_cites
-
-        self._context.keeper.ensure(progress)
-        with self._lock.reading():
-            return who_cites(self._graph, self._planner().subject(id).id)
+        self.pending.demand_tip(tip)
 
     def record(self, id: str) -> "Record":
         """What the text of a requirement or journey says now, drafts included."""
-        return self._planner().record(id)
+        return Draft(self._drafting).block(self._drafting.rules.authored(id).id).record
 
     def version(self, id: str) -> str:
         """The version that guards mutations of a node: that of the requirement or journey that it belongs to."""
-        return version_of(self._graph, self._planner().subject(id))
+        return version_of(self._graph, self._drafting.rules.subject(id))
 
     def unsaved(self) -> Unsaved:
         """What waits to be saved, of this process and of others, whether or not it is shown in the graph."""
         try:
-            return Unsaved.of(self._drafts.everywhere(), len(self._pending.conflicts()))
+            return Unsaved.of(self._drafts.everywhere(), len(self.pending.conflicts()))
         except StoreError as error:
             # Reading the project works without the store, and the notes say what is wrong with it.
             log.warning("Drafts cannot be read: %s", error)
@@ -260,55 +286,57 @@ class MutationService:
 
     def as_filed(self) -> Mapping[str, Node | None]:
         """The nodes that drafts changed, as the files have them; None for those that no file defines."""
-        return self._pending.as_filed()
+        return self.pending.as_filed()
+
+    def refuse_drafted(self, paths: Collection[str]) -> None:
+        """Refuse to change files at once that drafts are about to change."""
+        waiting = sorted(set(paths) & set(self.drafted_paths()))
+        if waiting:
+            raise Refused(
+                f"Unsaved drafts are about to change '{waiting[0]}'.",
+                hint="save_mutations writes them, undo_last_mutation takes them back; then repeat the call.",
+            )
 
     def drafted_paths(self) -> tuple[str, ...]:
         """The files that saving would change."""
-        return self._pending.paths()
+        return self.pending.paths()
 
     def last_saved(self) -> MutationEntry | None:
         """The saved mutation that undoing takes back next, once nothing is pending; None where there is none."""
         try:
-            saved = self._reverts.newest(each.draft for each in self._pending.in_force())
+            saved = self._reverts.newest(each.draft for each in self.pending.in_force())
         except StoreError as error:
             log.warning("What was saved cannot be read: %s", error)
             return None
         return saved.draft.entry() if saved is not None else None
 
-    def log(self, *, offset: int = 0, limit: int = 50) -> LogPage:
+    def log(self, request: ListDrafts | None = None, *, offset: int = 0) -> LogPage:
         """The pending mutations, newest first."""
         # Every answer that lacks damaged drafts names them.
         self.unsaved()
-        return self._pending.page(offset, limit)
+        return self.pending.page(offset, (request or ListDrafts()).limit)
 
-    def save(
-        self,
-        *,
-        save_branch: bool = False,
-        message: str | None = None,
-        if_tip: str | None = None,
-        dry_run: bool = False,
-        progress: Progress | None = None,
-    ) -> SaveResult:
+    def save(self, request: SaveDrafts | None = None, progress: Progress | None = None) -> SaveResult:
         """Write all drafts to the files, or none; with `dry_run` only say what would be written."""
+        wanted = request or SaveDrafts()
         with self._turn(progress):
-            self._pending.demand_tip(if_tip)
-            if self._pending.conflicts() and self._context.keeper.follows_files:
+            self.pending.demand_tip(wanted.if_tip_mutation_id)
+            if self.pending.conflicts() and self._project.keeper.follows_files:
                 # What stood in the way may be gone: a file that is there again, or that has its former text.
-                self._context.keeper.catch_up(progress)
+                self._project.keeper.catch_up(progress)
             self._refuse_conflicts()
-            drafts = list(self._pending)
+            drafts = list(self.pending)
             if not drafts:
                 return SaveResult(True, 0, (), "There is nothing to save.")
-            if dry_run:
-                return self._preview(drafts, message)
-            saved = self._saves.save(drafts, save_branch=save_branch, message=message)
-            self._pending.saved()
+            if wanted.dry_run:
+                return self._preview(drafts, wanted.message)
+            saved = self._saves.save(drafts, save_branch=wanted.save_branch, message=wanted.message)
+            self.pending.saved()
             if saved.read:
                 self._saves.read_again(saved.read, progress)
             else:
                 with self._lock.writing():
-                    self._pending.withdraw()
+                    self.pending.withdraw()
             if saved.unnoted is not None:
                 raise StoreError(
                     f"The files are saved, but the store could not note it: {saved.unnoted.message}",
@@ -335,7 +363,7 @@ class MutationService:
         )
 
     def _refuse_conflicts(self) -> None:
-        conflicts = self._pending.conflicts()
+        conflicts = self.pending.conflicts()
         if not conflicts:
             return
         first = conflicts[0].mutation
@@ -347,49 +375,9 @@ class MutationService:
         )
 
 
-def confirmed(confirm: bool, removed: Callable[[], str]) -> None:
-    """Refuse what removes something, unless it was asked for explicitly."""
-    if not confirm:
-        raise Refused(
-            f"Destructive operation requires confirm=True: it removes {removed()}.",
-            hint="Repeat the call with confirm=true. undo_last_mutation takes it back.",
-        )
-
-
 def open_mutations(context: Context, builder: Builder, *, with_drafts: bool) -> MutationService:
     """The service of a project. Without drafts, those that are pending are kept and not shown."""
-    history = History(context.graph, lambda: builder.linker)
-    drafts = DraftLog(context.store, lambda: context.damage)
-    saves = Saves(
-        context.root,
-        builder,
-        lambda: context.keeper,
-        history,
-        drafts,
-        context.store,
-        lambda: Bookkeeping(context),
-    )
-
-    def reader() -> ElspaisReader:
-        return next(reader for reader in builder.readers if isinstance(reader, ElspaisReader))
-
-    comments = (reader for reader in builder.readers if isinstance(reader, MarkerReader))
-    commenting = frozenset(reader.name for reader in comments if not reader.associate)
-    drafting = DraftContext(
-        context.graph, lambda: builder.linker, saves.original, reader, context.grammar, history, commenting
-    )
-    planner = Once(lambda: _planner(context, drafting)).get
-    reverts = Reverts(drafting, builder, drafts)
-    pending = PendingDrafts(history, context.lock, planner, drafts, reverts, saves)
+    service = MutationService(context, DraftContext(context, builder, History(context.graph, builder)))
     if with_drafts:
-        builder.attach(pending)
-    return MutationService(context, planner, pending, drafts, reverts, saves)
-
-
-def _planner(context: Context, drafting: DraftContext) -> "Planner":
-    from clew.trace.edit.file_choice import FileChoice
-    from clew.trace.edit.planner import Planner
-    from clew.trace.edit.rules import Rules
-
-    rules = Rules(context.graph, context.grammar)
-    return Planner(drafting, rules, FileChoice(context.root, drafting, context.config.requirements))
+        builder.attach(service.pending)
+    return service

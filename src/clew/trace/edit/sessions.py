@@ -5,13 +5,14 @@ its drafts; when it has ended, by a crash or by closing the project, the next pr
 session over with all that is in it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from uuid import uuid4
 
 import msgspec
 
+from clew.context import Context
 from clew.errors import Conflict, StoreError
-from clew.store.interface import Damaged, Record, Store, Transaction
+from clew.store.interface import Record, Store, Transaction
 from clew.store.processes import Process, has_ended, this_process
 
 SESSIONS = "draft_sessions"
@@ -46,9 +47,9 @@ class Session(msgspec.Struct, frozen=True):
 class Sessions:
     """The sessions of a project, as one process sees them."""
 
-    def __init__(self, store: Store, left_out: Callable[[], Damaged]) -> None:
+    def __init__(self, project: Context, store: Store) -> None:
+        self._project = project
         self._store = store
-        self._left_out = left_out
         self._self = Owner(this_process(), uuid4().hex)
         self.own: list[str] = []
         """The ids of those that this process works on, in the order in which it came to them."""
@@ -64,7 +65,7 @@ class Sessions:
         return [(record.id, session) for record, session in found if self._is_free(record, session)]
 
     def _records(self) -> list[Record]:
-        return self._store.scan(SESSIONS, damaged=self._left_out())
+        return self._store.scan(SESSIONS, damaged=self._project.damage)
 
     def _is_free(self, record: Record, session: Session) -> bool:
         owner = session.owner

@@ -1,23 +1,14 @@
 """Toolset trace: changing requirements in their files, and safety branches."""
 
-from typing import Annotated
-
-from msgspec import Meta
-
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, MaxTokens, Operation, PageCursor, Toolset
-from clew.operation.one_line import MANY_LINES
-from clew.trace.files import results
-
-RequirementId = Annotated[str, Meta(min_length=1, description="Such as REQ-d00062, or d62 for short")]
-SaveBranch = Annotated[
-    bool, Meta(description="First keep the state of all files, uncommitted ones included, in a safety branch")
-]
-DryRun = Annotated[bool, Meta(description="Show the difference, write nothing")]
-IfVersion = Annotated[str | None, Meta(description="Refuse unless the requirement still has this version")]
+from clew.trace.edit import file_results as results
+from clew.trace.edit.mutations.at_once import MoveToEnd, ReferenceType
+from clew.trace.edit.requests import ListBranches, PromptModel, RestoreBranch
 
 
 class ChangeReferenceType(
+    ReferenceType,
     Operation,
     tool="change_reference_type",
     toolset=Toolset.TRACE,
@@ -33,20 +24,14 @@ class ChangeReferenceType(
     again. save_branch=true keeps the state before; dry_run=true only shows the difference. For a draft that can be
     undone use mutate_change_edge_kind."""
 
-    req_id: RequirementId
-    target_id: Annotated[str, Meta(min_length=1, description="What it cites; with labels, exactly that citation")]
-    new_type: Annotated[str, Meta(min_length=1, description="implements or refines, in any case")]
-    save_branch: SaveBranch = False
-    dry_run: DryRun = False
-    if_version: IfVersion = None
     max_tokens: MaxTokens = None
 
     def run(self, call: Call) -> results.FileChange:
-        call.project.ensure_graph(call.progress)
         return call.project.files.change_reference_type(self)
 
 
 class MoveRequirement(
+    MoveToEnd,
     Operation,
     tool="move_requirement",
     toolset=Toolset.TRACE,
@@ -61,21 +46,14 @@ class MoveRequirement(
     keeps every byte, the id stays, and all citations hold. Returns both files and the difference, and reads the graph
     again. save_branch=true keeps the state before; dry_run=true only shows the difference."""
 
-    req_id: RequirementId
-    target_file: Annotated[
-        str, Meta(min_length=1, description="A file of requirements, new or there already, relative to the project")
-    ]
-    save_branch: SaveBranch = False
-    dry_run: DryRun = False
-    if_version: IfVersion = None
     max_tokens: MaxTokens = None
 
     def run(self, call: Call) -> results.Moved:
-        call.project.ensure_graph(call.progress)
         return call.project.files.move_requirement(self)
 
 
 class TransformWithAi(
+    PromptModel,
     Operation,
     tool="transform_with_ai",
     toolset=Toolset.TRACE,
@@ -91,25 +69,14 @@ class TransformWithAi(
     stale until reviewed. Returns the difference. Where you can write the text yourself, mutate_update_assertion is
     better. Without a model the error says how to configure one."""
 
-    req_id: RequirementId
-    prompt: Annotated[
-        str, Meta(min_length=1, max_length=8_000, description="What should become of its text"), MANY_LINES
-    ]
-    save_branch: SaveBranch = False
-    dry_run: DryRun = False
-    if_version: IfVersion = None
     max_tokens: MaxTokens = None
 
     def run(self, call: Call) -> results.Rewritten:
-        call.project.ensure_graph(call.progress)
         return call.project.files.transform_with_ai(self, call.client_model, call.check)
 
 
-FileOperation = ChangeReferenceType | MoveRequirement | TransformWithAi
-"""What changes one requirement in its file."""
-
-
 class RestoreFromSafetyBranch(
+    RestoreBranch,
     Operation,
     tool="restore_from_safety_branch",
     toolset=Toolset.TRACE,
@@ -123,20 +90,14 @@ class RestoreFromSafetyBranch(
     back, files created since are removed. The present state becomes a new safety branch first, so nothing is lost.
     Index, HEAD and ignored files stay. list_safety_branches lists the names."""
 
-    branch_name: Annotated[str, Meta(min_length=1, description="Such as safety/REQ-d00001-20260215-093000")]
-    if_tip_mutation_id: Annotated[
-        Annotated[str, Meta(max_length=300)] | None, Meta(description="Refuse unless it is the newest draft")
-    ] = None
     max_tokens: MaxTokens = None
 
     def run(self, call: Call) -> results.RestoreReport:
-        call.project.ensure_graph(call.progress)
-        if self.if_tip_mutation_id is not None:
-            call.project.mutations.demand_tip(self.if_tip_mutation_id)
-        return call.project.files.restore_from_safety_branch(self.branch_name)
+        return call.project.files.restore_from_safety_branch(self)
 
 
 class ListSafetyBranches(
+    ListBranches,
     Operation,
     tool="list_safety_branches",
     toolset=Toolset.TRACE,
@@ -149,14 +110,13 @@ class ListSafetyBranches(
     at most `limit` (default 50); next_cursor leads to the rest. restore_from_safety_branch brings one back. Branches of
     others are not listed."""
 
-    limit: Annotated[int, Meta(ge=1, le=500, description="Branches at most")] = 50
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
     def run(self, call: Call) -> results.SafetyBranches:
-        return call.project.files.safety_branches(offset=call.offset, limit=self.limit)
+        return call.project.files.safety_branches(self, offset=call.offset)
 
     def state(self, call: Call) -> str:
         """A further page belongs to the list of the first."""
-        newest = call.project.files.safety_branches(limit=1)
+        newest = call.project.files.safety_branches(ListBranches(limit=1))
         return f"{newest.total} {newest.branches[0].name if newest.branches else ''}"

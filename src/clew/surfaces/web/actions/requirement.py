@@ -14,20 +14,22 @@ from clew.surfaces.web.texts import field_of, label_of, sections_of_requirement
 from clew.surfaces.web.visit import Moved, Shown, View, Visit
 from clew.trace.operations.fix import FixRequirements
 from clew.trace.operations.mutations import (
-    AddAssertion,
-    AddEdge,
-    ChangeStatus,
-    DeleteAssertion,
-    DeleteEdge,
-    FixBrokenReference,
+    MutateAddAssertion,
+    MutateAddEdge,
+    MutateAddRemainder,
+    MutateChangeStatus,
+    MutateDeleteAssertion,
+    MutateDeleteEdge,
+    MutateDeleteRemainder,
+    MutateFixBrokenReference,
+    MutateUpdateAssertion,
+    MutateUpdateRemainder,
+    MutateUpdateTitle,
     SaveMutations,
     UndoLastMutation,
     UndoToMutation,
-    UpdateAssertion,
-    UpdateTitle,
 )
 from clew.trace.operations.read import GetRequirement
-from clew.trace.operations.text_mutations import AddRemainder, DeleteRemainder, UpdateRemainder
 from clew.trace.read.results import RequirementDetail
 
 DRAFTS = "/activity/drafts"
@@ -85,20 +87,24 @@ def _kept(visit: Visit, version: str) -> dict[str, str]:
 def _wishes(visit: Visit, detail: RequirementDetail) -> Iterator[Wish]:
     title, status = visit.field("title", detail.title).strip(), visit.field("status", detail.status).strip()
     if title != detail.title:
-        yield Wish("title", detail.title, title, UpdateTitle, {"node_id": detail.id, "new_title": title})
+        yield Wish("title", detail.title, title, MutateUpdateTitle, {"node_id": detail.id, "new_title": title})
     if status != detail.status:
-        yield Wish("status", detail.status, status, ChangeStatus, {"node_id": detail.id, "new_status": status})
+        yield Wish("status", detail.status, status, MutateChangeStatus, {"node_id": detail.id, "new_status": status})
     for each in detail.assertions:
         text = visit.field(f"assertion-{each.label}", each.text).strip()
         if not text:
             given = {"assertion_id": each.id, "confirm": True}
-            yield Wish(f"assertion {each.label} removed", each.text, "", DeleteAssertion, given)
+            yield Wish(f"assertion {each.label} removed", each.text, "", MutateDeleteAssertion, given)
         elif text != each.text:
             yield Wish(
-                f"assertion {each.label}", each.text, text, UpdateAssertion, {"assertion_id": each.id, "new_text": text}
+                f"assertion {each.label}",
+                each.text,
+                text,
+                MutateUpdateAssertion,
+                {"assertion_id": each.id, "new_text": text},
             )
     if added := visit.field("new-assertion", "").strip():
-        yield Wish("new assertion", "", added, AddAssertion, {"req_id": detail.id, "text": added})
+        yield Wish("new assertion", "", added, MutateAddAssertion, {"req_id": detail.id, "text": added})
     yield from _texts(visit, detail)
     yield from _references(visit, detail)
 
@@ -112,28 +118,30 @@ def _texts(visit: Visit, detail: RequirementDetail) -> Iterator[Wish]:
         text = visit.field(field_of(each), each.text).strip()
         if not text:
             given = {"node_id": each.id, "confirm": True}
-            removed.append(Wish(f"{label_of(each)} removed", each.text, "", DeleteRemainder, given))
+            removed.append(Wish(f"{label_of(each)} removed", each.text, "", MutateDeleteRemainder, given))
         elif text != each.text.strip():
-            yield Wish(label_of(each), each.text, text, UpdateRemainder, {"node_id": each.id, "text": text})
+            yield Wish(label_of(each), each.text, text, MutateUpdateRemainder, {"node_id": each.id, "text": text})
     yield from reversed(removed)
     if heading := visit.field("new-heading", "").strip():
         text = visit.field("new-section", "").strip()
-        yield Wish(f"new {heading}", "", text, AddRemainder, {"req_id": detail.id, "heading": heading, "text": text})
+        yield Wish(
+            f"new {heading}", "", text, MutateAddRemainder, {"req_id": detail.id, "heading": heading, "text": text}
+        )
 
 
 def _references(visit: Visit, detail: RequirementDetail) -> Iterator[Wish]:
     if cites := visit.field("cites", "").strip():
         kind = visit.field("cites-kind", "implements")
         given = {"source_id": detail.id, "target_id": cites, "edge_kind": kind}
-        yield Wish(f"{kind} {cites}", "", cites, AddEdge, given)
+        yield Wish(f"{kind} {cites}", "", cites, MutateAddEdge, given)
     for parent in detail.parents:
         if visit.field(f"drop-{parent.id}", ""):
             gone: dict[str, Any] = {"source_id": detail.id, "target_id": parent.id, "confirm": True}
-            yield Wish(f"{parent.edge_kind} {parent.id} removed", parent.id, "", DeleteEdge, gone)
+            yield Wish(f"{parent.edge_kind} {parent.id} removed", parent.id, "", MutateDeleteEdge, gone)
     for broken in detail.broken_references:
         if mended := visit.field(f"mend-{broken}", "").strip():
             given = {"source_id": detail.id, "old_target_id": broken, "new_target_id": mended}
-            yield Wish(f"{broken} becomes {mended}", broken, mended, FixBrokenReference, given)
+            yield Wish(f"{broken} becomes {mended}", broken, mended, MutateFixBrokenReference, given)
 
 
 def save_drafts(visit: Visit) -> Shown:

@@ -7,11 +7,15 @@ import msgspec
 from clew.formats.elspais.records import Journey, Requirement
 from clew.graph.build.link import Citation, Definition
 from clew.graph.model import Node, Source
+from clew.text.lines import Span
 
 Record = Requirement | Journey
 
 GAP = re.compile(rb"(?:[ \t]*(?:\r\n|\n|\r))*(?:---[ \t]*(?:\r\n|\n|\r|\Z)(?:[ \t]*(?:\r\n|\n|\r))*)?")
 """Blank lines, with or without a rule among them."""
+
+NOWHERE = Span(0, 0, 0, 0)
+"""The place of a record that is in no text yet."""
 
 _FENCE = re.compile(rb"^[ \t]*```", re.MULTILINE)
 

@@ -6,25 +6,33 @@ nodes keep the places they have there.
 """
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from itertools import accumulate
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import msgspec
 
+from clew.context import Context
 from clew.errors import InvalidArgument, NotFound, Refused, WrongKind
 from clew.formats.elspais.hashes import HashRule, HashState, hash_state, hash_to_write, rule_of_file
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import FileRecords, Remainder, Requirement
 from clew.formats.elspais.write.blocks import with_hash
+from clew.graph.build.builder import Builder
 from clew.graph.build.link import Definition, Linker, Place
 from clew.graph.changes import Change, History, Redefinition, Rewriting, Slot
-from clew.graph.graph import Graph
 from clew.graph.model import NodeKind, Source
 from clew.graph.readers.elspais import ElspaisFile, ElspaisReader
+from clew.graph.readers.markers import MarkerReader
 from clew.trace.edit.text.blocks import GAP, Record, essence, is_utf8, letters, parted, placed, with_known_parts
 
+if TYPE_CHECKING:
+    from clew.trace.edit.text.file_choice import FileChoice
+    from clew.trace.edit.text.rules import Rules
+
+AUTHORED = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
 ADDED = 1_000_000
 """Positions from here on are those of blocks that are not in the file yet."""
 
@@ -59,36 +67,56 @@ class Block(msgspec.Struct, frozen=True):
 
 
 class DraftContext:
-    """What drafts are written with: one for a graph, its linker and the reader of its requirements."""
+    """The project as drafts see it: its graph, the text behind it, and the rules for both."""
 
-    def __init__(
-        self,
-        graph: Graph,
-        linker: Callable[[], Linker],
-        original: Callable[[str], bytes],
-        reader: Callable[[], ElspaisReader],
-        grammar: IdGrammar,
-        history: History,
-        commenting: frozenset[str] = frozenset(),
-    ) -> None:
-        self.graph = graph
-        self.linker = linker
-        self.original = original
-        """The content of a file as it was read; Conflict where it has another one by now, NotFound where it is gone."""
-        self._reader = reader
-        self.grammar = grammar
+    def __init__(self, context: Context, builder: Builder, history: History) -> None:
+        self.root = context.root
+        self.graph = context.graph
+        self.grammar = context.grammar
+        self.selection = context.config.requirements
+        self.builder = builder
         self.history = history
-        self.commenting = commenting
-        """The readers whose citations stand in comments."""
-        self._rules: dict[str, tuple[int, HashRule]] = {}
+        self.originals: dict[str, bytes] = {}
+        """Files that drafts were made on, as they were read."""
+        self._hash_rules: dict[str, tuple[int, HashRule]] = {}
         # Mutations come in rows: what one of them wrote is what the next one begins with.
-        self.read: Callable[[bytes], Record | None] = lru_cache(RECENT_BLOCKS)(partial(_only_block, grammar))
+        self.read: Callable[[bytes], Record | None] = lru_cache(RECENT_BLOCKS)(partial(_only_block, self.grammar))
         """The requirement or journey that the bytes are; None where they are anything else or more."""
+
+    @property
+    def linker(self) -> Linker:
+        return self.builder.linker
 
     @property
     def reader(self) -> ElspaisReader:
         """The reader of requirements as it is now: a project that got a register has another."""
-        return self._reader()
+        return next(reader for reader in self.builder.readers if isinstance(reader, ElspaisReader))
+
+    @cached_property
+    def commenting(self) -> frozenset[str]:
+        """The readers whose citations stand in comments."""
+        comments = (reader for reader in self.builder.readers if isinstance(reader, MarkerReader))
+        return frozenset(reader.name for reader in comments if not reader.associate)
+
+    @cached_property
+    def rules(self) -> "Rules":
+        # A process that only reads drafts nothing.
+        from clew.trace.edit.text.rules import Rules
+
+        return Rules(self)
+
+    @cached_property
+    def files(self) -> "FileChoice":
+        from clew.trace.edit.text.file_choice import FileChoice
+
+        return FileChoice(self)
+
+    def original(self, path: str) -> bytes:
+        """The content of a file as it was read, kept for the next draft on it, and to show both sides should it
+        change. FileChanged where it has another one by now, NotFound where it is gone."""
+        data = self.builder.original(path, self.originals.get(path))
+        self.originals[path] = data
+        return data
 
     def define(self, record: Record, path: str, before: Source | None = None) -> Definition:
         """What a record contributes, at the place that its block has in the file."""
@@ -113,11 +141,11 @@ class DraftContext:
             data = self.original(path)
         except NotFound:
             data = b""
-        known = self._rules.get(path)
+        known = self._hash_rules.get(path)
         if known is None or known[0] != hash(data):
             blocks = read(data, self.grammar).blocks
             requirements = [block for block in blocks if isinstance(block, Requirement)]
-            known = self._rules[path] = (hash(data), rule_of_file(requirements, self.grammar.settings))
+            known = self._hash_rules[path] = (hash(data), rule_of_file(requirements, self.grammar.settings))
         return known[1]
 
 
@@ -134,8 +162,10 @@ class Draft:
     """One change while it is written. Nothing touches the graph until the change is applied; reads see what the draft
     itself has written."""
 
-    def __init__(self, drafting: DraftContext) -> None:
-        self.drafting = drafting
+    def __init__(self, context: DraftContext) -> None:
+        self.context = context
+        self.graph, self.linker, self.grammar = context.graph, context.linker, context.grammar
+        self.rules, self.files = context.rules, context.files
         self._definitions: dict[Place, Definition | None] = {}
         self._texts: dict[Slot, bytes | None] = {}
         self._files: dict[str, bytes] = {}
@@ -147,18 +177,17 @@ class Draft:
 
     def block(self, id: str) -> Block:
         """The block that defines a node."""
-        node = self.drafting.graph.get_node(id)
+        node = self.graph.get_node(id)
         if node is None:
             raise NotFound(f"Node '{id}' not found.", hint="search finds ids by words of the title or text.")
-        place = self.drafting.linker().place_of(id)
-        authored = node.kind in (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
-        if place is None or not authored or place[1] != self.drafting.reader.name:
+        place = self.linker.place_of(id)
+        if place is None or node.kind not in AUTHORED or place[1] != self.context.reader.name:
             where = f" of {node.source.path}" if node.source is not None else ""
             raise WrongKind(
-                f"'{id}' is a {node.kind.value}{where}, which the mutations cannot change.",
-                hint="They change requirements and journeys of the folders in [requirements] of clew.toml. req_update "
-                "changes a register, and a sentence `Implements: ID` in a rationale cites from there; the spec of "
-                "another tool is changed by one of its changes, or in an editor.",
+                f"'{id}' is a {node.kind.value}{where}, which the mutations cannot change: that is no file of the "
+                "folders in [requirements] of clew.toml.",
+                hint="req_update changes a register, and a sentence `Implements: ID` in a rationale cites from there; "
+                "the spec of another tool is changed by one of its changes, or in an editor.",
             )
         return self.block_at(place)
 
@@ -172,7 +201,7 @@ class Draft:
             self.file(place[0])
         text = self.text(slot)
         _, data, _ = parted(text) if place[2] >= ADDED else (b"", text, b"")
-        record = self.drafting.read(data)
+        record = self.context.read(data)
         if record is None:
             raise Refused(
                 f"'{definition.node.id}' does not read the same by itself as in {place[0]}.",
@@ -181,23 +210,23 @@ class Draft:
         return Block(place, slot, data, definition, record)
 
     def definition(self, place: Place) -> Definition | None:
-        return self._definitions[place] if place in self._definitions else self.drafting.linker().definition_at(place)
+        return self._definitions[place] if place in self._definitions else self.linker.definition_at(place)
 
     def text(self, slot: Slot) -> bytes:
         """What stands in a slot now."""
-        drafted = self._texts[slot] if slot in self._texts else self.drafting.history.patches.get(slot)
+        drafted = self._texts[slot] if slot in self._texts else self.context.history.patches.get(slot)
         return self.file(slot.path)[slot.start : slot.end] if drafted is None else drafted
 
     def file(self, path: str) -> bytes:
         """The content of a file as it was read."""
         if path not in self._files:
-            self._files[path] = self.drafting.original(path)
+            self._files[path] = self.context.original(path)
         return self._files[path]
 
     def line(self, path: str, number: int) -> Slot | None:
         """A line of a file of code or tests; None where there is no such line, or where the file holds blocks, which
         are edited as a whole."""
-        if self.drafting.linker().definition_at((path, self.drafting.reader.name, 0)) is not None:
+        if self.linker.definition_at((path, self.context.reader.name, 0)) is not None:
             return None
         if path not in self._line_starts:
             lengths = map(len, self.file(path).splitlines(keepends=True))
@@ -212,7 +241,7 @@ class Draft:
         return next(slot for slot in self._slots(place[0]) if slot.order == order)
 
     def _slots(self, path: str) -> list[Slot]:
-        return [*self.drafting.history.patches.slots(path), *(slot for slot in self._texts if slot.path == path)]
+        return [*self.context.history.patches.slots(path), *(slot for slot in self._texts if slot.path == path)]
 
     # Writing
 
@@ -226,24 +255,28 @@ class Draft:
         record = self._read_as(data, expected, rule)
         if hashed and isinstance(record, Requirement):
             record, data = self._signed(block, record, data)
-        definition = self.drafting.define(record, block.path, block.definition.node.source)
+        definition = self.context.define(record, block.path, block.definition.node.source)
         definition = with_known_parts(definition, block.definition)
         lead, _, tail = parted(self.text(block.slot)) if block.place[2] >= ADDED else (b"", b"", b"")
         self._texts[block.slot] = lead + data + tail
         self._definitions[block.place] = definition
         return Block(block.place, block.slot, data, definition, record)
 
+    def rewrite(self, block: Block, data: bytes, rule: str, *, hashed: bool = True, **changed: Any) -> Block:
+        """Put another text in the place of a block, which has to read as before but for these fields of its record."""
+        return self.write(block, data, msgspec.structs.replace(block.record, **changed), rule, hashed=hashed)
+
     def _signed(self, block: Block, record: Requirement, data: bytes) -> tuple[Requirement, bytes]:
         """The text with its right hash, and its record."""
-        settings, rule = self.drafting.grammar.settings, self.drafting.rule(block)
+        settings, rule = self.grammar.settings, self.context.rule(block)
         value = hash_to_write(block.requirement, record, settings, rule)
         if value is None:
             return record, data
-        signed = with_hash(data, self.drafting.grammar, value)
+        signed = with_hash(data, self.grammar, value)
         return (record if signed == data else msgspec.structs.replace(record, stored_hash=value)), signed
 
     def _read_as(self, data: bytes, expected: Record, rule: str) -> Record:
-        record = self.drafting.read(data)
+        record = self.context.read(data)
         if record is None or essence(record) != essence(expected):
             raise InvalidArgument(f"The result would not read as meant. {rule}", hint="Change the text, and try again.")
         return record
@@ -257,31 +290,33 @@ class Draft:
             hint="Save the file as UTF-8 first, or use ASCII only.",
         )
 
-    def remove(self, block: Block) -> None:
-        """Take a block out, with the blank lines and the rule that part it from what follows."""
+    def remove(self, block: Block, around: tuple[int, int] | None = None) -> None:
+        """Take a block out, with the text around it: by default the blank lines and the rule that part it from what
+        follows."""
         self._definitions[block.place] = None
         if block.place[2] >= ADDED:
             self._texts[block.slot] = None
             return
         self._texts[block.slot] = b""
-        data = self.file(block.path)
-        found = GAP.match(data, block.slot.end)
-        gap = Slot(block.path, block.slot.end, 0, found.end() if found is not None else block.slot.end)
-        if gap.end > gap.start:
-            self._texts[gap] = b""
+        if around is None:
+            found = GAP.match(self.file(block.path), block.slot.end)
+            around = block.slot.start, found.end() if found is not None else block.slot.end
+        for start, end in ((around[0], block.slot.start), (block.slot.end, around[1])):
+            if end > start:
+                self._texts[Slot(block.path, start, 0, end)] = b""
 
     def add(self, path: str, position: int, lead: bytes, data: bytes, tail: bytes = b"") -> Block:
         """Put a new block into a file, or into one that does not exist yet."""
         if position:
             self._check_encoding(path, b"", data)
-        record = self.drafting.read(data)
+        record = self.context.read(data)
         if record is None:
             raise InvalidArgument("The result would not read as a requirement.", hint="Change the text, and try again.")
         taken = [slot.order for slot in self._slots(path) if slot.order < 0]
         number = max(taken, default=-ADDED) + 1 + ADDED
         slot = Slot(path, position, number - ADDED, position)
-        place = (path, self.drafting.reader.name, ADDED + number)
-        definition = self.drafting.define(record, path)
+        place = (path, self.context.reader.name, ADDED + number)
+        definition = self.context.define(record, path)
         self._texts[slot] = lead + data + tail
         self._definitions[place] = definition
         return Block(place, slot, data, definition, record)
@@ -294,7 +329,7 @@ class Draft:
         self._texts[slot] = text
 
     def change(self, operation: str, target_id: str) -> Change:
-        linker, patches = self.drafting.linker(), self.drafting.history.patches
+        linker, patches = self.linker, self.context.history.patches
         definitions = (
             Redefinition(place, linker.definition_at(place), after) for place, after in self._definitions.items()
         )

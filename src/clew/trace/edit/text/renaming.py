@@ -40,7 +40,7 @@ Turn = Callable[[ReferenceTarget], ReferenceTarget]
 
 def follow(draft: Draft, id: str, turn: Turn) -> None:
     """Rewrite every reference to an id. What cannot be rewritten is noted in the draft."""
-    spec, comments = _sorted_out(draft, draft.drafting.linker().citations_of(id))
+    spec, comments = _sorted_out(draft, draft.linker.citations_of(id))
     for place in spec:
         turn_references(draft, draft.block_at(place), lambda aim: turn(aim) if aim.target == id else aim)
     for citations in comments.values():
@@ -51,13 +51,13 @@ def follow(draft: Draft, id: str, turn: Turn) -> None:
 
 def fixed_references(draft: Draft, id: str) -> list[Citation]:
     """The references to an id that cannot be rewritten."""
-    _, comments = _sorted_out(draft, draft.drafting.linker().citations_of(id))
+    _, comments = _sorted_out(draft, draft.linker.citations_of(id))
     return [citations[0] for citations in comments.values() if _comment(draft, citations[0], "") is None]
 
 
 def turn_references(draft: Draft, block: Block, turn: Turn) -> Block:
     """Rewrite the references of a block."""
-    grammar = draft.drafting.grammar
+    grammar = draft.grammar
 
     def rewrite(parsed: ParsedReference) -> str | None:
         aim = ReferenceTarget(parsed.target, parsed.labels)
@@ -78,14 +78,14 @@ def _turned(reference: Reference, turn: Turn) -> Reference:
 
 def rewrite_comment(draft: Draft, citations: list[Citation], aim: ReferenceTarget) -> bool:
     """Rewrite a reference in a comment, for all that cite by it; whether it stands there to be rewritten."""
-    text = aim.written(draft.drafting.grammar)
+    text = aim.written(draft.grammar)
     found = _comment(draft, citations[0], text)
     if found is None:
         return False
     draft.put_text(*found)
     for citation in citations:
         turned = msgspec.structs.replace(citation, target=aim.target, labels=aim.labels, written=text, malformed=False)
-        place = draft.drafting.linker().place_of(citation.source)
+        place = draft.linker.place_of(citation.source)
         definition = draft.definition(place) if place is not None else None
         if place is not None and definition is not None:
             cited = tuple(turned if each == citation else each for each in definition.citations)
@@ -95,10 +95,10 @@ def rewrite_comment(draft: Draft, citations: list[Citation], aim: ReferenceTarge
 
 def _comment(draft: Draft, citation: Citation, text: str) -> tuple[Slot, bytes] | None:
     """The line of a comment, and how it reads with another reference in the place of this one."""
-    place = draft.drafting.linker().place_of(citation.source)
-    if place is None or place[1] not in draft.drafting.commenting:
+    place = draft.linker.place_of(citation.source)
+    if place is None or place[1] not in draft.context.commenting:
         return None
-    parsed = draft.drafting.grammar.parse_reference(citation.written)
+    parsed = draft.grammar.parse_reference(citation.written)
     if not citation.malformed and (parsed is None or parsed.target != citation.target):
         return None
     slot = draft.line(citation.path, citation.line)
@@ -115,8 +115,8 @@ def _sorted_out(
     spec: dict[Place, None] = {}
     comments: dict[tuple[str, int, str], list[Citation]] = {}
     for citation in citations:
-        place = draft.drafting.linker().place_of(citation.source)
-        if place is not None and place[1] == draft.drafting.reader.name:
+        place = draft.linker.place_of(citation.source)
+        if place is not None and place[1] == draft.context.reader.name:
             spec[place] = None
         else:
             comments.setdefault((citation.path, citation.line, citation.written), []).append(citation)

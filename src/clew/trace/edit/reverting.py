@@ -13,32 +13,28 @@ from clew.edit.edits import Inverse
 from clew.errors import FileChanged, NotFound, Refused
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Remainder
-from clew.graph.build.builder import Builder
 from clew.graph.build.link import Definition, Place
 from clew.graph.build.reading import Reader
 from clew.graph.changes import Change, Redefinition, Rewriting, Slot
-from clew.graph.model import NodeKind
 from clew.text.hashing import content_hash
 from clew.trace.edit.drafts import REVERT, DraftLog, DraftRecord, SavedMutation
 from clew.trace.edit.text.blocks import Record, with_known_parts
-from clew.trace.edit.text.draft import ADDED, DraftContext
-
-_AUTHORED = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
+from clew.trace.edit.text.draft import ADDED, AUTHORED, DraftContext
 
 Texts = dict[Slot, bytes]
 Definitions = dict[Place, Definition | None]
 
 
 def redrafted(
-    drafting: DraftContext, readers: Sequence[Reader], path: str, target: bytes
+    context: DraftContext, readers: Sequence[Reader], path: str, target: bytes
 ) -> tuple[tuple[Redefinition, ...], tuple[Rewriting, ...]]:
     """What has to change, in the graph as it is with its drafts, for the file to have this content."""
-    data = drafting.original(path)
-    if drafting.linker().definition_at((path, drafting.reader.name, 0)) is not None or path.endswith(".md"):
-        texts, definitions = _Spec(drafting, path, data, target).drafted()
+    data = context.original(path)
+    if context.linker.definition_at((path, context.reader.name, 0)) is not None or path.endswith(".md"):
+        texts, definitions = _Spec(context, path, data, target).drafted()
     else:
         texts, definitions = _lines(readers, path, data, target)
-    patches, linker = drafting.history.patches, drafting.linker()
+    patches, linker = context.history.patches, context.linker
     slots = dict.fromkeys((*patches.slots(path), *texts))
     rewritings = (Rewriting(slot, patches.get(slot), texts.get(slot)) for slot in slots)
     places = dict.fromkeys((*definitions, *(place for place in linker.places(path) if place[2] >= ADDED)))
@@ -52,8 +48,8 @@ def redrafted(
 class _Spec:
     """A file of requirements."""
 
-    def __init__(self, drafting: DraftContext, path: str, data: bytes, target: bytes) -> None:
-        self._drafting = drafting
+    def __init__(self, context: DraftContext, path: str, data: bytes, target: bytes) -> None:
+        self._context = context
         self._path = path
         self._data = data
         self._target = target
@@ -63,7 +59,7 @@ class _Spec:
 
     def drafted(self) -> tuple[Texts, Definitions]:
         old = [(place, definition) for place, definition in self._written()]
-        new = [block for block in read(self._target, self._drafting.grammar).blocks if not isinstance(block, Remainder)]
+        new = [block for block in read(self._target, self._context.grammar).blocks if not isinstance(block, Remainder)]
         matcher = SequenceMatcher(None, [each.node.id for _, each in old], [each.id for each in new], autojunk=False)
         end = new_end = 0
         """How far both contents are dealt with."""
@@ -82,10 +78,10 @@ class _Spec:
 
     def _written(self) -> Iterator[tuple[Place, Definition]]:
         """What the file defines as it is."""
-        reader = self._drafting.reader
+        reader = self._context.reader
         contribution = reader.contribute(reader.read(self._data, self._path), self._path)
         for position, definition in enumerate(contribution.definitions):
-            if definition.node.kind in _AUTHORED:
+            if definition.node.kind in AUTHORED:
                 yield (self._path, reader.name, position), definition
 
     def _same(self, place: Place, before: Definition, record: Record) -> None:
@@ -94,12 +90,12 @@ class _Spec:
         if text == self._data[_start(before) : _end(before)]:
             return
         self._texts[Slot(self._path, _start(before), 0, _end(before))] = text
-        alone = self._drafting.read(text)
+        alone = self._context.read(text)
         if alone is None:
             raise Refused(
                 f"'{record.id}' does not read the same by itself as in {self._path}.", hint="Restore the file with git."
             )
-        definition = self._drafting.define(alone, self._path, before.node.source)
+        definition = self._context.define(alone, self._path, before.node.source)
         self._definitions[place] = with_known_parts(definition, before)
 
     def _between(
@@ -134,8 +130,8 @@ class _Spec:
     def _put_in(self, position: int, record: Record, text: bytes) -> None:
         self._added += 1
         self._texts[Slot(self._path, position, self._added - ADDED, position)] = text
-        place = (self._path, self._drafting.reader.name, ADDED + self._added)
-        self._definitions[place] = self._drafting.define(record, self._path)
+        place = (self._path, self._context.reader.name, ADDED + self._added)
+        self._definitions[place] = self._context.define(record, self._path)
 
     def _put_text(self, position: int, text: bytes) -> None:
         if text:
@@ -176,9 +172,8 @@ def _lines(readers: Sequence[Reader], path: str, data: bytes, target: bytes) -> 
 
 
 class Reverts:
-    def __init__(self, drafting: DraftContext, builder: Builder, drafts: DraftLog) -> None:
-        self._drafting = drafting
-        self._builder = builder
+    def __init__(self, context: DraftContext, drafts: DraftLog) -> None:
+        self._context = context
         self._drafts = drafts
 
     def next(self, pending: Iterable[DraftRecord]) -> SavedMutation:
@@ -205,16 +200,16 @@ class Reverts:
         definitions: list[Redefinition] = []
         texts: list[Rewriting] = []
         for file in saved.files:
-            readers = self._builder.readers_of(file.path)
-            redefinitions, rewritings = redrafted(self._drafting, readers, file.path, self._former(file))
+            readers = self._context.builder.readers_of(file.path)
+            redefinitions, rewritings = redrafted(self._context, readers, file.path, self._former(file))
             definitions += redefinitions
             texts += rewritings
         return Change(uuid4().hex, REVERT, saved.draft.target_id, tuple(definitions), tuple(texts))
 
     def _former(self, file: Inverse) -> bytes:
         """The content of a file before the mutation."""
-        data = self._drafting.original(file.path)
-        present = self._drafting.history.patches.written(file.path, data)
+        data = self._context.original(file.path)
+        present = self._context.history.patches.written(file.path, data)
         if content_hash(present) != file.after:
             raise FileChanged(
                 f"'{file.path}' is no longer as the mutation left it, so the mutation cannot be taken back.",

@@ -2,14 +2,16 @@
 
 import re
 
-from clew.errors import InvalidArgument, NotFound, Refused, WrongKind
+from clew.errors import AlreadyExists, InvalidArgument, NotFound, Refused, WrongKind
 from clew.formats.code.marker_comments import RegisterIds
-from clew.formats.elspais.ids.grammar import IdGrammar, ParsedReference, describe_labels, label_at, position_of
+from clew.formats.elspais.ids.grammar import ParsedReference, describe_labels, label_at, position_of
 from clew.formats.elspais.write.references import reference_kinds
-from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.text.display import shortened
+from clew.trace.edit.text.draft import AUTHORED, DraftContext
 from clew.trace.edit.text.renaming import ReferenceTarget
+from clew.trace.edit.text.sections import parsed_section
+from clew.trace.read.assertions import owner_of
 from clew.trace.read.resolve import Resolver
 
 LONGEST_TITLE = 500
@@ -17,17 +19,30 @@ LONGEST_TEXT = 20_000
 
 _UNWRITABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _ONE_WORD = re.compile(r"[\w-]{1,60}")
-_AUTHORED = (NodeKind.REQUIREMENT, NodeKind.USER_JOURNEY)
 
 
 class Rules:
-    def __init__(self, graph: Graph, grammar: IdGrammar) -> None:
-        self._graph = graph
-        self._grammar = grammar
-        self._settings = grammar.settings
-        self.resolver = Resolver(graph, grammar)
+    def __init__(self, context: DraftContext) -> None:
+        self._context = context
+        self._graph = context.graph
+        self._grammar = context.grammar
+        self._settings = context.grammar.settings
+        self.resolver = Resolver(context.graph, context.grammar)
 
     # What exists
+
+    def subject(self, id: str) -> Node:
+        """The requirement or journey whose version guards a mutation of a node."""
+        section = parsed_section(id)
+        node = self.resolver.node(section[0] if section is not None else id)
+        return self.owner(node) if node.kind is NodeKind.ASSERTION else node
+
+    def owner(self, assertion: Node) -> Node:
+        """The requirement of an assertion."""
+        owner = owner_of(self._graph, assertion)
+        if owner is None:
+            raise NotFound(f"'{assertion.id}' belongs to no requirement.", hint="Refresh the graph.")
+        return owner
 
     def authored(self, id: str) -> Node:
         """A requirement or journey, which has a text that can be edited."""
@@ -37,7 +52,7 @@ class Rules:
                 f"'{node.id}' is an assertion.",
                 hint="mutate_update_assertion changes its text, mutate_rename_assertion its label.",
             )
-        if node.kind not in _AUTHORED:
+        if node.kind not in AUTHORED:
             raise WrongKind(
                 f"'{node.id}' is a {node.kind.value}; what it cites stands in a comment of its file.",
                 hint="apply_link writes such a comment; to remove one, edit the file.",
@@ -82,7 +97,38 @@ class Rules:
     def _labels(self, labels: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(self._grammar.label(label.strip()) or label for label in labels)
 
+    def refuse_unknown(self, aim: ReferenceTarget) -> None:
+        """Refuse a target that does not exist, and an assertion other than by its label."""
+        target = self._graph.get_node(aim.target)
+        if target is None:
+            raise NotFound(f"'{aim.target}' does not exist.", hint="search finds ids by words of the title or text.")
+        if self._context.linker.place_of(aim.target) is None:
+            raise WrongKind(
+                f"'{aim.target}' is a {target.kind.value}; an edge leads to its requirement and carries its label.",
+                hint="Pass the id of the requirement, and the label among the labels.",
+            )
+        known = target.get_field("labels", ())
+        unknown = [label for label in aim.labels if label not in known]
+        if unknown:
+            raise NotFound(
+                f"'{aim.target}' has no assertion '{unknown[0]}'.", hint=f"It has {', '.join(known) or 'none'}."
+            )
+
     # What is new
+
+    def free(self, id: str) -> None:
+        """Refuse an id that is taken."""
+        node = self._graph.get_node(id)
+        if node is None:
+            return
+        where = ""
+        if (source := node.source) is not None:
+            where = f" by {source.path}:{source.line}" if source.line else f" by a draft for {source.path}"
+        raise AlreadyExists(
+            f"The id '{id}' is taken{where}.",
+            hint="Choose another id; search shows those in use.",
+            data={"node_id": id},
+        )
 
     def new_id(self, text: str, *, kind: NodeKind = NodeKind.REQUIREMENT) -> str:
         """The canonical spelling of an id for a new requirement or journey: ids that differ only in case or padding

@@ -1,28 +1,26 @@
-"""In which file a new requirement goes."""
-
-from pathlib import Path
+"""The file that a new requirement goes to."""
 
 from clew.errors import InvalidArgument
 from clew.graph.model import Node, NodeKind
 from clew.trace.edit.text.draft import DraftContext
-from clew.workspace.files import resolve
-from clew.workspace.find import Selection, selects
+from clew.workspace.files import path_inside, resolve
+from clew.workspace.find import selects
 from clew.workspace.paths import is_glob
 
 NEW_FILE = "requirements.md"
 
 
 class FileChoice:
-    def __init__(self, root: Path, drafting: DraftContext, selection: Selection) -> None:
-        self._root = root
-        self._drafting = drafting
-        self._selection = selection
+    def __init__(self, context: DraftContext) -> None:
+        self._root = context.root
+        self._context = context
+        self._selection = context.selection
 
     def choose(self, wanted: str | None, parent: Node | None, level: str) -> str:
         """The file asked for; else that of the parent; else the last one that holds a requirement of the level, or any
         requirement; else a new one in the first folder of requirements."""
         if wanted is not None:
-            return self._checked(wanted)
+            return self.checked(wanted)
         beside = self._path_of(parent) if parent is not None else None
         if beside is not None:
             return beside
@@ -30,11 +28,11 @@ class FileChoice:
         if found is not None:
             return found
         folder = next((folder for folder in self._selection.folders if not is_glob(folder)), "spec")
-        return self._checked(NEW_FILE if folder == "." else f"{folder}/{NEW_FILE}")
+        return self.checked(NEW_FILE if folder == "." else f"{folder}/{NEW_FILE}")
 
     def _last_of(self, level: str) -> str | None:
         """The file of the last requirement of a level, or else of any."""
-        graph = self._drafting.graph
+        graph = self._context.graph
         other: str | None = None
         for id in sorted((node.id for node in graph.nodes_by_kind(NodeKind.REQUIREMENT)), reverse=True):
             node = graph.get_node(id)
@@ -47,10 +45,10 @@ class FileChoice:
 
     def _path_of(self, node: Node) -> str | None:
         """The file of a node, where it is one that requirements can be written to."""
-        place = self._drafting.linker().place_of(node.id)
-        return place[0] if place is not None and place[1] == self._drafting.reader.name else None
+        place = self._context.linker.place_of(node.id)
+        return place[0] if place is not None and place[1] == self._context.reader.name else None
 
-    def _checked(self, path: str) -> str:
+    def checked(self, path: str) -> str:
         """A path below the project that a reader of requirements would read."""
         resolve(self._root, path)
         spelled = path.replace("\\", "/").removeprefix("./")
@@ -61,3 +59,17 @@ class FileChoice:
                 hint=f"Pass a path in one of the folders {folders} whose name fits {patterns}.",
             )
         return spelled
+
+    def inside(self, file: str) -> str:
+        """The one spelling of a file of requirements, which may be new."""
+        wanted = file.strip()
+        path = path_inside(self._root, wanted)
+        if resolve(self._root, wanted).is_dir():
+            raise InvalidArgument(f"'{file}' is a folder.", hint="Name a file, such as spec/moved.md.")
+        if not selects(self._root, self._selection, path):
+            raise InvalidArgument(
+                f"'{path}' is not read as requirements, so the requirement would vanish from the graph.",
+                hint=f"Folders are {', '.join(self._selection.folders)}; names are "
+                f"{', '.join(self._selection.patterns)}.",
+            )
+        return path

@@ -20,7 +20,6 @@ from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind
 from clew.text.display import shortened
 
-LONGEST_PROMPT = 8_000
 _FENCE = "```"
 _STRANGE = frozenset(chr(code) for code in range(32) if chr(code) not in "\n\t")
 

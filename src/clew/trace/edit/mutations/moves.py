@@ -1,0 +1,34 @@
+"""The mutation that moves a requirement or journey to another file."""
+
+from clew.errors import InvalidArgument
+from clew.trace.edit.mutations.mutation import FileId, FileVersion, Id, Mutation, Outcome, Version, path_of_file
+from clew.trace.edit.text.draft import Draft
+from clew.trace.edit.text.insertion import insertion_point
+
+
+class MoveNodeToFile(Mutation, frozen=True, kw_only=True):
+    """Another file for a requirement or journey, which stands at the end of it then, byte for byte."""
+
+    operation = "move_node_to_file"
+
+    node_id: Id
+    target_file_id: FileId
+    if_version: Version = None
+    if_source_file_version: FileVersion = None
+    if_target_version: FileVersion = None
+
+    def plan(self, draft: Draft) -> Outcome:
+        node = draft.rules.authored(self.node_id)
+        path, former = draft.files.checked(path_of_file(self.target_file_id)), node.source.path if node.source else ""
+        if path == former:
+            raise InvalidArgument(f"'{node.id}' stands in '{path}' already.", hint="Name another file.")
+        block = draft.block(node.id)
+        spot = insertion_point(draft, path)
+        data = block.data if block.data.endswith((b"\n", b"\r")) else block.data + spot.style.line_end.encode()
+        draft.remove(block)
+        draft.add(path, spot.position, spot.lead, data)
+        settled, message = (
+            self.settled(node_id=node.id, target_file_id=path),
+            f"{node.id} will stand at the end of {path}.",
+        )
+        return Outcome(settled, node.id, node.id, {"file_id": former}, {"file_id": path}, message)
