@@ -136,6 +136,20 @@ def test_an_authored_store_without_one_of_its_tables_is_damaged(tmp_path: Path) 
         open_sqlite(path)
 
 
+# Verifies: REQ-d00645-B
+def test_a_schema_that_is_no_text_is_damage(tmp_path: Path) -> None:
+    store, derived = tmp_path / "clew.db", tmp_path / "notes.db"
+    open_sqlite(store).close()
+    DerivedFile(derived, SCHEMA).close()
+    for path, table in ((store, "jobs"), (derived, "notes")):
+        unreadable = f"UPDATE sqlite_master SET name = CAST(x'f46a' AS TEXT), sql = 'CREATE no' WHERE name = '{table}'"
+        change(path, "PRAGMA writable_schema = ON", unreadable)
+    with pytest.raises(StoreCorrupt, match="is damaged"):
+        open_sqlite(store)
+    with closing(DerivedFile(derived, SCHEMA)) as file:
+        assert texts(file) == ["one"]
+
+
 # Verifies: REQ-d00646-C
 def test_no_connection_trusts_a_schema(tmp_path: Path) -> None:
     path = tmp_path / "notes.db"

@@ -11,7 +11,7 @@ from weakref import ref
 
 from clew.errors import StoreCorrupt, StoreError
 from clew.store.clock import now
-from clew.store.sqlite.faults import damaged, fault, is_out_of_space, is_refused_access, protected, translated
+from clew.store.sqlite.faults import NOT_UTF8, damaged, fault, is_out_of_space, is_refused_access, protected, translated
 from clew.store.sqlite.glance import AS_WRITTEN, VALUE, log_of, size_of
 from clew.store.sqlite.guard import guard
 from clew.text.hashing import short_hash
@@ -276,8 +276,11 @@ def _connect(path: Path, access: str, busy_timeout: float) -> Connection:
             connection.execute(setting)
         # The first look at the file, so that one that cannot be read fails here.
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except BaseException:
+    except BaseException as error:
         connection.close()
+        if isinstance(error, UnicodeDecodeError):
+            # SQLite's own message quotes a schema that is no text.
+            raise sqlite3.DatabaseError(NOT_UTF8) from error
         raise
     return connection
 

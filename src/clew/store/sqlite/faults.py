@@ -21,7 +21,7 @@ _IMPOSSIBLE = (
 """Errors of statements that fit their tables, where rows hold what was never written."""
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _PROTECTED = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM)
-_NOT_UTF8 = "Could not decode to UTF-8"
+NOT_UTF8 = "Could not decode to UTF-8"
 """How the error begins that Python's module raises by itself, without a code. It quotes the text behind that."""
 _OTHER_TABLES = re.compile(
     r"no such (?:table|column|index|trigger|view)\b|table \S+ has (?:no column|\d+ columns)\b|no query solution"
@@ -52,7 +52,7 @@ def fault(error: sqlite3.Error, path: Path) -> StoreError:
         )
     if _primary(code) in _DAMAGED:
         return damaged(path, str(error))
-    if str(error).startswith(_NOT_UTF8):
+    if str(error).startswith(NOT_UTF8):
         return damaged(path, "a text in it is not UTF-8")
     if _primary(code) in _BUSY:
         return StoreBusy(
