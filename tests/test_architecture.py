@@ -281,3 +281,58 @@ def signs(call: ast.Call) -> bool:
     with_key = name in {"blake2b", "blake2s"} and any(argument.arg == "key" for argument in call.keywords)
     of_hmac = name in {"new", "digest", "HMAC"} and ast.unparse(call.func).startswith("hmac.")
     return with_key or of_hmac
+
+
+READ_OTHERWISE = {
+    "workspace/regular.py": "the function itself",
+    "edit": "what it wrote, its journals, and locks",
+    "store": "databases and their copies, and the system's own files",
+    "derived": "what can be made again; damaged it is thrown away",
+    "trust.py": "the user's own state",
+    "project_index.py": "names below .clew",
+    "operation/listing.py": "part of the package",
+    "trace/reports/matrix_html.py": "part of the package",
+    "surfaces/web/page.py": "part of the package",
+    "surfaces/cli/help.py": "part of the package",
+    "surfaces/lsp/server.py": "its own streams",
+    "surfaces/mcp/transports/stdio.py": "its own streams",
+    "surfaces/mcp/audit.py": "appends to what the user names",
+    "memory/hooks/client.py": "its own streams",
+    "memory/hooks/listener.py": "a lock below .clew",
+    "memory/hooks/spool.py": "below .clew, without following links",
+    "memory/hooks/offline.py": "names below .clew",
+    "memory/storage/home.py": "names below .clew",
+    "memory/purge/files.py": "empties what is below .clew",
+    "kb/ingest/corpus.py": "a lock below .clew",
+    "search/dense": "vectors and a lock below .clew",
+    "search/eval/collection.py": "lines of a file that is open already",
+    "setup/tokens.py": "a lock in the user's own state",
+    "register/change/transaction.py": "the lock of a register",
+}
+"""Modules and rooms that open files by themselves, and what these are."""
+
+
+def opens_files(tree: ast.Module) -> set[str]:
+    found = {ast.unparse(call.func) for call in calls(tree) if ast.unparse(call.func) in {"open", "os.open", "io.open"}}
+    for call in calls(tree):
+        if isinstance(call.func, ast.Attribute) and call.func.attr in {"read_bytes", "read_text"}:
+            found.add(call.func.attr)
+        # `Path.open` has a mode or an encoding; other things that open have neither.
+        elif isinstance(call.func, ast.Attribute) and call.func.attr == "open":
+            mode = call.args[0] if call.args else None
+            is_mode = (
+                isinstance(mode, ast.Constant) and isinstance(mode.value, str) and set(mode.value) <= set("rwxab+")
+            )
+            if is_mode or any(keyword.arg in {"mode", "encoding"} for keyword in call.keywords):
+                found.add("Path.open")
+    return found
+
+
+# Verifies: REQ-d00651-C
+def test_one_function_reads_what_others_may_have_written() -> None:
+    opening = {path.relative_to(SOURCE).as_posix() for path, tree in modules().items() if opens_files(tree)}
+    exempt = {
+        path: next((name for name in READ_OTHERWISE if f"{path}/".startswith(f"{name}/")), None) for path in opening
+    }
+    assert [path for path, name in exempt.items() if name is None] == []
+    assert READ_OTHERWISE.keys() - set(exempt.values()) == set()

@@ -24,6 +24,7 @@ from clew.trust import Trust, records_file, trust_of, user_configuration, withou
 from clew.workspace.find import PRODUCTS, Selection, normal_folder
 from clew.workspace.follow import FileContents
 from clew.workspace.paths import is_glob
+from clew.workspace.regular import SETTINGS_BYTES, contents
 
 CLEW_TOML = "clew.toml"
 ELSPAIS_TOML = ".elspais.toml"
@@ -451,9 +452,15 @@ def _store(said: str | None) -> Address | None:
 
 def _read_toml(path: Path, shown: str) -> dict[str, Any]:
     try:
-        return parse_toml(path.read_bytes(), shown)
+        return parse_toml(contents(path, SETTINGS_BYTES), shown)
     except OSError as error:
-        raise ConfigError(f"{shown} cannot be read: {error}.", hint="Check the file's permissions.") from error
+        raise _unreadable(shown, error) from error
+
+
+def _unreadable(shown: str, error: OSError) -> ConfigError:
+    return ConfigError(
+        f"{shown} cannot be read: {error.strerror or error}.", hint="It has to be a file that this user may read."
+    )
 
 
 def _table(said: dict[str, Any], type: type[_Toml], shown: str) -> _Toml:
@@ -484,9 +491,14 @@ def _elspais(root: Path, files: list[str]) -> tuple[ElspaisSettings, tuple[str, 
     if local.exists():
         files.append(ELSPAIS_LOCAL_TOML)
     try:
-        settings, diagnostics = read_settings(path.read_bytes(), local.read_bytes() if local.exists() else None)
+        own = contents(path, SETTINGS_BYTES)
     except OSError as error:
-        raise ConfigError(f"{ELSPAIS_TOML} cannot be read: {error}.", hint="Check the file's permissions.") from error
+        raise _unreadable(ELSPAIS_TOML, error) from error
+    try:
+        overriding = contents(local, SETTINGS_BYTES) if local.exists() else None
+    except OSError as error:
+        raise _unreadable(ELSPAIS_LOCAL_TOML, error) from error
+    settings, diagnostics = read_settings(own, overriding)
     associates = tuple(_associate(root, each) for each in settings.associates)
     notes = [f"{ELSPAIS_TOML}: {item.message}" for item in diagnostics]
     notes += [

@@ -381,7 +381,7 @@ def test_contents_are_opened_again_when_others_may_read_them(
         raise PermissionError
 
     with monkeypatch.context() as patched:
-        patched.setattr(Path, "open", refused)
+        patched.setattr(follow.os, "open", refused)
         assert contents.read(place) == b"one"
         patched.setattr(follow.os, "stat", lambda _: changed)
         with pytest.raises(PermissionError):

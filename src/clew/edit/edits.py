@@ -11,6 +11,7 @@ from clew.errors import OutsideProject, Refused
 from clew.text.hashing import content_hash
 from clew.workspace.files import resolve
 from clew.workspace.find import paths_below
+from clew.workspace.regular import ANY_BYTES, contents
 
 
 class FileEdit(msgspec.Struct, frozen=True):
@@ -76,7 +77,7 @@ def folder_contents(folder: Path) -> dict[str, str]:
     """The hash of every file in a folder, by its path below it. Links are not followed: their target is hashed."""
     found: dict[str, str] = {}
     for file in paths_below(folder):
-        data = os.fsencode(file.readlink()) if file.is_symlink() else file.read_bytes()
+        data = os.fsencode(file.readlink()) if file.is_symlink() else contents(file, ANY_BYTES)
         path = file.relative_to(folder).as_posix()
         found[path.encode("utf-8", "backslashreplace").decode()] = content_hash(data)
     return found

@@ -11,6 +11,7 @@ from clew.edit.replacing import make_folder, put_in_place, replace_file, sync_fo
 from clew.text.hashing import content_hash
 from clew.workspace.files import resolve
 from clew.workspace.paths import raw
+from clew.workspace.regular import ANY_BYTES, contents
 
 
 def difference(root: Path, step: Step) -> str | None:
@@ -78,7 +79,7 @@ def revert(root: Path, step: Step) -> None:
     if step.inverse.made:
         place.unlink()
         return
-    replace_file(place, step.inverse.applied(place.read_bytes() if step.after is not None else b""))
+    replace_file(place, step.inverse.applied(contents(place, ANY_BYTES) if step.after is not None else b""))
     if step.after is None and step.mode is not None:
         place.chmod(step.mode)
 
@@ -107,6 +108,6 @@ def _source(root: Path, step: MoveStep) -> Path:
 
 def _hash(place: Path) -> str | None:
     try:
-        return content_hash(place.read_bytes())
+        return content_hash(contents(place, ANY_BYTES))
     except (FileNotFoundError, NotADirectoryError):
         return None

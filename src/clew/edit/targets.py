@@ -5,12 +5,13 @@ import stat
 from pathlib import Path
 
 from clew.errors import ConfigError, OutsideProject
+from clew.workspace.regular import ANY_BYTES, contents
 
 
 def read_if_there(path: Path) -> bytes | None:
     """The content of a file; None where there is none."""
     try:
-        return path.read_bytes()
+        return contents(path, ANY_BYTES)
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -14,6 +14,7 @@ from clew.exchange.flat import KNOWN_RELATIONS, OWN, field_name, flattened, unfl
 from clew.exchange.model import Exchange, Item, relation_kind
 from clew.exchange.sources import json_of
 from clew.text.display import shortened
+from clew.workspace.regular import SETTINGS_BYTES, contents
 
 _USUAL = {
     "id": ("id", "uid", "identifier", "req id", "requirement id", "object identifier", "key"),
@@ -37,7 +38,7 @@ class Mapped(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_mapping(place: Path) -> Mapped:
     try:
-        data = place.read_bytes()
+        data = contents(place, SETTINGS_BYTES)
     except OSError as error:
         raise FormatError(f"'{place}' cannot be read: {error.strerror}.", hint="Check the path.") from error
     value = json_of(data, place.name)

@@ -14,6 +14,7 @@ from clew.errors import FormatError, InvalidArgument, NotFound
 from clew.formats.repeated_keys import repeated_key
 from clew.text.display import shortened
 from clew.workspace.find import files_below
+from clew.workspace.regular import TooLarge, contents
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -78,13 +79,12 @@ def _read(place: Path) -> bytes:
     try:
         if place.is_dir():
             raise InvalidArgument(f"'{place}' is a folder.", hint="This format is one file: name it.")
-        size = place.stat().st_size
-        if size > MOST_BYTES:
-            raise FormatError(
-                f"'{place.name}' has {size:,} bytes; files over {MOST_BYTES:,} bytes are not imported.",
-                hint=f"Export it in parts, and import them one after another. {_NOTHING}",
-            )
-        return place.read_bytes()
+        return contents(place, MOST_BYTES)
+    except TooLarge as error:
+        raise FormatError(
+            f"'{place.name}' {error.said}; files over {MOST_BYTES:,} bytes are not imported.",
+            hint=f"Export it in parts, and import them one after another. {_NOTHING}",
+        ) from error
     except OSError as error:
         raise FormatError(
             f"'{place}' cannot be read: {error.strerror or error}.", hint="Check the path and its permissions."

@@ -11,6 +11,7 @@ import msgspec
 
 from clew.errors import ClewError, OutsideProject
 from clew.text.display import shortened
+from clew.workspace.regular import beginning
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
@@ -55,8 +56,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 def reload_manifest(view: "MemoryView", path: str) -> Manifest:
     place = _allowed(view, path)
     try:
-        with place.open("rb") as file:
-            text = file.read(LARGEST).decode("utf-8", "replace")
+        text = beginning(place, LARGEST).decode("utf-8", "replace")
     except OSError:
         return Manifest(path=str(place), found=False)
     return _read(view, place, text)

@@ -5,10 +5,12 @@ register takes to be judged. Whatever is not usual (a terminal, another option, 
 cannot be read, a judge outside, a change that does not pass) is left to the command itself, which says what is wrong.
 """
 
-# ruff: noqa: PTH110, PTH118, PTH119, PTH120, PTH123 - pathlib takes as long to load as a register to be judged
+# ruff: noqa: PTH110, PTH118, PTH119, PTH120 - pathlib takes as long to load as a register to be judged
 
 import os
 import sys
+
+from clew.workspace.regular import beginning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,8 +43,7 @@ def _validate(words: "list[str]") -> int | None:
     if options is None or place is None:
         return None
     try:
-        with open(place, "rb") as file:
-            register = _read(file.read(_MOST_BYTES + 1), place)
+        register = _read(beginning(place, _MOST_BYTES + 1), place)
     except OSError:
         return None
     if register is None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from clew.errors import ConfigError
 from clew.trust import user_configuration
+from clew.workspace.regular import SETTINGS_BYTES, contents
 
 TOKEN_VARIABLE = "CLEW_TOKEN"  # noqa: S105 - the name of a variable, not a token
 MIN_TOKEN_LENGTH = 16
@@ -41,7 +42,7 @@ def own_token() -> str | None:
     path = token_path()
     try:
         mode = path.stat().st_mode
-        token = path.read_text(encoding="ascii").strip()
+        token = contents(path, SETTINGS_BYTES).decode("ascii").strip()
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:

@@ -21,6 +21,7 @@ import msgspec
 
 from clew.errors import AlreadyExists, ConfigError, InvalidArgument, NotFound, StoreBusy
 from clew.trust import user_configuration
+from clew.workspace.regular import contents
 
 PREFIX = "clew_"
 USUAL_DAYS = 90
@@ -133,7 +134,7 @@ def _spelled(moment: datetime) -> str:
 def _read(path: Path) -> dict[str, Token]:
     try:
         mode = path.stat().st_mode
-        found = msgspec.json.decode(path.read_bytes(), type=_Tokens).principals
+        found = msgspec.json.decode(contents(path), type=_Tokens).principals
     except FileNotFoundError:
         return {}
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:

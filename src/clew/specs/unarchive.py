@@ -26,6 +26,7 @@ from clew.workspace.files import resolve
 from clew.workspace.find import files_below, names_in
 from clew.workspace.git import api as git
 from clew.workspace.paths import display, raw
+from clew.workspace.regular import contents
 
 _DATED = 11
 
@@ -113,7 +114,7 @@ def _deltas(project: Path, found: Archived) -> list[Delta]:
     for file in sorted(each for each in files_below(folder) if each.name == SPEC_FILE):
         own = display(file.parent.relative_to(folder).as_posix())
         spec_id = f"{found.root.prefix}/{own}" if found.root.prefix else own
-        deltas.append(read_delta(file.read_bytes(), spec_id))
+        deltas.append(read_delta(contents(file), spec_id))
     return deltas
 
 

@@ -22,6 +22,7 @@ from clew.text.hashing import content_hash
 from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
 from clew.workspace.git.history import NOT_COMMITTED, BlamedLine
+from clew.workspace.regular import contents
 
 IGNORE_FILE = ".git-blame-ignore-revs"
 _ENTRY = re.compile(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}")
@@ -62,7 +63,7 @@ def ignored_commits(root: Path) -> Ignored:
     """What the repository's list of formatting commits holds; what is no commit in it is counted and left out."""
     top = git.toplevel(root)
     try:
-        rows = (top / IGNORE_FILE).read_bytes().decode("utf-8", "replace").splitlines() if top is not None else []
+        rows = contents(top / IGNORE_FILE).decode("utf-8", "replace").splitlines() if top is not None else []
     except OSError:
         return Ignored()
     entries = [row.partition("#")[0].strip() for row in rows]

@@ -14,6 +14,7 @@ import msgspec
 from clew.errors import FormatError, InvalidArgument, NotFound, OutsideProject
 from clew.text.display import shortened
 from clew.workspace.paths import display, raw
+from clew.workspace.regular import TooLarge, contents
 
 _MAYBE_TOO_LONG = 60
 """Of so many characters a name may have 255 bytes, which many systems do not allow."""
@@ -92,18 +93,16 @@ def path_inside(root: Path, path: str) -> str:
 
 def read_bytes(root: Path, path: str, *, limit: int) -> bytes:
     """A file's content. FormatError where it is larger than the limit or cannot be read."""
-    real = resolve(root, path)
     try:
-        size = real.stat().st_size
-        if size > limit:
-            raise FormatError(
-                f"'{path}' has {size:,} bytes; files over {limit:,} bytes are not read.",
-                hint="Split the file, or raise limits.max_file_bytes in clew.toml.",
-            )
-        return real.read_bytes()
+        return contents(resolve(root, path), limit)
     except FileNotFoundError as error:
         hint = "Check the path; where the file was removed, refresh the graph."
         raise NotFound(f"There is no file '{path}'.", hint=hint) from error
+    except TooLarge as error:
+        raise FormatError(
+            f"'{path}' {error.said}; files over {limit:,} bytes are not read.",
+            hint="Split the file, or raise limits.max_file_bytes in clew.toml.",
+        ) from error
     except OSError as error:
         raise FormatError(
             f"'{path}' cannot be read: {error.strerror or error}.", hint="Check the file's permissions."

@@ -19,6 +19,7 @@ from clew.text.hashing import content_hash
 from clew.workspace.files import FileEntry, entry_of, read_bytes, time_of
 from clew.workspace.find import Listings, Selection, Tree, scan
 from clew.workspace.paths import raw
+from clew.workspace.regular import TooLarge, opened, read_from
 
 RACY_NS = 2_000_000_000
 """The coarsest clock of a file system in use has steps of two seconds."""
@@ -270,15 +271,16 @@ class FileContents:
         # A question about the file costs a fifth of opening it, or of failing to.
         if kept_mark == _mark(os.stat(place)):  # noqa: PTH116
             return kept
-        with place.open("rb") as file:
+        with opened(place) as file:
             read_ns = time.time_ns()
-            status = os.fstat(file.fileno())
-            if status.st_size > self._max_file_bytes:
+            status = os.fstat(file)
+            try:
+                data = read_from(file, place, self._max_file_bytes)
+            except TooLarge as error:
                 raise FormatError(
-                    f"{place.name} has {status.st_size:,} bytes; files over {self._max_file_bytes:,} are not read.",
+                    f"{place.name} {error.said}; files over {self._max_file_bytes:,} are not read.",
                     hint="Split the file.",
-                )
-            data = file.read()
+                ) from error
         data = kept if kept == data else data
         self._kept[place] = (_mark(status) if is_settled(status.st_mtime_ns, read_ns) else None, data)
         return data

@@ -7,6 +7,8 @@ from pathlib import Path
 import msgspec
 from pathspec import GitIgnoreSpec
 
+from clew.workspace.regular import beginning
+
 MAX_BYTES = 65_536
 """No ignore file is read further than this."""
 
@@ -22,8 +24,7 @@ class IgnoreRules(msgspec.Struct, frozen=True):
 def read_rules(file: Path, prefix: str) -> IgnoreRules | None:
     """The rules of an ignore file; None where there is none."""
     try:
-        with file.open("rb") as opened:
-            text = opened.read(MAX_BYTES).decode("utf-8", "surrogateescape")
+        text = beginning(file, MAX_BYTES).decode("utf-8", "surrogateescape")
     except OSError:
         return None
     # As git does: a byte order mark is passed over, and nothing but a line feed, with or without its carriage return,

@@ -16,6 +16,7 @@ from clew.workspace.files import time_of
 from clew.workspace.find import PROJECT_MARKS
 from clew.workspace.ignore import IgnoreRules, ignored, read_rules
 from clew.workspace.paths import display
+from clew.workspace.regular import beginning
 
 HEAD_BYTES = 65_536
 """No file is read further than this."""
@@ -95,8 +96,7 @@ def survey(root: Path, limit: int, wanted: Callable[[str], bool] = lambda path: 
 def head(path: Path) -> bytes:
     """The beginning of a file; nothing where it cannot be read."""
     try:
-        with path.open("rb") as file:
-            return file.read(HEAD_BYTES)
+        return beginning(path, HEAD_BYTES)
     except OSError:
         return b""
 

@@ -35,6 +35,7 @@ from clew.workspace.files import entry_of, read_bytes
 from clew.workspace.find import Selection
 from clew.workspace.follow import Changes, FileState, Follower
 from clew.workspace.paths import raw
+from clew.workspace.regular import contents
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -177,7 +178,7 @@ class Builder:
         if entry_of(self._root, path).size != known.size:
             return None
         try:
-            data = (self._root / raw(path)).read_bytes()
+            data = contents(self._root / raw(path), self._max_file_bytes)
         except OSError:
             return None
         return data if content_hash(data) == known.content_hash else None

@@ -35,6 +35,7 @@ from clew.workspace.files import time_of
 from clew.workspace.find import Selection, names_in, normal_folder
 from clew.workspace.follow import Follower
 from clew.workspace.paths import display
+from clew.workspace.regular import SETTINGS_BYTES, beginning, contents
 
 SINGLE = "project.req"
 FILE_VARIABLE = "REQ_FILE"
@@ -83,7 +84,7 @@ class RegisterLocations:
         """Whether a file of the right name is one; an index says of itself what it is the index of."""
         place = self._root / path
         try:
-            return place.is_file() and (place.name != INDEX or _TAG in place.read_bytes())
+            return place.is_file() and (place.name != INDEX or _TAG in contents(place))
         except OSError:
             return False
 
@@ -167,8 +168,8 @@ def _holds_specs(root: Path, looked: int) -> bool:
     not requirements of that form. `looked` is the time of the folder, so that a new spec is noticed."""
     for name in names_in(root / _SPOX)[:_LOOKED_AT] if looked else ():
         file = root / _SPOX / name / SPEC_FILE
-        with suppress(OSError), file.open("rb") as opened:
-            if _REQUIREMENT.search(opened.read(_FIRST_BYTES)) is not None:
+        with suppress(OSError):
+            if _REQUIREMENT.search(beginning(file, _FIRST_BYTES)) is not None:
                 return True
     return False
 
@@ -177,9 +178,12 @@ def _spox(root: Path, prefix: str) -> Root:
     """The folders that Spec Oxide's own configuration names."""
     path = root / SPOX_CONFIG
     try:
-        paths = parse_toml(path.read_bytes(), SPOX_CONFIG).get("paths", {}) if path.is_file() else {}
+        paths = parse_toml(contents(path, SETTINGS_BYTES), SPOX_CONFIG).get("paths", {}) if path.exists() else {}
     except OSError as error:
-        raise ConfigError(f"{SPOX_CONFIG} cannot be read: {error}.", hint="Check the file's permissions.") from error
+        raise ConfigError(
+            f"{SPOX_CONFIG} cannot be read: {error.strerror or error}.",
+            hint="It has to be a file that this user may read.",
+        ) from error
     named = {key: _inside(value, root) for key, value in paths.items() if isinstance(value, str)}
     return spox_root(
         named.get("spec_folder", _SPOX), named.get("changes_folder"), named.get("archive_folder"), prefix=prefix

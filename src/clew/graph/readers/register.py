@@ -43,6 +43,7 @@ from clew.text.hashing import content_hash
 from clew.workspace.find import Selection
 from clew.workspace.follow import Follower
 from clew.workspace.paths import raw
+from clew.workspace.regular import contents
 
 LEVEL = "register"
 _ROLES = {Status.DRAFT: "provisional", Status.PROPOSED: "provisional", Status.OBSOLETE: "retired"}
@@ -293,7 +294,7 @@ def _selection(place: str) -> dict[str, Selection]:
 
 def _examined(folder: Path, paths: list[str]) -> str:
     try:
-        read_directory({path: (folder / raw(path)).read_bytes() for path in paths}, folder.name)
+        read_directory({path: contents(folder / raw(path), MAX_BYTES) for path in paths}, folder.name)
     except FormatError as error:
         return str(error)
     except (OSError, KeyError):

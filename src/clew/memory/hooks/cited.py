@@ -21,6 +21,7 @@ from clew.memory.storage import citations
 from clew.store.sqlite.glance import AS_WRITTEN, glance
 from clew.text.display import one_line
 from clew.text.passage_hash import says, stands_in
+from clew.workspace.regular import contents
 
 LONGEST_SAID = 240
 _MOST_BEHIND = 500
@@ -136,6 +137,6 @@ def _text(root: Path, inside: str, path: str) -> str | None:
         place = root / own
         if place.stat().st_size > _LARGEST_FILE:
             return None
-        return place.read_text(encoding="utf-8", errors="replace").replace("\r\n", "\n")
+        return contents(place).decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
     except (OSError, ValueError):
         return None

@@ -27,6 +27,7 @@ from clew.text.hashing import content_hash
 from clew.workspace.files import FileEntry, path_inside, read_bytes
 from clew.workspace.find import ALWAYS_SKIPPED, Selection, scan
 from clew.workspace.follow import Follower
+from clew.workspace.regular import contents
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryService
@@ -107,7 +108,7 @@ class Mirror:
             if conflict is None:
                 raise NotFound(f"There is no conflict about {id}.", hint="`clew memory mirror` lists them.")
             place = self._service.context.root / conflict.path
-            file = content_hash(place.read_bytes()) if place.is_file() else None
+            file = content_hash(contents(place)) if place.is_file() else None
             self._prefer(id, keep, is_deleted=file is None)
             if keep == "file":
                 state.settle(id, InStep(conflict.path, "", self._hash_of(id)))
@@ -191,7 +192,7 @@ def remove_files(state_folder: Path, ids: Collection[str]) -> list[str]:
             known = {id: now.path for id, now in state.in_step().items() if id in ids}
             known |= {each.node_id: each.path for each in state.conflicts() if each.node_id in ids}
             places = {path: place_of(root, path) for path in known.values()}
-            edits = [FileEdit(path, place.read_bytes(), None) for path, place in places.items() if place.is_file()]
+            edits = [FileEdit(path, contents(place), None) for path, place in places.items() if place.is_file()]
             Transaction(root, edits, backups=False).commit()
             for id in known:
                 state.drop(id)

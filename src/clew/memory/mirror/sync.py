@@ -21,6 +21,7 @@ from clew.text.hashing import content_hash
 from clew.workspace.files import read_bytes
 from clew.workspace.find import Selection, scan
 from clew.workspace.git import api as git
+from clew.workspace.regular import contents
 
 if TYPE_CHECKING:
     from clew.context import Context
@@ -196,7 +197,7 @@ class Syncing:
         path = file.path if file is not None else known.path if known is not None else None
         path = path or f"{self._folder}/{file_name(memory)}"
         place = self._context.root / path
-        before = place.read_bytes() if place.is_file() else None
+        before = contents(place) if place.is_file() else None
         if file is not None and before is not None and content_hash(before) != file.hash:
             return
         self._edits.append((memory, FileEdit(path, before, rendered(memory).encode("utf-8", "replace"))))
@@ -224,7 +225,7 @@ class Syncing:
 
     def _remove(self, id: str, file: FileSide | None) -> None:
         if file is not None:
-            data = (self._context.root / file.path).read_bytes()
+            data = contents(self._context.root / file.path)
             if content_hash(data) == file.hash:
                 self._removed.append(FileEdit(file.path, data, None))
                 self._state.drop(id)

@@ -1,7 +1,6 @@
 """The memory on the command line: files of memories, and what is taken out for good."""
 
 import sys
-from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
@@ -20,6 +19,7 @@ from clew.operation.call import Call
 from clew.operation.declare import Option
 from clew.operation.one_line import MANY_LINES
 from clew.text.display import counted
+from clew.workspace.regular import ANY_BYTES, contents
 
 _NO_FILE = ("`{command}` needs a file.", "Name a file that `clew memory export` wrote, or - for standard input.")
 Ids = Annotated[
@@ -82,7 +82,7 @@ class ImportMemories(
 
     def run(self, call: Call) -> Imported:
         try:
-            data = sys.stdin.buffer.read() if self.file == "-" else Path(self.file).read_bytes()
+            data = sys.stdin.buffer.read() if self.file == "-" else contents(self.file, ANY_BYTES)
         except OSError as error:
             raise NotFound(f"'{self.file}' cannot be read: {error.strerror}.", hint="Check the path.") from error
         text = data.decode("utf-8", "replace")

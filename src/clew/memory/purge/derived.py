@@ -20,6 +20,7 @@ from clew.search.purging import Seen, Sought, is_held, purge_units
 from clew.text.hashing import content_hash
 from clew.workspace.find import files_below, paths_named
 from clew.workspace.paths import raw
+from clew.workspace.regular import ANY_BYTES, contents
 
 _SEARCH, _DOCUMENTS = "search", "kb"
 """Those of the derived folders that keep texts packed."""
@@ -147,5 +148,5 @@ class DerivedFiles:
         """What a file has now; None where it is gone."""
         if path not in self._contents:
             with suppress(OSError):
-                self._contents[path] = Content((self._root / raw(path)).read_bytes())
+                self._contents[path] = Content(contents(self._root / raw(path), ANY_BYTES))
         return self._contents.get(path)

@@ -1,6 +1,7 @@
 """What purged text looks like in values and in files."""
 
 import json
+import os
 import re
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any, AnyStr, Generic
 
 from clew.text.sentences import plain_spans
+from clew.workspace.regular import opened
 
 SHORTEST_PIECE = 16
 """Characters of a line or sentence that is looked for anywhere; a shorter one may stand in other texts by chance."""
@@ -114,8 +116,8 @@ class Traces:
         longest = max(map(len, self._bytes.pieces | self._alone_in_bytes), default=0) + 2 * _AROUND
         rest = b""
         try:
-            with place.open("rb") as file:
-                while part := file.read(_AT_ONCE):
+            with opened(place) as file:
+                while part := os.read(file, _AT_ONCE):
                     if self.in_bytes(rest + part):
                         return True
                     rest = part[-longest:]

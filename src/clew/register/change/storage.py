@@ -21,6 +21,7 @@ from clew.register.change import kept_history
 from clew.workspace.find import names_in
 from clew.workspace.follow import FileContents
 from clew.workspace.paths import display
+from clew.workspace.regular import ANY_BYTES, contents
 
 SINGLE = ""
 """The name of the only file of a register that is one."""
@@ -137,7 +138,7 @@ class SingleFile:
         if not self.place.is_file():
             return None
         named = self.place.with_name(f"{self.place.stem}{ENDING}{MARK}{tag}")
-        return keep_copy(named, self.place.read_bytes())
+        return keep_copy(named, contents(self.place, MAX_BYTES))
 
 
 class Folder:
@@ -211,7 +212,7 @@ def _raw_files(folder: Path) -> dict[str, bytes]:
     """The files of a register in a folder."""
     names = [name for name in names_in(folder / FOLDER) if name.endswith(ENDING)]
     places = (folder / INDEX, *(folder / FOLDER / name for name in names))
-    return {place.relative_to(folder).as_posix(): place.read_bytes() for place in places if place.is_file()}
+    return {place.relative_to(folder).as_posix(): contents(place, MAX_BYTES) for place in places if place.is_file()}
 
 
 def storage_at(place: Path, layout: Layout | None = None) -> Storage:
@@ -232,7 +233,7 @@ REPLACED = "replaced"
 
 def keep_copy(named: Path, data: bytes) -> Path:
     """Leave a copy under a name, or under one with a number where something else has that name; returns its place."""
-    place = free_place(named, lambda there: there.is_file() and there.read_bytes() == data)
+    place = free_place(named, lambda there: there.is_file() and contents(there, ANY_BYTES) == data)
     replace_alone(place, data)
     return place
 

@@ -10,6 +10,7 @@ from clew.edit.targets import real_target
 from clew.edit.transaction import replace_alone
 from clew.errors import FormatError
 from clew.register.help import section
+from clew.workspace.regular import contents
 
 _ID = re.compile(r"\bREQ-[0-9]{4,}\b")
 
@@ -31,7 +32,7 @@ def install(file: Path, name: str, *, within: Path | None) -> Installed:
     target = real_target(file, within=within)
     recover(target.parent, None)
     try:
-        before = target.read_bytes().decode("utf-8") if target.exists() else ""
+        before = contents(target).decode("utf-8") if target.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
         raise FormatError(f"{file} cannot be read: {error}.", hint="Save it as UTF-8.") from error
     # What is added gets the line ends of the file.

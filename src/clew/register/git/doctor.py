@@ -8,6 +8,7 @@ from clew.register.change.transaction import lock_file
 from clew.register.git.hooks import Place, finds_clew, hook_file, hook_mode, hook_text, place_of, read_hook, runs
 from clew.register.git.repository import GOOD, Repository
 from clew.register.git.starting import missing_program
+from clew.workspace.regular import contents
 
 MERGE_ATTRIBUTE = "*.req merge=req-merge"
 HISTORY_ATTRIBUTE = "*.req.history merge=union"
@@ -89,7 +90,7 @@ def _lock(repository: Repository, register: Path) -> DoctorCheck:
 def _attributes(repository: Repository) -> list[DoctorCheck]:
     file = repository.attributes_file()
     try:
-        lines = {" ".join(line.split()) for line in file.read_text(encoding="utf-8").splitlines()} if file else set()
+        lines = {" ".join(line.split()) for line in contents(file).decode("utf-8").splitlines()} if file else set()
     except (OSError, UnicodeDecodeError):
         lines = set()
     merges, pinned = MERGE_ATTRIBUTE in lines, any(line in lines for line in LINE_ENDS)

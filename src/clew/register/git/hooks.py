@@ -23,6 +23,7 @@ from clew.register.change.storage import MARK, REPLACED, keep_copy
 from clew.register.git.repository import Repository
 from clew.register.git.starting import folder_first, missing_program
 from clew.workspace.git import api as git
+from clew.workspace.regular import contents
 
 STRICT_LINES = 50
 """How near to a change the strict hook asks for a marker."""
@@ -165,7 +166,7 @@ def hook_text(repository: Repository, name: str) -> str | None:
     file = hook_file(repository, name)
     try:
         # Bytes that are no UTF-8 stay what they are when the hook is written again, and so do line ends.
-        return file.read_bytes().decode("utf-8", "surrogateescape") if file else None
+        return contents(file).decode("utf-8", "surrogateescape") if file else None
     except OSError:
         return None
 
@@ -250,7 +251,7 @@ def _set_aside(file: Path, hook: Hook) -> str:
     """Keep a copy of a hook in which lines of others may be anywhere; returns words that say where it is."""
     if hook.is_known:
         return ""
-    kept = keep_copy(file.with_name(f"{file.name}{MARK}{REPLACED}"), file.read_bytes())
+    kept = keep_copy(file.with_name(f"{file.name}{MARK}{REPLACED}"), contents(file))
     return f"; what was there is now {kept}, see whether you want something of it"
 
 

@@ -9,13 +9,14 @@ import msgspec
 
 from clew.edit.transaction import replace_alone
 from clew.errors import ClewError, FormatError
-from clew.formats.register.directory import FOLDER, INDEX
+from clew.formats.register.directory import FOLDER, INDEX, MAX_BYTES
 from clew.formats.register.model import Register
 from clew.formats.register.single import read_single, write_single
 from clew.register.change.draft import Author
 from clew.register.git.merge import MergeConflict, Merged, merge
 from clew.register.service import RegisterService
 from clew.text.display import counted
+from clew.workspace.regular import contents
 
 if TYPE_CHECKING:
     from clew.register.operations.upkeep import MergeVersions
@@ -27,8 +28,8 @@ def merge_files(wanted: "MergeVersions", service: RegisterService, by: Author) -
     if place.name == INDEX or place.parent.name == FOLDER:
         _tell(f"CONFLICT in {wanted.path}: the register is a folder; `clew req merge` merges it whole.")
         return {"merged": False, "requirements": 0, "renumbered": {}, "conflicts": [wanted.path]}
-    ours = read_single(Path(wanted.ours).read_bytes(), f"{wanted.path} (ours)")
-    version = Path(wanted.theirs).read_bytes()
+    ours = read_single(contents(Path(wanted.ours), MAX_BYTES), f"{wanted.path} (ours)")
+    version = contents(Path(wanted.theirs), MAX_BYTES)
     theirs = read_single(version, f"{wanted.path} (theirs)")
     merged = merge(_base(Path(wanted.base), ours), ours, theirs, by)
     replace_alone(Path(wanted.ours), write_single(merged.register))
@@ -42,7 +43,7 @@ def merge_files(wanted: "MergeVersions", service: RegisterService, by: Author) -
 def _base(file: Path, ours: Register) -> Register:
     """Without a common version, or with one that cannot be read, everything is new on both sides."""
     try:
-        return read_single(file.read_bytes(), trusted=True)
+        return read_single(contents(file, MAX_BYTES), trusted=True)
     except FormatError:
         return msgspec.structs.replace(ours, requirements={}, hazards={}, safety_functions={}, safety_requirements={})
 

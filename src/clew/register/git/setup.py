@@ -17,6 +17,7 @@ from clew.register.git.repository import Repository
 from clew.register.git.starting import driver_line
 from clew.text.display import counted
 from clew.workspace.git import api as git
+from clew.workspace.regular import contents
 
 DRIVER_NAME = "merge.req-merge.name"
 DRIVER_COMMAND = "clew req merge-driver %O %A %B --path %P"
@@ -92,7 +93,7 @@ def _with_lines(file: Path, wanted: tuple[str, ...]) -> SetupStep:
 
 def _added(file: Path, wanted: tuple[str, ...]) -> SetupStep:
     recover(file.parent, None)
-    text = file.read_bytes().decode("utf-8", "surrogateescape") if file.exists() else ""
+    text = contents(file).decode("utf-8", "surrogateescape") if file.exists() else ""
     present = {" ".join(line.split()) for line in text.splitlines()}
     missing = [line for line in wanted if line not in present]
     if missing:

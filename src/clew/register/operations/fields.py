@@ -8,11 +8,13 @@ import msgspec
 from msgspec import Meta
 
 from clew.errors import InvalidArgument
+from clew.formats.register.directory import MAX_BYTES
 from clew.formats.register.model import ActorKind
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
 from clew.operation.one_line import MANY_LINES
 from clew.register.change.draft import Author, current_author
+from clew.workspace.regular import contents
 
 if TYPE_CHECKING:
     from clew.register.service import RegisterService
@@ -82,7 +84,7 @@ def read_input(source: str) -> bytes:
     if source == "-":
         return sys.stdin.buffer.read()
     try:
-        return Path(source).read_bytes()
+        return contents(source, MAX_BYTES)
     except OSError as error:
         raise InvalidArgument(f"'{source}' cannot be read: {error.strerror}.", hint="Check the path.") from error
 

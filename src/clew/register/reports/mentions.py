@@ -18,6 +18,7 @@ from clew.workspace.files import FileEntry, path_inside, resolve
 from clew.workspace.find import Selection, selects
 from clew.workspace.follow import FileState, Follower, Key
 from clew.workspace.paths import raw
+from clew.workspace.regular import contents
 
 if TYPE_CHECKING:
     from clew.graph.readers.markers import MarkerReader
@@ -108,8 +109,7 @@ class MentionScanner:
         if entry.size > self._limit:
             return b""
         try:
-            with open(os.path.join(self._root, raw(entry.path)), "rb") as file:  # noqa: PTH118, PTH123 - thousands
-                return file.read()
+            return contents(os.path.join(self._root, raw(entry.path)), self._limit)  # noqa: PTH118 - thousands
         except OSError:
             return b""
 

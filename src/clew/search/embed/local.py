@@ -11,11 +11,14 @@ from clew.errors import ConfigError
 from clew.search.embed.onnx_encoder import OnnxEncoder
 from clew.search.embed.sentence import Pooling, SentenceEncoder
 from clew.search.embed.wordpiece import read_tokenizer
+from clew.workspace.regular import contents
 
 if TYPE_CHECKING:
     from clew.search.embed.embedder import Vectors
 
 MODEL_FILES = ("model.onnx", "onnx/model.onnx")
+_MOST_BYTES = 2 * 1024 * 1024 * 1024
+"""ONNX has no larger models in one file."""
 _FEWEST_TOKENS, _MOST_TOKENS = 3, 512
 
 _Described = TypeVar("_Described")
@@ -111,6 +114,6 @@ def _described(path: Path, kind: type[_Described]) -> _Described | None:
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return contents(path, _MOST_BYTES)
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror or error}.", hint="Check the folder.") from error

@@ -19,6 +19,7 @@ from clew.search.embed.fewer_steps import with_fewer_steps
 from clew.search.embed.integer_arithmetic import LEVELS, LEVELS_IF_SUMS_ARE_CUT, with_integer_arithmetic
 from clew.search.embed.sentence import SentenceEncoder, check_texts
 from clew.search.embed.wordpiece import WordPiece
+from clew.workspace.regular import ANY_BYTES, contents
 
 if TYPE_CHECKING:
     from clew.search.embed.embedder import Vectors
@@ -57,7 +58,7 @@ class PinnedFile(msgspec.Struct, frozen=True):
     def read(self) -> bytes:
         """The file's content. ConfigError where it is any other than the trusted one."""
         try:
-            content = self.find().read_bytes()
+            content = contents(self.find(), ANY_BYTES)
         except OSError as error:
             raise self._refusal(f"it cannot be read ({error.strerror})") from error
         found = hashlib.sha256(content).hexdigest()

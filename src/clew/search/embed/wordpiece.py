@@ -18,6 +18,7 @@ import msgspec
 
 from clew.errors import ConfigError
 from clew.search.embed.sentence import Tokenizer
+from clew.workspace.regular import ANY_BYTES, contents
 
 LONGEST_WORD = 100
 """A longer word is unknown as a whole; so the models learned it."""
@@ -165,7 +166,7 @@ class _TokenizerFile(msgspec.Struct, frozen=True):
 
 def read_tokenizer(path: Path) -> Tokenizer:
     try:
-        content = path.read_bytes()
+        content = contents(path, ANY_BYTES)
         described = msgspec.json.decode(content, type=_TokenizerFile)
         if _is_wordpiece(described):
             return _wordpiece(described)

@@ -30,6 +30,7 @@ from clew.search.question import Question, RankedUnit
 from clew.search.rank.dates import YEAR
 from clew.search.rank.recipes import BUILT_IN, SIGNALS, Recipes
 from clew.search.units import Scope, Unit
+from clew.workspace.regular import ANY_BYTES, contents, opened
 
 CORPUS, QUERIES, JUDGEMENTS = "corpus.jsonl", "queries.jsonl", "qrels.tsv"
 
@@ -111,7 +112,7 @@ def _by_id(path: Path, kind: type[Line], notes: list[str]) -> dict[str, Line]:
 
 def _lines(path: Path, kind: type[Line]) -> Iterator[Line]:
     decoder = msgspec.json.Decoder(kind)
-    with path.open("rb") as file:
+    with opened(path) as descriptor, open(descriptor, "rb", closefd=False) as file:
         for number, line in enumerate(file, start=1):
             content = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
             if content.strip():
@@ -124,7 +125,7 @@ def _lines(path: Path, kind: type[Line]) -> Iterator[Line]:
 
 
 def _judgements(path: Path) -> Iterator[tuple[str, str, float]]:
-    for number, line in enumerate(path.read_bytes().removeprefix(codecs.BOM_UTF8).splitlines(), start=1):
+    for number, line in enumerate(contents(path, ANY_BYTES).removeprefix(codecs.BOM_UTF8).splitlines(), start=1):
         if not line.strip():
             continue
         try:

@@ -11,6 +11,7 @@ from clew.config import EmbedSettings
 from clew.errors import NotFound
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Option
+from clew.workspace.regular import SETTINGS_BYTES, contents
 
 if TYPE_CHECKING:
     from clew.search.eval.collection import Evaluation
@@ -50,7 +51,7 @@ class MeasureRetrieval(
         known = BUILT_IN
         recipes = list(FOR_QUESTIONS)
         if self.recipe:
-            own = [from_json(Path(given).read_bytes()) for given in self.recipe if given.endswith(".json")]
+            own = [from_json(contents(Path(given), SETTINGS_BYTES)) for given in self.recipe if given.endswith(".json")]
             known = Recipes((*BUILT_IN, *own))
             named = (known.get(given).name for given in self.recipe if not given.endswith(".json"))
             recipes = [*named, *(recipe.name for recipe in own)]

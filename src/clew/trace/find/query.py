@@ -19,6 +19,7 @@ from clew.errors import InvalidArgument, InvalidPattern
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.text.display import shortened
+from clew.text.given_pattern import PatternTooLarge, compile_given
 from clew.text.keywords import keywords
 
 MAX_QUERY_CHARACTERS = 1_000
@@ -172,8 +173,13 @@ def compile_pattern(pattern: str) -> Pattern:
 
     check_length(pattern)
     try:
-        return Pattern(pattern, regex.compile(pattern, regex.IGNORECASE | regex.MULTILINE))
-    except (regex.error, OverflowError, RecursionError) as error:
+        return Pattern(pattern, compile_given(pattern, regex.IGNORECASE | regex.MULTILINE))
+    except PatternTooLarge as error:
+        raise InvalidPattern(
+            f"The regular expression '{shortened(pattern)}' is too large: {error}.",
+            hint="Count less, or search for words.",
+        ) from error
+    except ValueError as error:
         raise InvalidPattern(
             f"'{pattern}' is not a regular expression: {error}.", hint="Escape special characters, or pass regex=false."
         ) from error

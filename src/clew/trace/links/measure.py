@@ -22,6 +22,7 @@ from clew.trace.links.match.matching import Candidates
 from clew.trace.links.match.meaning import Progress, Vectors
 from clew.trace.links.match.texts import Artefact, readable
 from clew.workspace.find import files_below
+from clew.workspace.regular import MOST_BYTES, NotRegular, TooLarge, beginning, contents
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -144,7 +145,6 @@ def calibration(found: "NDArray[np.float32]", labels: "NDArray[np.bool_]") -> tu
 
 SOURCES, TARGETS, ANSWERS = "sources", "targets", "answers.csv"
 
-_MOST_BYTES = 16 * 1024 * 1024
 _UNKNOWN_SHOWN = 3
 _NUMBERED = re.compile(r"(?P<letters>[A-Za-z]{0,8})[-_. ]?(?P<digits>\d+(?:[._-]\d+)*)[A-Za-z]?\d*")
 """Such as UC12, RQ-3.1 or FR07: a name that says nothing."""
@@ -193,16 +193,19 @@ def _artefacts(folder: Path) -> tuple[Artefact, ...]:
 def _is_text(path: Path) -> bool:
     if path.name.startswith("."):
         return False
-    with path.open("rb") as file:
-        return b"\0" not in file.read(8_192)
+    try:
+        return b"\0" not in beginning(path, 8_192)
+    except NotRegular:
+        return False
 
 
 def _artefact(path: Path, relative: str) -> Artefact:
-    if (size := path.stat().st_size) > _MOST_BYTES:
+    try:
+        text = readable(contents(path).decode("utf-8", "replace"), relative)
+    except TooLarge as error:
         raise FormatError(
-            f"'{path}' has {size:,} bytes; files over {_MOST_BYTES:,} bytes are not read.", hint="Split or remove it."
-        )
-    text = readable(path.read_bytes().decode("utf-8", "replace"), relative)
+            f"'{path}' {error.said}; files over {MOST_BYTES:,} bytes are not read.", hint="Split or remove it."
+        ) from error
     if family_for(relative) is None and (number := _NUMBERED.fullmatch(path.stem)):
         # The name of a text may be a mere number, which is often repeated where the text begins.
         letters, digits = re.escape(number["letters"]), number["digits"].lstrip("0")
@@ -231,7 +234,7 @@ def _names(artefacts: Sequence[Artefact]) -> Mapping[str, str]:
 
 def _pairs(path: Path) -> list[tuple[str, str]]:
     try:
-        text = path.read_bytes().decode("utf-8-sig", "replace")
+        text = contents(path).decode("utf-8-sig", "replace")
     except FileNotFoundError as error:
         raise NotFound(
             f"There is no file '{path}'.", hint="It holds the true links, a line for each: source,target."

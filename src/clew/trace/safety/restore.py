@@ -26,6 +26,7 @@ from clew.workspace.git import api as git
 from clew.workspace.git import parse
 from clew.workspace.git.parse import TreeEntry
 from clew.workspace.paths import display
+from clew.workspace.regular import ANY_BYTES, contents
 
 _AT_ONCE = 100
 """Files whose content is held in memory together."""
@@ -102,7 +103,7 @@ def _check(repository: Repository, difference: _Difference) -> None:
 
 def _is_product(place: Path) -> bool:
     """Whether it is the list of requirements that elspais makes, and protects from people."""
-    return place.name == INDEX_FILE and place.is_file() and is_generated(place.read_bytes())
+    return place.name == INDEX_FILE and place.is_file() and is_generated(contents(place))
 
 
 def _existing_folder(place: Path) -> Path:
@@ -206,7 +207,7 @@ class _Restoration:
         elif place.is_dir():
             raise self._in_the_way(difference.path)
         else:
-            content = place.read_bytes()
+            content = contents(place, ANY_BYTES)
         expected = difference.now.blob if difference.now is not None else None
         found = _blob_id(content, self._repository.digits) if content is not None else None
         if found != expected and difference.path not in self._converted:

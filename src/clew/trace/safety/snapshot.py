@@ -17,6 +17,7 @@ from clew.errors import Refused, Unavailable
 from clew.workspace.git import api as git
 from clew.workspace.git import parse
 from clew.workspace.git.parse import TreeEntry
+from clew.workspace.regular import ANY_BYTES, contents
 
 LINK = "120000"
 SUBMODULE = "160000"
@@ -143,7 +144,7 @@ def _staged(repository: Repository) -> str | None:
     """The tree of the user's index, from a copy: git itself would write into the original."""
     with _private_index() as index:
         try:
-            Path(index["GIT_INDEX_FILE"]).write_bytes(_own_file(repository.top, "index").read_bytes())
+            Path(index["GIT_INDEX_FILE"]).write_bytes(contents(_own_file(repository.top, "index"), ANY_BYTES))
             tree = git.command(repository.top, "write-tree", "--missing-ok", environment=index).decode().strip()
         except (FileNotFoundError, Unavailable):
             return None
@@ -187,7 +188,7 @@ def _stored(repository: Repository, modes: Mapping[str, str]) -> dict[str, str]:
         if mode == LINK:
             content = os.fsencode(place.readlink())
         elif "\n" in path or path.startswith('"'):
-            content = place.read_bytes()  # The list of paths below knows no such names.
+            content = contents(place, ANY_BYTES)  # The list of paths below knows no such names.
         else:
             plain.append(path)
             continue

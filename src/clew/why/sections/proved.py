@@ -14,6 +14,7 @@ from clew.why.answer import Basis, Fact, Section, section
 from clew.why.inquiry import Inquiry, day, grep, is_telling
 from clew.why.sections.asked import Cited
 from clew.workspace.paths import raw
+from clew.workspace.regular import beginning
 
 _MOST_TESTS = 40
 _TEST_FILE = re.compile(
@@ -95,8 +96,7 @@ class Reports:
 
     def _stated(self, path: str) -> float | None:
         try:
-            with (self._inquiry.root / raw(path)).open("rb") as file:
-                found = _STAMP.search(file.read(_STAMP_WITHIN))
+            found = _STAMP.search(beginning(self._inquiry.root / raw(path), _STAMP_WITHIN))
         except OSError:
             return None
         return _moment(found[1].decode()) if found else None

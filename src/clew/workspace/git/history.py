@@ -17,6 +17,7 @@ from clew.workspace.git import parse
 from clew.workspace.git.find import find_work_tree
 from clew.workspace.git.run import WORK_SECONDS, answer, run
 from clew.workspace.paths import display, raw
+from clew.workspace.regular import ANY_BYTES, contents
 
 NOT_COMMITTED = "0" * 40
 """Stands for the commit of a line that is in no commit yet."""
@@ -152,7 +153,7 @@ def renaming(root: Path) -> str:
 
 def _content(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        return contents(file, ANY_BYTES)
     except OSError:
         return b""
 

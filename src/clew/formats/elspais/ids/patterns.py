@@ -3,8 +3,10 @@
 import re
 from typing import Protocol
 
+from clew.errors import ConfigError
 from clew.formats.elspais.ids.templates import TOKEN
 from clew.formats.elspais.settings import ElspaisSettings
+from clew.text.given_pattern import compile_given
 
 _DIGITS = 64
 _NAMED_LENGTH = 128
@@ -36,9 +38,13 @@ class _TimedPattern:
     """
 
     def __init__(self, source: str) -> None:
-        import regex
-
-        self._pattern = regex.compile(source)
+        try:
+            self._pattern = compile_given(source)
+        except ValueError as error:
+            raise ConfigError(
+                f".elspais.toml: `id-patterns.component.pattern`, with the levels around it, cannot be used: {error}.",
+                hint="Write a shorter pattern, which closes what it opens.",
+            ) from error
         self._exhausted = False
 
     def fullmatch(self, text: str, /) -> Match | None:

@@ -3,6 +3,7 @@
 import re
 
 from clew.formats.elspais.toml_values import TomlValues
+from clew.text.given_pattern import PatternTooLarge, compile_given
 
 CANONICAL = "{namespace}-{level.letter}{component}"
 ALIASES = (("short", "{level.letter}{component}"),)
@@ -48,13 +49,13 @@ def read_component_pattern(values: TomlValues, style: str) -> str:
     pattern = values.text(*keys)
     if style != "regex":
         return pattern
-    import regex
-
     rule = "a regular expression of 1 to 500 characters without `:` and named groups, because the style is regex"
     if not pattern or len(pattern) > 500 or ":" in pattern.replace("(?:", "") or "(?P" in pattern:
         raise values.refuse(keys[0], pattern, rule)
     try:
-        regex.compile(pattern)
-    except (regex.error, RecursionError, OverflowError, ValueError):
+        compile_given(pattern)
+    except PatternTooLarge as error:
+        raise values.refuse(keys[0], pattern, f"a smaller regular expression: {error}") from None
+    except ValueError:
         raise values.refuse(keys[0], pattern, rule) from None
     return pattern

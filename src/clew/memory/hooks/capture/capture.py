@@ -29,6 +29,7 @@ from clew.memory.service import MemoryView
 from clew.memory.writing.admit import Note
 from clew.memory.writing.scrub import scrub
 from clew.workspace.git import api as git
+from clew.workspace.regular import opened
 
 log = logging.getLogger(__name__)
 
@@ -153,16 +154,11 @@ def last_answer(event: HookEvent) -> HookEvent:
 
 def _last_lines(path: str) -> list[bytes]:
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with opened(path) as file:
+            os.lseek(file, max(os.fstat(file).st_size - _TAIL, 0), os.SEEK_SET)
+            return os.read(file, _TAIL).splitlines()
     except (OSError, ValueError):
         return []
-    with os.fdopen(descriptor, "rb") as file:
-        try:
-            size = os.fstat(descriptor).st_size
-            file.seek(max(size - _TAIL, 0))
-            return file.read(_TAIL).splitlines()
-        except OSError:
-            return []
 
 
 def _said(line: bytes) -> str:

@@ -17,6 +17,7 @@ from clew.operation.toolsets import Listing, choose
 from clew.project import Project
 from clew.setup.token import TOKEN_VARIABLE, make_token, own_token, token_path
 from clew.surfaces.cli.commands.tools import add_choice, choice_of
+from clew.workspace.regular import SETTINGS_BYTES, contents
 
 if TYPE_CHECKING:
     from clew.surfaces.mcp.transports.oauth import OAuthSettings
@@ -186,7 +187,7 @@ def _token(args: argparse.Namespace) -> str | None:
     if args.token_file is None:
         return os.environ.get(TOKEN_VARIABLE) or None
     try:
-        return str(args.token_file.read_text(encoding="utf-8")).strip()
+        return contents(args.token_file, SETTINGS_BYTES).decode().strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(
             f"The token file '{args.token_file}' cannot be read: {error}.", hint="Pass a file with one line."

@@ -1,0 +1,98 @@
+"""Regular expressions that a client or a project gave, compiled within bounds.
+
+The library writes out what a count demands: `a{1000}` makes a thousand nodes, and counts within counts multiply. What
+else a pattern of this length can hold is compiled in milliseconds, so the nodes are counted before, and no process of
+its own is needed.
+
+A pattern is first taken at its worst, as though every count in it held for all of it. Only where that is too much are
+its groups told apart; where that would need every rule of the library, the pattern is refused. Matching has its limit
+of time where it is done.
+"""
+
+import re
+from math import prod
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import regex
+
+LONGEST = 2_000
+"""Characters of a pattern."""
+MOST_NODES = 50_000
+"""Characters and classes that a pattern may come to, each as often as it is repeated at least."""
+
+_DIGITS = re.compile(r"\{((?:[0-9\s]|#[^\n]*\n)*)")
+"""What may be the beginning of a count. A pattern may say that blanks and comments are passed over."""
+_PASSED_OVER = re.compile(r"#[^\n]*\n|\s")
+_COUNT = re.compile(r"\{([0-9]*)(?:,[0-9]*)?\}")
+_OPENING = re.compile(r"\((?:(?![?*])|\?(?:P?<[A-Za-z_][A-Za-z0-9_]*>|[aimsuL]*:|[=!>|]|<[=!]))")
+_CLASS = re.compile(r"\[\^?\]?(?:[^\]\\\[]|\\.|\[:\^?[A-Za-z]+:\])*\]", re.DOTALL)
+_ATOM = re.compile(r"\\[pPN]\{[A-Za-z _=&-]*\}|\\.|[^\\{(\[)]", re.DOTALL)
+_LONGEST_NUMBER = 12
+
+
+class PatternTooLarge(ValueError):
+    """A pattern comes to too many nodes, or how many they are cannot be told."""
+
+
+def compile_given(pattern: str, flags: int = 0) -> "regex.Pattern[str]":
+    """The pattern, compiled. ValueError says in words why it cannot be."""
+    import regex
+
+    check_size(pattern)
+    try:
+        # The library itself would remember hundreds of patterns, however large each of them is.
+        return regex.compile(pattern, flags, cache_pattern=False)
+    except RecursionError:
+        raise ValueError("its groups are nested too deeply") from None
+    except (regex.error, OverflowError) as error:
+        raise ValueError(str(error)) from error
+
+
+def check_size(pattern: str) -> None:
+    """Refuse a pattern that would be too large with its counts written out."""
+    if len(pattern) > LONGEST:
+        raise PatternTooLarge(f"it has {len(pattern):,} characters; at most {LONGEST:,} are allowed")
+    if _at_worst(pattern) > MOST_NODES and _nodes(pattern) > MOST_NODES:
+        raise PatternTooLarge(
+            f"with its counts written out, those within others multiplied, it has more than {MOST_NODES:,} characters"
+        )
+
+
+def _at_worst(pattern: str) -> int:
+    return (len(pattern) + 1) * prod(_number(_PASSED_OVER.sub("", count)) for count in _DIGITS.findall(pattern))
+
+
+def _number(digits: str) -> int:
+    """At least 1: what is repeated no times is compiled as well. Python refuses to read numbers of thousands of
+    digits."""
+    significant = digits.lstrip("0")[: _LONGEST_NUMBER + 1]
+    return max(1, int(significant or "0"))
+
+
+def _nodes(pattern: str) -> int:
+    """How many nodes there are with the counts written out. PatternTooLarge where that cannot be told."""
+    outer: list[int] = []
+    """For each open group what was before it, in its own group."""
+    before = last = place = 0
+    while place < len(pattern):
+        # Of the group that is open, what a count that follows would not repeat, and what it would.
+        if count := _COUNT.match(pattern, place):
+            last *= _number(count[1])
+            place = count.end()
+        elif opening := _OPENING.match(pattern, place):
+            outer.append(before + last)
+            before = last = 0
+            place = opening.end()
+        elif pattern[place] == ")" and outer:
+            before, last = outer.pop(), before + last + 1
+            place += 1
+        elif part := _CLASS.match(pattern, place) or _ATOM.match(pattern, place):
+            before, last = before + last, len(part[0])
+            place = part.end()
+        else:
+            raise PatternTooLarge(
+                "its counts are large, and how they are nested cannot be told; write smaller ones, or plain groups and "
+                "classes"
+            )
+    return sum(outer) + before + last
