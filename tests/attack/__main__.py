@@ -16,6 +16,7 @@ ATTACKS = {
     "readers": (400, 1_000_000, "give readers texts made to keep them busy"),
     "patterns": (2_000, 100_000, "give regular expressions that are expensive to compile"),
     "devices": (200, 10_000, "put devices, pipes and endless files where files are read"),
+    "arguments": (1_000, 10_000, "put bytes that no file name has into every argument of every tool"),
     "hooks": (400, 50_000, "run hooks with every fault that can befall them"),
     "team": (2_000, 10_000, "kill writers to a team's store, and the database itself"),
     "quiet": (1, 1, "look for whoever is told, and for files left outside, by every command and a server's day"),

@@ -45,17 +45,39 @@ LINE_START = control("\r\x1b[K")
 """Takes back what stands on the line, such as a bar that shows progress."""
 
 
-class HarmlessStream:
-    """A stream of text on which a terminal obeys nothing but what `control` marks."""
+class OutputLost(Exception):
+    """Standard output took no more: its disk is full, or it is closed."""
 
-    def __init__(self, stream: TextIO) -> None:
+
+class HarmlessStream:
+    """A stream of text on which a terminal obeys nothing but what `control` marks. BrokenPipeError where its reader
+    went away, and OutputLost where it takes no more. Standard error is not `needed`: what it does not take is lost."""
+
+    def __init__(self, stream: TextIO, *, needed: bool = True) -> None:
         self._stream = stream
+        self._needed = needed
 
     def write(self, text: str) -> int:
         pieces = text.split(_MARK)
         pieces[::2] = map(printable, pieces[::2])
-        self._stream.write("".join(pieces))
+        with self._taking():
+            self._stream.write("".join(pieces))
         return len(text)
+
+    def flush(self) -> None:
+        with self._taking():
+            self._stream.flush()
+
+    @contextmanager
+    def _taking(self) -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            if self._needed:
+                raise
+        except OSError as error:
+            if self._needed:
+                raise OutputLost(error.strerror or str(error)) from error
 
     def writelines(self, lines: Iterable[str]) -> None:
         for line in lines:
@@ -69,7 +91,9 @@ class HarmlessStream:
 def harmless_output() -> Iterator[None]:
     """Whatever is printed inside, by whomever, is harmless: standard output and standard error go through one place."""
     before = {name: getattr(sys, name) for name in ("stdout", "stderr")}
-    ours = {name: HarmlessStream(stream) for name, stream in before.items() if stream is not None}
+    ours = {
+        name: HarmlessStream(stream, needed=name == "stdout") for name, stream in before.items() if stream is not None
+    }
     for name, stream in ours.items():
         if isinstance(before[name], io.TextIOWrapper):
             # A terminal or pipe that knows fewer letters shows the others escaped.

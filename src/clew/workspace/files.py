@@ -61,9 +61,8 @@ def time_at(place: str) -> int:
 
 def resolve(root: Path, path: str) -> Path:
     """The real location of a path given relative to the project, refusing to leave it by any way."""
+    check_spelling(path)
     base = os.path.realpath(root)
-    if "\0" in path:
-        raise OutsideProject(f"The path {path!r} holds a NUL byte.", hint="Pass a path relative to the project.")
     real = os.path.realpath(os.path.join(base, raw(path)))  # noqa: PTH118
     if len(path) > _MAYBE_TOO_LONG:
         _check_length(path, real)
@@ -72,6 +71,12 @@ def resolve(root: Path, path: str) -> Path:
             f"The path '{path}' lies outside the project.", hint="Pass a path relative to the project's folder."
         )
     return Path(real)
+
+
+def check_spelling(path: str) -> None:
+    """Refuse a path about which the system cannot even be asked."""
+    if "\0" in path:
+        raise OutsideProject(f"The path {path!r} holds a NUL byte.", hint="Pass a path relative to the project.")
 
 
 def _check_length(path: str, real: str) -> None:

@@ -2,7 +2,8 @@
 
 A command is an operation, or a module of `commands/` with `EXAMPLE`, `configure(parser)` and `run(args)`. Either is
 imported only when it is used, so that starting the program costs next to nothing. Exit codes: 0 done, 1 the answer is
-no (findings, nothing found), 2 the call or the configuration is wrong, 3 Clew itself failed.
+no (findings, nothing found), 2 the call or the configuration is wrong, 3 Clew itself failed, 4 standard output took no
+more.
 """
 
 import gc
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 DONE = 0
 FAILED = 3
+OUTPUT_LOST = 4
+READER_GONE = 141
+"""What a shell says of a program whose output nobody reads any more, as `head` does."""
 
 COMMANDS = {
     "init": "set up a folder: detect what it holds, write clew.toml, configure MCP clients",
@@ -80,9 +84,13 @@ def main(arguments: list[str]) -> int:
         return _guarded(lambda: overview(OVERVIEW))
     name, *rest = arguments
     if name in ("-V", "--version", "version"):
-        sys.stdout.write(f"clew {__version__}\n")
-        return DONE
+        return _guarded(_version)
     return _guarded(lambda: _carry_out(name, rest))
+
+
+def _version() -> int:
+    sys.stdout.write(f"clew {__version__}\n")
+    return DONE
 
 
 def _is_in_project() -> bool:
@@ -159,17 +167,29 @@ def _guarded(command: "Callable[[], int]") -> int:
 def _exit_code(command: "Callable[[], int]") -> int:
     from clew.errors import ClewError
     from clew.surfaces.cli.output import end_progress, exit_code_of, print_error
+    from clew.text.terminal import OutputLost
 
     try:
-        return command()
+        try:
+            return command()
+        finally:
+            # What is written at Python's end fails without a word of ours.
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except ClewError as error:
         end_progress()
         print_error(error)
         return exit_code_of(error)
     except BrokenPipeError:
-        # The reader of our output went away, as `head` does; a shell reports that as 141.
         sys.stdout = None
-        return 141
+        return READER_GONE
+    except OutputLost as error:
+        sys.stdout = None
+        sys.stderr.write(
+            f"clew: Standard output cannot be written: {error}.\n"
+            "      What was printed is incomplete; what the command changed is done.\n"
+        )
+        return OUTPUT_LOST
     except KeyboardInterrupt:
         return 130
     except Exception:
@@ -196,7 +216,26 @@ def _load_msgspec() -> None:
         del sys.modules["typing_extensions"]
 
 
+def _open_closed_streams() -> None:
+    """Where a program is started without its streams, the next files that it opens, a database for one, would take
+    their numbers. Nothing can be read from what stands in for standard input, and nothing written to that for output.
+    """
+    for number, name, flags, mode in (
+        (0, "stdin", os.O_RDONLY, "r"),
+        (1, "stdout", os.O_RDONLY, "w"),
+        (2, "stderr", os.O_WRONLY, "w"),
+    ):
+        if getattr(sys, name) is None:
+            try:
+                os.fstat(number)
+            except OSError:
+                # The lowest number that is free is this one.
+                opened = os.open(os.devnull, flags)
+                setattr(sys, name, os.fdopen(opened, mode, encoding="utf-8"))
+
+
 def entry() -> None:
+    _open_closed_streams()
     if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
         from clew.memory.hooks.client import run
 
@@ -206,7 +245,11 @@ def entry() -> None:
         _load_msgspec()
         from clew.register.quick import answer
 
-        code = answer(sys.argv[2], sys.argv[3:])
+        try:
+            code = answer(sys.argv[2], sys.argv[3:])
+        except OSError:
+            # Standard output took nothing; the ordinary way says so.
+            code = None
         if code is not None:
             # What Python does at its end takes a tenth of the time, and there is nothing to do.
             os._exit(code)

@@ -47,7 +47,9 @@ EXIT_CODES: Final = {
     "1": "the answer is no: findings of severity error, nothing found, an unknown id, a failed check",
     "2": "the call or the configuration is wrong; standard error says what and what to do",
     "3": "a fault in Clew; please report it with the lines on standard error",
+    "4": "standard output took no more, because its disk is full or it is closed; what the command changed is done",
     "130": "interrupted",
+    "141": "what reads the output went away, as `head` does",
 }
 
 MORE: Final = {

@@ -14,6 +14,7 @@ from clew.text.display import counted
 from clew.text.terminal import coloured, note
 from clew.trace.edit.results import Unsaved
 from clew.trace.read import results
+from clew.workspace.files import check_spelling
 
 if TYPE_CHECKING:
     from clew.trace.reports.impact import Affected
@@ -68,6 +69,7 @@ class RefreshGraph(
     if_tip_mutation_id: Annotated[str, Meta(max_length=300, description="Refuse unless it is the newest draft")] = ""
 
     def run(self, call: Call) -> results.RefreshReport:
+        check_spelling(self.path)
         if self.path and (call.root / self.path).resolve() != call.root.resolve():
             raise InvalidArgument(
                 f"'{self.path}' is not the folder of this project, {call.root}.",
