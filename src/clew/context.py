@@ -95,6 +95,8 @@ class Context:
         """The files that unsaved drafts are about to change."""
         self.attach_drafts: Callable[[Builder], None] = lambda builder: None
         """Makes unsaved drafts a part of what a new builder builds."""
+        self.sweep_register: Callable[[], None] = lambda: None
+        """Removes what a killed writer of the register left."""
         self.warm: Callable[[], None] = lambda: None
         """Computes what is asked for most, once the graph is built."""
 
@@ -327,6 +329,7 @@ class Context:
         from clew.store.restoring import delete_leftover
 
         delete_leftover(self.state_folder)
+        self.sweep_register()
         try:
             self.recovered = recover(self.root, store)
         except StoreError as error:

@@ -83,6 +83,7 @@ class Project:
         context.drafted_paths = lambda: self.mutations.drafted_paths()
         context.attach_drafts = self._open_mutations
         context.warm = lambda: self.trace.warm()
+        context.sweep_register = self._sweep_register
 
     # What a project is made of
 
@@ -195,6 +196,13 @@ class Project:
         from clew.trace.links.service import LinkService
 
         return LinkService(self.context)
+
+    def _sweep_register(self) -> None:
+        from clew.edit.replacing import leftovers
+        from clew.graph.readers.locations import SINGLE
+
+        if leftovers(self.config.root / SINGLE):
+            self.register.file.remove_leftovers()
 
     @property
     def register(self) -> "RegisterService":

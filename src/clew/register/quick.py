@@ -42,6 +42,8 @@ def _validate(words: "list[str]") -> int | None:
     place = _place(options) if options is not None else None
     if options is None or place is None:
         return None
+    if _is_left_over(place):
+        return None
     try:
         register = _read(beginning(place, _MOST_BYTES + 1), place)
     except OSError:
@@ -152,6 +154,15 @@ def _root(options: "dict[str, str]") -> str:
         if above == (above := os.path.dirname(above)):
             return folder
     return above
+
+
+def _is_left_over(place: str) -> bool:
+    """Whether a killed writer left something, which the command itself clears away."""
+    folder, name = os.path.split(place)
+    try:
+        return any(each.startswith(f".{name}.") and each.endswith(".clew-tmp") for each in os.listdir(folder))  # noqa: PTH208 - it starts quickly
+    except OSError:
+        return False
 
 
 def _place(options: "dict[str, str]") -> str | None:

@@ -132,7 +132,7 @@ class RegisterFile:
         """The register as it is now. Needs no lock for a single file: a rename shows the old one or the new one. The
         files of a folder change one after another, so they are read once their writer is done."""
         if self._known is None:
-            self._remove_leftovers()
+            self.remove_leftovers()
         with translated(self.place):
             try:
                 if not self._storage.is_interrupted():
@@ -148,7 +148,7 @@ class RegisterFile:
             with translated(self.place):
                 return self._read()
 
-    def _remove_leftovers(self) -> None:
+    def remove_leftovers(self) -> None:
         """Clear away what a killed writer left, unless somebody is writing now."""
         if self._storage.has_leftovers():
             with suppress(StoreError, OSError), writing(self.place, 0.0):
@@ -183,22 +183,33 @@ class RegisterFile:
     def transaction(self, author: Author, change: Callable[[Draft], Result], *, expected: str | None = None) -> Result:
         """Carry out a change and return what it returns, once it is safely on disk. A change that changes nothing
         writes nothing; one that raises changes nothing."""
+        if not lock_file(self.place).exists():
+            # A file that was locked once stays, so a change that will be refused must not even lock it.
+            self._tried(self.read(), author, change, expected)
         with self._locked():
             before = self._read()
-            if expected is not None and expected != before.version:
-                raise Conflict(
-                    f"{self.place.name} is no longer at the version you saw.",
-                    hint="Read it again, and repeat the change if it still makes sense.",
-                    data={"expected": expected, "actual": before.version},
-                )
-            draft = Draft(before.register, author)
-            result = change(draft)
-            after = draft.finished()
+            after, result = self._tried(before, author, change, expected)
             if after is not before.register:
-                check_succession(before.register, after)
                 self._back_up(before.register)
                 self._write(after)
         return result
+
+    def _tried(
+        self, before: Snapshot, author: Author, change: Callable[[Draft], Result], expected: str | None
+    ) -> tuple[Register, Result]:
+        """What a change would make of the register, and what it returns."""
+        if expected is not None and expected != before.version:
+            raise Conflict(
+                f"{self.place.name} is no longer at the version you saw.",
+                hint="Read it again, and repeat the change if it still makes sense.",
+                data={"expected": expected, "actual": before.version},
+            )
+        draft = Draft(before.register, author)
+        result = change(draft)
+        after = draft.finished()
+        if after is not before.register:
+            check_succession(before.register, after)
+        return after, result
 
     def difference(self, author: Author, change: Callable[[Draft], object]) -> tuple[str, str]:
         """What a change would write, as a unified diff, and the version that it was made from. Raises what the change
@@ -221,16 +232,19 @@ class RegisterFile:
 
     def create(self, register: Register, *, force: bool = False) -> Path | None:
         """Make a register, with `force` in the place of another. Returns where that one is kept."""
+        if self.exists() and not force:
+            raise self._there_is_one()
         with translated(self.place):
             make_folder(self.place.parent)
         with self.held() as held:
             if self.exists() and not force:
-                raise AlreadyExists(
-                    f"{self.place} exists already.", hint="Name another file, or pass --force to replace it."
-                )
+                raise self._there_is_one()
             kept = held.keep()
             held.write(register)
         return kept
+
+    def _there_is_one(self) -> AlreadyExists:
+        return AlreadyExists(f"{self.place} exists already.", hint="Name another file, or pass --force to replace it.")
 
     def repair(self, author: Author, check: Callable[[Register], None]) -> Register:
         """Accept a file that was edited by hand: renew its checksum, and note who did. `check` raises where it should
