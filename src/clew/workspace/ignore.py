@@ -5,12 +5,19 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
-from pathspec import GitIgnoreSpec
+from pathspec import GitIgnoreSpec, RegexPattern
 
 from clew.workspace.regular import beginning
 
 MAX_BYTES = 65_536
 """No ignore file is read further than this."""
+
+_SIGN = r"\\.|\[(?:\\.|[^\]\\])+\]|[^\[\]\\()|?+*^$]"
+_STAR = r"\[\^/\]\*"
+_STAR_THEN = re.compile(rf"{_STAR}((?:(?!{_STAR})(?:{_SIGN}))+)(?={_STAR})")
+"""In the expression of a rule, a star and the signs between it and the next star."""
+_STARS = re.compile(rf"(?:{_STAR})+")
+_CLASS = re.compile(r"\\.|\[(?!\^/)(?:\\.|[^\]\\])+\]")
 
 
 class IgnoreRules(msgspec.Struct, frozen=True):
@@ -35,7 +42,21 @@ def read_rules(file: Path, prefix: str) -> IgnoreRules | None:
 
 def ignore_spec(lines: Iterable[str]) -> GitIgnoreSpec:
     """What git would understand of these lines. A line that git cannot read ignores nothing, here as there."""
-    return GitIgnoreSpec.from_lines(line for line in lines if _readable(line))
+    spec = GitIgnoreSpec.from_lines(line for line in lines if _readable(line))
+    for pattern in spec.patterns:
+        if isinstance(pattern, RegexPattern) and pattern.regex is not None:
+            pattern.regex = _without_ways_back(pattern.regex)
+    return spec
+
+
+def _without_ways_back(rule: re.Pattern[str]) -> re.Pattern[str]:
+    """The rule, in time that does not grow with a power of its stars: `*a*b` may take the first `a` that there is, and
+    need not come back for another one."""
+    # To git no sign in brackets is a slash, and stars beside each other are one.
+    source = _CLASS.sub(lambda sign: f"[^/{sign[0][2:]}" if sign[0].startswith("[^") else sign[0], rule.pattern)
+    source = _STARS.sub("[^/]*", source)
+    written = _STAR_THEN.sub(r"(?>[^/]*?\1)", source)
+    return rule if written == rule.pattern else re.compile(written, rule.flags)
 
 
 def _readable(line: str) -> bool:
