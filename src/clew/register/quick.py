@@ -9,6 +9,7 @@ cannot be read, a judge outside, a change that does not pass) is left to the com
 
 import os
 import sys
+from pathlib import Path
 
 from clew.workspace.regular import beginning
 
@@ -42,7 +43,10 @@ def _validate(words: "list[str]") -> int | None:
     place = _place(options) if options is not None else None
     if options is None or place is None:
         return None
-    if _is_left_over(place):
+    from clew.edit.replacing import leftovers
+
+    if leftovers(Path(place)):
+        # The command itself clears away what a killed writer left.
         return None
     try:
         register = _read(beginning(place, _MOST_BYTES + 1), place)
@@ -154,15 +158,6 @@ def _root(options: "dict[str, str]") -> str:
         if above == (above := os.path.dirname(above)):
             return folder
     return above
-
-
-def _is_left_over(place: str) -> bool:
-    """Whether a killed writer left something, which the command itself clears away."""
-    folder, name = os.path.split(place)
-    try:
-        return any(each.startswith(f".{name}.") and each.endswith(".clew-tmp") for each in os.listdir(folder))  # noqa: PTH208 - it starts quickly
-    except OSError:
-        return False
 
 
 def _place(options: "dict[str, str]") -> str | None:

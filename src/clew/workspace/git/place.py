@@ -4,12 +4,14 @@ A `.git` may be a file or a link that leads elsewhere, and a `commondir` in it l
 packed, either can name any repository of the user. A work tree that git made is named from the other side: by `gitdir`
 in the repository's `worktrees`, or by `core.worktree` of a submodule.
 
-A hook looks here with every prompt, so that nothing but `os` is imported.
+A hook looks here with every prompt, so that little is imported.
 """
 
 # Implements: REQ-d00636
 
 import os
+
+from clew.workspace.regular import beginning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -171,7 +173,6 @@ def _lines(path: str) -> list[str]:
     try:
         if not os.path.isfile(path):
             return []
-        with open(path, "rb") as file:
-            return os.fsdecode(file.read(_LARGEST)).removesuffix("\n").split("\n")
+        return os.fsdecode(beginning(path, _LARGEST)).removesuffix("\n").split("\n")
     except OSError:
         return []
