@@ -416,3 +416,29 @@ def test_a_backup_of_a_database_is_verified_in_the_same_way(database: str, tmp_p
     restore(tmp_path / "kept", team("clew_two"), quiet, tmp_path)
     with ExitStack() as stack:
         assert content(team("clew_one")(stack).memory) == content(team("clew_two")(stack).memory)
+
+
+# Verifies: REQ-d00672-A
+def test_a_backup_is_for_its_user_alone_also_in_a_folder_that_others_may_enter(kept: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "shared"
+    folder.mkdir(mode=0o755)
+    # What an interrupted backup of an earlier version left.
+    open_sqlite(folder / FILES[1]).close()
+    (folder / FILES[1]).chmod(0o644)
+    keep(files(tmp_path / "here"), folder, quiet)
+    modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
+    assert modes == dict.fromkeys(FILES, 0o600)
+
+
+# Verifies: REQ-d00672-A
+@pytest.mark.parametrize("name", FILES)
+def test_a_backup_is_written_through_no_link(kept: Path, tmp_path: Path, name: str) -> None:
+    folder, elsewhere = tmp_path / "linked", tmp_path / "elsewhere.db"
+    folder.mkdir()
+    open_sqlite(elsewhere).close()
+    before = elsewhere.read_bytes()
+    (folder / name).symlink_to(elsewhere)
+    with pytest.raises(ClewError, match=r"is a link|holds a backup already"):
+        keep(files(tmp_path / "here"), folder, quiet)
+    assert elsewhere.read_bytes() == before
+    assert [file.name for file in folder.iterdir()] == [name]

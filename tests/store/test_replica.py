@@ -11,7 +11,7 @@ import pytest
 from tests.postgres import OwnPostgres
 
 from clew.errors import StoreBusy, StoreTooNew, StoreUnreachable
-from clew.store.interface import Event, Store
+from clew.store.interface import Store
 from clew.store.replica import ReplicatedStore
 from clew.store.sqlite.engine import open_sqlite
 from clew.store.transfer import copy
@@ -204,18 +204,18 @@ def test_a_purge_that_two_processes_follow_at_once_undoes_nothing_of_what_one_of
     with closing(replica(database, tmp_path)) as first, closing(replica(database, tmp_path)) as second:
         put(first, "lamp", "the key is 4711")
         remote.rewrite(lambda collection, id, value: "the key" if "4711" in str(value) else value)
-        ask = first.database.events
+        ask = first.database.event_rows
 
-        def events_and_then(**wanted: object) -> list[Event]:
+        def events_and_then(**wanted: object) -> list[tuple[object, ...]]:
             """After the events of the purged record were fetched, another process copies further."""
             found = ask(**wanted)  # type: ignore[arg-type]
             if "id" in wanted:
-                monkeypatch.setattr(first.database, "events", ask)
+                monkeypatch.setattr(first.database, "event_rows", ask)
                 put(remote, "lamp", "a later text")
                 second.pull()
             return found
 
-        monkeypatch.setattr(first.database, "events", events_and_then)
+        monkeypatch.setattr(first.database, "event_rows", events_and_then)
         first.pull()
         for store in (first, second):
             record = store.get("notes", "lamp")
@@ -231,19 +231,19 @@ def test_what_was_fetched_before_a_purge_is_not_copied_after_it(
     with closing(replica(database, tmp_path)) as first, closing(replica(database, tmp_path)) as second:
         put(first, "kept", "one")
         put(remote, "late", SECRET)
-        ask = first.database.events
+        ask = first.database.event_rows
 
-        def events_and_then(**wanted: object) -> list[Event]:
+        def events_and_then(**wanted: object) -> list[tuple[object, ...]]:
             found = ask(**wanted)  # type: ignore[arg-type]
-            monkeypatch.setattr(first.database, "events", ask)
+            monkeypatch.setattr(first.database, "event_rows", ask)
             # Another process that has not copied the event yet follows the purge.
-            monkeypatch.setattr(second.database, "events", lambda **wanted: [])
+            monkeypatch.setattr(second.database, "event_rows", lambda **wanted: [])
             remote.rewrite(lambda collection, id, value: None if SECRET in str(value) else value)
             second.pull()
             monkeypatch.undo()
             return found
 
-        monkeypatch.setattr(first.database, "events", events_and_then)
+        monkeypatch.setattr(first.database, "event_rows", events_and_then)
         first.pull()
         assert ids(first) == ["kept"]
         assert SECRET not in str(first.events())
@@ -354,3 +354,75 @@ def test_a_damaged_copy_is_made_anew(database: str, remote: PostgresStore, tmp_p
     (tmp_path / "copy.db").write_bytes(b"not a database at all")
     with closing(replica(database, tmp_path)) as store:
         assert ids(store) == ["1"]
+
+
+def by_hand(database: str, *statements: str) -> None:
+    """What an administrator does to the tables, past all rules."""
+    with psycopg.connect(database, autocommit=True, options="-c search_path=clew_team") as connection:
+        for statement in ("SET session_replication_role = replica", *statements):
+            connection.execute(statement.encode())
+
+
+_LATE = """
+    INSERT INTO events OVERRIDING SYSTEM VALUE
+    SELECT {seq}, '2026-01-01T00:00:00.000000Z', 'a', 'put', '', 'notes', '{id}', 1, NULL, '{{"a": 1}}'
+"""
+_FAR = 9_000_000_000_000_000_000
+
+
+# Verifies: REQ-d00671-A, REQ-d00671-B
+@pytest.mark.parametrize(
+    ("statements", "said"),
+    [
+        (("UPDATE events SET after = '\"other\"' WHERE id = '1'",), "1 were others"),
+        (("DELETE FROM events WHERE id = '2'",), "1 were not in the database"),
+        (("UPDATE events SET seq = DEFAULT WHERE id = '2'",), "1 were not in the database"),
+        ((_LATE.format(seq=1, id="late"),), "1 events of the database were missing"),
+    ],
+)
+def test_a_copy_that_is_not_in_step_says_what_differs_and_catches_up(
+    database: str, remote: PostgresStore, tmp_path: Path, statements: tuple[str, ...], said: str
+) -> None:
+    # A number that a transaction took which has not ended.
+    by_hand(database, "SELECT nextval('events_seq_seq')")
+    with closing(replica(database, tmp_path)) as store:
+        for number in range(4):
+            put(store, str(number), number)
+        assert store.check() == []
+        by_hand(database, *statements)
+        put(store, "after", 1)
+        (found,) = store.check()
+        assert said in found
+        assert store.check() == []
+        assert store.events() == remote.events()
+        assert {event.id for event in store.events()} == {*ids(store)}
+
+
+# Verifies: REQ-d00671-A
+def test_a_number_beyond_all_others_hides_nothing_that_follows(
+    database: str, remote: PostgresStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("clew.store.replica.COMPARE_SECONDS", 0)
+    with closing(replica(database, tmp_path)) as store:
+        put(store, "1", "one")
+        by_hand(database, _LATE.format(seq=_FAR, id="far"))
+        store.pull()
+        assert store.events(latest_first=True, limit=1)[0].seq == _FAR
+        # As the step does that gives it another number.
+        by_hand(database, f"UPDATE events SET seq = DEFAULT WHERE seq = {_FAR}")
+        put(remote, "2", "two")
+        assert store.get("notes", "2") is not None
+        assert store.events() == remote.events()
+        differed = store.describe()["copy_differed"]
+        assert "1 were not in the database" in differed
+
+
+# Verifies: REQ-d00671-B
+def test_a_value_that_nobody_can_read_keeps_no_copy_from_what_follows(
+    database: str, remote: PostgresStore, tmp_path: Path
+) -> None:
+    with closing(replica(database, tmp_path)) as store:
+        number = "nextval('events_seq_seq')"
+        by_hand(database, _LATE.format(seq=number, id="odd").replace('{"a": 1}', "1e999"))
+        put(remote, "1", "one")
+        assert store.get("notes", "1") is not None

@@ -12,8 +12,9 @@ from pathlib import Path
 import msgspec
 
 from clew.edit.replacing import replace_file, translated
-from clew.errors import NewerFormat, NotFound, StoreBusy, StoreError, Tampered
+from clew.errors import Conflict, NewerFormat, NotFound, StoreBusy, StoreError, Tampered
 from clew.store.restoring import private_folder
+from clew.store.sqlite.engine import open_sqlite
 from clew.store.sqlite.glance import log_of, size_of
 from clew.store.transfer import Copied
 
@@ -57,6 +58,20 @@ class _Format(msgspec.Struct):
     version: int = 1
 
 
+def prepare(folder: Path, names: tuple[str, ...]) -> None:
+    """Make the files of a backup for the user alone, before anything is in them: they will hold a whole memory. What is
+    there has to be a file of the folder itself, as an interrupted backup leaves it; a link would lead elsewhere."""
+    for file in (folder / name for name in (*names, MANIFEST)):
+        if file.is_symlink() or (file.exists() and not file.is_file()):
+            raise Conflict(
+                f"'{file}' is a link, or no file: a backup is written only into its folder.",
+                hint="Remove it, or name another folder. Nothing was written.",
+            )
+    for name in names:
+        open_sqlite(folder / name).close()
+        (folder / name).chmod(0o600)
+
+
 def seal(folder: Path, names: tuple[str, ...], project: Copied, memory: Copied) -> None:
     """Write the manifest of a backup whose files are complete. A folder without one holds no backup. StoreBusy where a
     part of a file is still in the log beside it, which nobody would copy or restore."""
@@ -68,6 +83,7 @@ def seal(folder: Path, names: tuple[str, ...], project: Copied, memory: Copied) 
                 hint="Close what has it open, and run the command again. There is no backup yet.",
             )
     replace_file(folder / MANIFEST, _rendered(Manifest(project, memory, VERSION, files)))
+    (folder / MANIFEST).chmod(0o600)
 
 
 @contextmanager

@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from clew.errors import StoreCorrupt, StoreError, StoreTooNew, StoreUnreachable
+from clew.store.arguments import LARGEST_NUMBER
+from clew.store.comparing import BLOCK, COLUMNS, Difference, Row, block_of, digests_of
 from clew.store.interface import Damaged, Event, Job, Record, Rewrite, Tombstone, Transaction
 from clew.store.sqlite.connections import index_of
 from clew.store.sqlite.engine import SqliteStore, open_sqlite
@@ -44,6 +46,10 @@ POLL_SECONDS = 0.5
 """How often a server looks for events by itself, woken or not."""
 VERSION_SECONDS = 1.0
 """How often it is asked whether this version may still work on the database's schema."""
+COMPARE_SECONDS = 5.0
+"""How often the last events of the copy are compared with the database."""
+COMPARED_BLOCKS = 16
+"""How many blocks of earlier events a server compares each time."""
 _BATCH = 2_000
 _PURGES = "purges followed"
 """The copy's own setting: up to which purge it is in step."""
@@ -89,6 +95,9 @@ class ReplicatedStore:
         self._version_after = 0.0
         self._checked = False
         self._clean_after = 0.0
+        self._compare_after = 0.0
+        self._compare_next = 0
+        self._differed = ""
         self._follower: _Follower | None = None
         with self._local.moving() as connection:
             # It is a copy: what is purged in the database is replaced here.
@@ -185,7 +194,7 @@ class ReplicatedStore:
             with self._local.asking() as connection:
                 before = _place(connection)
             # Asked before the file is locked: other processes must not wait for the network.
-            events = remote.events(after=before.seq, limit=_BATCH)
+            events = remote.event_rows(after=before.seq, limit=_BATCH)
             if events:
                 remote.demand_on_disk()
                 with self._local.moving() as connection:
@@ -195,11 +204,19 @@ class ReplicatedStore:
                         continue
                     for event in events:
                         # Another process may have copied further.
-                        if event.seq > now.seq:
+                        if event[0] > now.seq:
                             _apply(connection, event)
             copied += len(events)
             if len(events) < _BATCH and self._has_followed_purges(remote):
-                return copied
+                break
+        seq = self._seq()
+        self._compare_some(remote)
+        # Where the copy had a number that the database does not have, what came since is not copied yet.
+        return copied + (self._pulled(remote) if self._seq() < seq else 0)
+
+    def _seq(self) -> int:
+        with self._local.asking() as connection:
+            return _place(connection).seq
 
     def _demand_known(self, remote: "PostgresStore") -> None:
         if self._too_new is None and time.monotonic() < self._version_after:
@@ -219,7 +236,7 @@ class ReplicatedStore:
             before = _place(connection)
         purged, last = remote.purged(after=before.purges)
         if last != before.purges:
-            events = [event for place in purged for event in remote.events(collection=place[0], id=place[1])]
+            events = [event for place in purged for event in remote.event_rows(collection=place[0], id=place[1])]
             remote.demand_on_disk()
             with self._local.moving() as connection:
                 now = _place(connection)
@@ -228,7 +245,7 @@ class ReplicatedStore:
                 for event in events:
                     # What was not copied yet comes in its turn: the copy must not have a later event without the
                     # earlier ones.
-                    if event.seq <= now.seq:
+                    if event[0] <= now.seq:
                         _apply(connection, event)
                 _keep_setting(connection, _PURGES, str(last).encode())
                 _keep_setting(connection, _UNCLEAN, os.urandom(8).hex().encode())
@@ -256,8 +273,8 @@ class ReplicatedStore:
         anew counts its purges from the beginning, also where it has the same events."""
         with self._local.asking() as connection:
             before = _place(connection)
-        last = self._local.events(latest_first=True, limit=1)
-        same = remote.events(after=before.seq - 1, limit=1) if last else []
+        last = _rows(self._local, after=before.seq - 1)
+        same = remote.event_rows(after=before.seq - 1, limit=1) if last else []
         # At least the last purge that the copy followed.
         _, purges = remote.purged(after=max(0, before.purges - 1))
         origin, made = self._local.found_setting(_ORIGIN), remote.origin()
@@ -274,6 +291,56 @@ class ReplicatedStore:
                 _keep_setting(connection, _ORIGIN, made)
         self._checked = True
 
+    def _compared(self, remote: "PostgresStore", first: int, last: int) -> str:
+        """Compare the blocks from one to another, and copy again what is not as in the database; what differed, empty
+        where nothing did. What the database has besides, and comes later, is not looked for."""
+        with self._local.asking() as connection:
+            mark = _place(connection)
+        last = min(last, block_of(mark.seq))
+        rows = _rows(self._local, after=first * BLOCK - 1, before=min((last + 1) * BLOCK, LARGEST_NUMBER))
+        here, there = digests_of(rows), remote.digests(first, last)
+        if block_of(mark.seq) in there:
+            # Its end may have come after the last look.
+            end = remote.event_rows(after=block_of(mark.seq) * BLOCK - 1, before=mark.seq + 1)
+            there |= digests_of(end) or {block_of(mark.seq): (0, 0)}
+        difference = Difference()
+        for block in sorted(block for block in here.keys() | there.keys() if here.get(block) != there.get(block)):
+            after, before = block * BLOCK - 1, min((block + 1) * BLOCK, mark.seq + 1)
+            there_now = remote.event_rows(after=after, before=before)
+            difference.note(there_now, _rows(self._local, after=after, before=before))
+        if not difference:
+            return ""
+        events = [event for place in difference.places for event in remote.event_rows(collection=place[0], id=place[1])]
+        remote.demand_on_disk()
+        with self._local.moving() as connection:
+            if _place(connection) != mark:
+                # Another process copied further meanwhile, or follows a purge: the next look compares again.
+                return ""
+            for place in difference.places:
+                for table in ("tombstones", "events", "entries"):
+                    connection.execute(f"DELETE FROM {table} WHERE collection = ? AND id = ?", place)  # noqa: S608
+            for event in events:
+                if event[0] <= mark.seq:
+                    _apply(connection, event)
+            _keep_setting(connection, _UNCLEAN, os.urandom(8).hex().encode())
+        said = f"{difference}. They were copied again."
+        log.warning("The copy of the team's store was not in step: %s", said)
+        return said
+
+    def _compare_some(self, remote: "PostgresStore") -> None:
+        """Compare the last events, and some of the earlier ones, in turn. A few milliseconds, every few seconds."""
+        if time.monotonic() < self._compare_after:
+            return
+        self._compare_after = time.monotonic() + COMPARE_SECONDS
+        with self._local.asking() as connection:
+            last = block_of(_place(connection).seq)
+        self._differed = self._compared(remote, max(0, last - 1), last) or self._differed
+        if self._follower is not None and last > 1:
+            first = self._compare_next if self._compare_next < last - 1 else 0
+            self._compare_next = first + COMPARED_BLOCKS
+            said = self._compared(remote, first, min(self._compare_next, last - 1) - 1)
+            self._differed = said or self._differed
+
     def _renew(self, remote: "PostgresStore") -> None:
         """Make the copy anew, and leave no byte of what it held."""
         _, last = remote.purged(after=0)
@@ -281,10 +348,10 @@ class ReplicatedStore:
             for table in ("tombstones", "entries", "events", "settings"):
                 connection.execute(f"DELETE FROM {table}")  # noqa: S608
             seq = 0
-            while events := remote.events(after=seq, limit=_BATCH):
+            while events := remote.event_rows(after=seq, limit=_BATCH):
                 for event in events:
                     _apply(connection, event)
-                seq = events[-1].seq
+                seq = events[-1][0]
             remote.demand_on_disk()
             _keep_setting(connection, _ORIGIN, remote.origin())
             _keep_setting(connection, _PURGES, str(last).encode())
@@ -425,10 +492,21 @@ class ReplicatedStore:
         except StoreUnreachable as error:
             self._lost(error)
             description = dict(self._local.describe(counts=counts))
-        return {**description, "copy": self._local.describe(counts=False)["location"], "stale": self._stale}
+        return {
+            **description,
+            "copy": self._local.describe(counts=False)["location"],
+            "copy_differed": self._differed or None,
+            "stale": self._stale,
+        }
 
     def check(self) -> list[str]:
-        return [*self._asked().check(), *self._local.check()]
+        remote = self._asked()
+        with self._pulling:
+            differed = self._compared(remote, 0, block_of(self._seq())) or self._differed
+            self._differed = ""
+            self.pull()
+        found = [f"the copy on this machine was not in step: {differed}"] if differed else []
+        return [*remote.check(), *self._local.check(), *found]
 
     def close(self) -> None:
         if self._follower is not None:
@@ -452,37 +530,37 @@ def _place(connection: Any) -> _Place:
     return _Place(seq, 0 if row is None else int(row[0]))
 
 
-def _known_by(event: Event) -> tuple[object, ...]:
-    return event.seq, event.at, event.collection, event.id, event.version
+def _known_by(event: Row) -> tuple[object, ...]:
+    seq, at, _, _, _, collection, id, version, *_ = event
+    return seq, at, collection, id, version
 
 
-def _apply(connection: Any, event: Event) -> None:
-    """One event, in all tables of the copy."""
-    before, after = (_json(value) for value in (event.before, event.after))
-    connection.execute(
-        "INSERT OR REPLACE INTO events (seq, at, actor, operation, reason, collection, id, version, before, after)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            *(event.seq, event.at, event.actor, event.operation, event.reason, event.collection, event.id),
-            *(event.version, before, after),
-        ),
-    )
-    place = (event.collection, event.id)
+def _rows(local: SqliteStore, *, after: int, before: int = LARGEST_NUMBER) -> list[Row]:
+    with local.asking() as connection:
+        query = f"SELECT {COLUMNS} FROM events WHERE seq > ? AND seq < ? ORDER BY seq"  # noqa: S608
+        return [tuple(row) for row in connection.execute(query, (after, before)).fetchall()]
+
+
+def _apply(connection: Any, event: Row) -> None:
+    """One event, in all tables of the copy, with its values as they are."""
+    _, at, actor, operation, reason, collection, id, version, before, after = event
+    connection.execute(f"INSERT OR REPLACE INTO events ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", event)  # noqa: S608
+    place = (collection, id)
     row = connection.execute("SELECT version FROM entries WHERE collection = ? AND id = ?", place).fetchone()
-    if row is not None and row[0] > event.version:
+    if row is not None and row[0] > version:
         # Events of a purge are taken over again; another process may have copied what came after them.
         return
     connection.execute("DELETE FROM tombstones WHERE collection = ? AND id = ?", place)
     connection.execute(
         "INSERT INTO entries VALUES (?, ?, ?, ?, ?) ON CONFLICT (collection, id) DO UPDATE SET"
         " version = excluded.version, data = excluded.data, updated_at = excluded.updated_at",
-        (*place, event.version, after, event.at),
+        (*place, version, after, at),
     )
-    if event.operation == "delete" and before is not None:
+    if operation == "delete" and before is not None:
         connection.execute(
             "INSERT INTO tombstones (collection, id, version, data, deleted_at, actor, reason)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (*place, event.version, before, event.at, event.actor, event.reason),
+            (*place, version, before, at, actor, reason),
         )
 
 
@@ -498,10 +576,6 @@ def _opened(path: Path) -> SqliteStore:
 
 def _keep_setting(connection: Any, name: str, value: bytes) -> None:
     connection.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
-
-
-def _json(value: Any) -> str | None:
-    return None if value is None else msgspec.json.encode(value).decode()
 
 
 class _Follower:

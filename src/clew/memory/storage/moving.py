@@ -17,7 +17,7 @@ from clew.context import STORE_PATIENCE_SECONDS, Context
 from clew.edit.replacing import translated
 from clew.errors import Conflict, StoreBusy, StoreError, StoreFull, StoreReadOnly, StoreTooNew
 from clew.memory.storage.home import STORE_FILE, places
-from clew.store.backups import MANIFEST, UNVERIFIED, Manifest, damaged, seal, verified
+from clew.store.backups import MANIFEST, UNVERIFIED, Manifest, damaged, prepare, seal, verified
 from clew.store.sqlite.compacting import put_into_one_file
 from clew.store.sqlite.engine import open_sqlite
 from clew.store.team import SHARED_COLLECTIONS, schema_of
@@ -125,6 +125,7 @@ def keep(
         raise Conflict(f"'{folder}' holds a backup already.", hint="Name another folder. Nothing was written.")
     with translated(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        prepare(folder, _FILES)
     moved = move(source, backup(str(folder), folder), report)
     for name in _FILES:
         put_into_one_file(folder / name, patience)

@@ -7,7 +7,8 @@ from typing import Any
 from psycopg.errors import InsufficientPrivilege
 
 from clew.errors import StoreError
-from clew.store.arguments import encode
+from clew.store.arguments import LARGEST_NUMBER, encode
+from clew.store.comparing import BLOCK, COLUMNS, Row, in_sql
 from clew.store.interface import Record
 from clew.store.postgres import inspection
 from clew.store.postgres.compacting import compact
@@ -133,6 +134,30 @@ class PostgresStore(SqlStore[Connections]):
                 "SELECT number, collection, id FROM purged WHERE number > ? ORDER BY number", (after,)
             ).fetchall()
         return list(dict.fromkeys((row[1], row[2]) for row in rows)), rows[-1][0] if rows else after
+
+    def event_rows(
+        self,
+        *,
+        collection: str = "",
+        id: str = "",
+        after: int = -LARGEST_NUMBER,
+        before: int = LARGEST_NUMBER,
+        limit: int = LARGEST_NUMBER,
+    ) -> list[Row]:
+        """Events between two numbers as they are in the table, for who copies them: also one whose values nobody could
+        read. With a collection and an id, only those of that record."""
+        given = "AND collection = ? AND id = ?" if id else ""
+        query = f"SELECT {COLUMNS} FROM events WHERE seq > ? AND seq < ? {given} ORDER BY seq LIMIT ?"  # noqa: S608
+        with self._connections.reading() as connection:
+            values = (after, before, *((collection, id) if id else ()), limit)
+            return [tuple(row) for row in connection.execute(query, values).fetchall()]
+
+    def digests(self, first: int, last: int) -> dict[int, tuple[int, int]]:
+        """Count and digest of the events in each of the blocks from one to another."""
+        with self._connections.reading() as connection:
+            bounds = first * BLOCK, min((last + 1) * BLOCK, LARGEST_NUMBER)
+            rows = connection.execute(in_sql(), bounds).fetchall()
+        return {int(block): (int(count), int(total)) for block, count, total in rows}
 
     def demand_on_disk(self) -> None:
         """Wait until what was read cannot be lost any more, for who makes a copy of it."""
