@@ -23,6 +23,7 @@ ATTACKS = {
     "members": (5, 5, "have members of a team change what others wrote, over SQL"),
     "databases": (160, 5_000, "damage databases, and put crafted ones in their place"),
     "client": (2_500, 25_000, "send malformed messages over stdio and HTTP"),
+    "editor": (1_000, 50_000, "send the language server what a hostile clone or a broken editor sends"),
 }
 """For each attack the rounds of a run and of a long one, and what it does."""
 

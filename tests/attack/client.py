@@ -23,7 +23,7 @@ from tests.attack.outcome import Outcome
 
 PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS = -32700, -32600, -32602
 
-_SPEC = """# Small
+SMALL_SPEC = """# Small
 
 ## REQ-p00001: Keep time
 
@@ -79,7 +79,7 @@ def run(rounds: int) -> Outcome:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "spec").mkdir()
-        (root / "spec" / "small.md").write_text(_SPEC, encoding="utf-8")
+        (root / "spec" / "small.md").write_text(SMALL_SPEC, encoding="utf-8")
         (root / "clew.toml").write_text('[requirements]\nfolders = ["spec"]\n', encoding="utf-8")
         faults, codes = _attack_stdio(root, rounds)
         more, others = _attack_http(root, rounds)

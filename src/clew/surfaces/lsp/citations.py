@@ -15,6 +15,8 @@ from clew.trace.read.resolve import Resolver
 CITED = (NodeKind.REQUIREMENT, NodeKind.ASSERTION, NodeKind.USER_JOURNEY, NodeKind.SPEC)
 _TOKEN = re.compile(r"[A-Za-z0-9][\w./#+-]*")
 _END = ".,+-/#"
+LONGEST = 500
+"""No id has more characters."""
 _ABOVE = 12
 """A citation stands at most so many lines above what it belongs to: comments and decorators are between."""
 
@@ -56,11 +58,14 @@ def citations_in(project: Project, line: str) -> Iterator[Citation]:
 def citation_at(desk: Desk, project: Project, uri: str, position: lsp.Position) -> Citation | None:
     """The id under the cursor. Call it while the graph is held."""
     document = desk.document(uri)
-    if position.line >= len(document.lines):
+    if document is None or not 0 <= position.line < len(document.lines):
         return None
-    column = desk.column(document, position)
-    found = citations_in(project, document.lines[position.line])
-    return next((each for each in found if each.start <= column <= each.end), None)
+    line, column = document.lines[position.line], desk.column(document, position)
+    # A line may be as long as a file; what is under the cursor is near it.
+    first = max(column - LONGEST, 0)
+    found = citations_in(project, line[first : column + LONGEST])
+    here = next((each for each in found if each.start <= column - first <= each.end), None)
+    return here and msgspec.structs.replace(here, start=here.start + first, end=here.end + first)
 
 
 def nodes_at(desk: Desk, project: Project, uri: str, line: int) -> list[Node]:

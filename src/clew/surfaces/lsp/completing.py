@@ -7,6 +7,7 @@ from lsprotocol import types as lsp
 
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.project import Project
+from clew.surfaces.lsp.citations import LONGEST
 from clew.surfaces.lsp.desk import Desk
 from clew.text.display import one_line
 
@@ -22,12 +23,16 @@ def completions(desk: Desk, uri: str, position: lsp.Position) -> lsp.CompletionL
     """Behind a keyword such as `Verifies:` every id; elsewhere those that begin as the word does, once it looks like
     one of this project."""
     document = desk.document(uri)
-    line = document.lines[position.line] if position.line < len(document.lines) else ""
+    if document is None:
+        return lsp.CompletionList(is_incomplete=False, items=[])
+    line = document.lines[position.line] if 0 <= position.line < len(document.lines) else ""
     column = desk.column(document, position)
-    written = _STARTED.search(line[:column])
+    # A line may be as long as a file; the word and its keyword are near the cursor.
+    before = line[max(column - LONGEST, 0) : column]
+    written = _STARTED.search(before)
     word = written[0] if written is not None else ""
     with desk.reading() as project:
-        is_citing = _CITING.search(line[:column]) is not None
+        is_citing = _CITING.search(before) is not None
         if not is_citing and not (word and _looks_like_id(project, word)):
             return lsp.CompletionList(is_incomplete=False, items=[])
         found = list(_fitting(project, word, titles=is_citing))

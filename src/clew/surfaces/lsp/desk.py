@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from lsprotocol import types as lsp
 from pygls import uris
@@ -53,22 +55,29 @@ class Desk:
 
     def path_of(self, uri: str) -> str | None:
         """The file of the project that an address means; None for every other."""
-        name = uris.to_fs_path(uri)
         try:
+            name = uris.to_fs_path(uri)
             return path_inside(self.root, name) if name else None
-        except (ClewError, ValueError):
+        except (ClewError, ValueError, OSError):
             return None
 
     def uri_of(self, path: str) -> str:
         """The address of a file, as the editor spells it where it has the file open."""
         place = str(self.root / raw(path))
-        for open_uri in self._workspace.text_documents:
-            if uris.to_fs_path(open_uri) == place:
+        # A copy, because the editor opens and closes texts meanwhile.
+        for open_uri in list(self._workspace.text_documents):
+            if _place_of(open_uri) == place:
                 return str(open_uri)
         return uris.from_fs_path(place) or Path(place).as_uri()
 
-    def document(self, uri: str) -> TextDocument:
-        return self._workspace.get_text_document(uri)
+    def document(self, uri: str) -> TextDocument | None:
+        """A text that the editor has open, or a file of the project as it is saved. Nothing else is read, whatever an
+        address says."""
+        opened: TextDocument | None = self._workspace.text_documents.get(unquote(uri))
+        if opened is not None:
+            return opened
+        path = self.path_of(uri)
+        return TextDocument(uri, self._saved(path), position_codec=self.codec) if path is not None else None
 
     @property
     def codec(self) -> PositionCodec:
@@ -77,17 +86,19 @@ class Desk:
     def lines_of(self, path: str) -> Sequence[str]:
         """The lines of a file as the editor shows them, or as they are saved."""
         uri = self.uri_of(path)
-        if uri in self._workspace.text_documents:
-            return self.document(uri).lines
+        opened = self._workspace.text_documents.get(unquote(uri))
+        return opened.lines if opened is not None else self._saved(path).splitlines(keepends=True)
+
+    def _saved(self, path: str) -> str:
         try:
-            data = read_bytes(self.root, path, limit=self.project.config.max_file_bytes)
-        except ClewError:
-            return ()
-        return data.decode("utf-8", "replace").splitlines(keepends=True)
+            return read_bytes(self.root, path, limit=self.project.config.max_file_bytes).decode("utf-8", "replace")
+        except (ClewError, ValueError):
+            return ""
 
     def is_saved(self, uri: str, saved: bytes) -> bool:
         """Whether the editor shows what is saved, so that places in the one are places in the other."""
-        return uri not in self._workspace.text_documents or self.document(uri).source.encode() == saved
+        opened = self._workspace.text_documents.get(unquote(uri))
+        return opened is None or opened.source.encode() == saved
 
     # Places
 
@@ -107,3 +118,9 @@ class Desk:
     def column(self, document: TextDocument, position: lsp.Position) -> int:
         """Where in the line a position is, counted in characters."""
         return int(document.position_from_client_units(position).character)
+
+
+@lru_cache(maxsize=4096)
+def _place_of(uri: str) -> str | None:
+    """The path in the address of an open text. Asked for each file that is named in an answer."""
+    return uris.to_fs_path(uri)

@@ -27,8 +27,9 @@ def hover(desk: Desk, uri: str, position: lsp.Position) -> lsp.Hover | None:
     lines = [*_head(citation.owner), *(_proof(row, citation) if row is not None else ())]
     lines += [line for section in _decided_and_open(desk, citation) for line in _section(section)]
     text = lsp.MarkupContent(lsp.MarkupKind.Markdown, "\n".join(lines))
-    span = desk.span(desk.document(uri).lines, position.line, citation.start, citation.end)
-    return lsp.Hover(text, span)
+    document = desk.document(uri)
+    shown = document.lines if document is not None else ()
+    return lsp.Hover(text, desk.span(shown, position.line, citation.start, citation.end))
 
 
 def _head(owner: Node) -> Iterator[str]:

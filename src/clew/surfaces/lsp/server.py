@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar, cast
 
 from lsprotocol import types as lsp
 from pygls import uris
@@ -20,6 +20,7 @@ from clew.errors import ClewError
 from clew.project import Project
 from clew.surfaces.lsp import actions, completing, navigation
 from clew.surfaces.lsp.desk import Desk
+from clew.surfaces.lsp.frames import Frames
 from clew.surfaces.lsp.hover import hover
 from clew.trace.operations.check import CheckProject
 from clew.trace.reports.finding import Finding
@@ -33,6 +34,9 @@ _OWN_FOLDERS = ("/.git/", "/.clew/")
 _PAUSE_SECONDS = 0.2
 """Files that are saved or checked out together are looked at together."""
 
+MOST_TEXTS = 1_000
+LARGEST_TEXTS = 32 * 1024 * 1024
+"""Characters of all open texts together."""
 SOURCE = "clew"
 _SEVERITIES = {
     "error": lsp.DiagnosticSeverity.Error,
@@ -52,6 +56,7 @@ class ClewLanguageServer(LanguageServer):
 
     def open_project(self, params: lsp.InitializeParams) -> None:
         """The project of the folder that the editor has open, unless one was named."""
+        self.close_project()
         folder = self._folder or _workspace_folder(params) or Path.cwd()
         self._desk = Desk(Project.open(folder, drafts=False), self.workspace)
 
@@ -59,6 +64,17 @@ class ClewLanguageServer(LanguageServer):
         if self._desk is not None:
             self._desk.project.close()
             self._desk = None
+
+    def bound_texts(self) -> None:
+        """Forget the texts that were opened first, where there are too many or too large ones: an editor that never
+        closes one is answered from the files then."""
+        texts = self.workspace.text_documents
+        held = sum(len(each.source) for each in texts.values())
+        for uri, text in list(texts.items()):
+            if len(texts) <= MOST_TEXTS and held <= LARGEST_TEXTS:
+                return
+            held -= len(text.source)
+            del texts[uri]
 
     async def answer(self, ask: Callable[[Desk], T], otherwise: T) -> T:
         """What a function says about the project; the other answer where nothing is known, and why in the log."""
@@ -117,6 +133,14 @@ def _add_lifecycle(server: ClewLanguageServer) -> None:
             registration = lsp.Registration("clew-files", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
             server.client_register_capability(lsp.RegistrationParams([registration]))
         server.check()
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
+    def opened(params: lsp.DidOpenTextDocumentParams) -> None:
+        server.bound_texts()
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
+    def changed_text(params: lsp.DidChangeTextDocumentParams) -> None:
+        server.bound_texts()
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
     async def saved(params: lsp.DidSaveTextDocumentParams) -> None:
@@ -183,7 +207,7 @@ def serve_stdio(folder: Path | None = None) -> None:
     sys.stdout = sys.stderr
     server = build_server(folder)
     try:
-        server.start_io(source, target)
+        server.start_io(cast("BinaryIO", Frames(source)), target)
     finally:
         server.close_project()
 
