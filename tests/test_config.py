@@ -12,6 +12,7 @@ from clew.operation.declare import Toolset
 from clew.operation.names import NameStyle
 from clew.operation.toolsets import ALL, DEFAULT
 from clew.project import Project
+from clew.trace.find.requests import SearchQuery
 from clew.workspace.find import scan
 
 ELSPAIS = """
@@ -209,5 +210,5 @@ def test_an_empty_folder_without_git_opens_and_answers(tmp_path: Path) -> None:
     project.ensure_graph()
     assert project.trace.status().total_nodes == 0
     assert project.trace.summary().changes.note is not None
-    assert project.trace.search("anything").results == ()
+    assert project.trace.search(SearchQuery(query="anything")).results == ()
     project.close()

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from clew.project import Project
 from clew.trace.find import search
 from clew.trace.find.query import can_be_joined, compile_pattern
+from clew.trace.find.requests import SearchQuery
 
 PIECES = st.sampled_from(
     ["a", "b", ".", "\\w", "\\s", "[^a]", "^", "$", "\\b", "\\B", "*", "+", "?", "|", "SHALL", "REQ", "\\n", "x{2}"]
@@ -41,6 +42,6 @@ def test_batches_find_what_single_texts_hold(
 ) -> None:
     project = opened(demo)
     project.ensure_graph()
-    batched = project.trace.search(pattern, regex=True, limit=100)
+    batched = project.trace.search(SearchQuery(query=pattern, regex=True, limit=100))
     monkeypatch.setattr(search, "can_be_joined", lambda pattern: False)
-    assert project.trace.search(pattern, regex=True, limit=100) == batched
+    assert project.trace.search(SearchQuery(query=pattern, regex=True, limit=100)) == batched

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from clew.specs.service import SpecsService
     from clew.store.interface import Store
     from clew.trace.edit.at_once import RequirementFiles
-    from clew.trace.edit.results import Unsaved
     from clew.trace.edit.service import MutationService
     from clew.trace.links.service import LinkService
+    from clew.trace.read.results import Unsaved
     from clew.trace.service import TraceService
     from clew.why.overview.holdings import Holdings
 

@@ -12,6 +12,7 @@ from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
 from clew.project import Project
 from clew.trace import coverage
+from clew.trace.find.requests import CoverageQuery
 from clew.trace.read.serialize import requirement_full, requirement_summary
 
 
@@ -40,7 +41,7 @@ def test_for_the_tests_of_a_requirement_edges_are_followed_and_nothing_else_is_w
         return original(self, kind)
 
     monkeypatch.setattr(Graph, "nodes_by_kind", watched)
-    assert project.trace.find.tests("REQ-d00001").page(0, 10).tests_total == 2
+    assert project.trace.find.tests(CoverageQuery(req_id="REQ-d00001")).page(0, 10).tests_total == 2
     assert walked == []
 
 

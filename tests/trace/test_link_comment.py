@@ -11,6 +11,7 @@ from clew.errors import ClewError, Conflict, FormatError, InvalidArgument, NotFo
 from clew.graph.model import NodeKind
 from clew.project import Project
 from clew.trace.links.match.sources import ProjectSources
+from clew.trace.links.requests import LinkRequest, SuggestionQuery
 from clew.trace.links.service import LinkWriter
 
 Plant = Callable[..., Project]
@@ -34,7 +35,7 @@ def applied(project: Project, tmp_path: Path) -> Callable[..., Any]:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(before if isinstance(before, bytes) else before.encode())
         project.ensure_graph()
-        project.links.apply(path, line, id, **options)
+        project.links.apply(LinkRequest(path, line, id, **options))
         return target.read_bytes()
 
     return apply
@@ -131,7 +132,7 @@ def test_permissions_and_links_of_a_file_stay(applied: Any, project: Project, tm
     (tmp_path / "src" / "linked.sh").symlink_to("real.sh")
     project.ensure_graph()
 
-    project.links.apply("src/linked.sh", 1, "REQ-d00001")
+    project.links.apply(LinkRequest("src/linked.sh", 1, "REQ-d00001"))
 
     assert (tmp_path / "src" / "linked.sh").is_symlink()
     assert stat.S_IMODE(script.stat().st_mode) == 0o750
@@ -183,14 +184,14 @@ def test_a_link_that_is_there_is_not_written_again(
     applied: Any, project: Project, path: str, before: str, line: int
 ) -> None:
     assert applied(path, before, line).decode() == before
-    done = project.links.apply(path, line, "REQ-d00001-A")
+    done = project.links.apply(LinkRequest(path, line, "REQ-d00001-A"))
     assert (done.success, done.already_linked, done.comment) == (True, True, "")
 
 
 # Verifies: REQ-d00057-D
 def test_applying_twice_is_applying_once(applied: Any, project: Project, tmp_path: Path) -> None:
     once = applied("src/a.py", "def f():\n    pass\n", 1)
-    done = project.links.apply("src/a.py", 2, "REQ-d00001-A")
+    done = project.links.apply(LinkRequest("src/a.py", 2, "REQ-d00001-A"))
     assert done.already_linked
     assert (tmp_path / "src" / "a.py").read_bytes() == once
 
@@ -210,7 +211,7 @@ def test_the_keyword_of_tests_is_the_configured_one(plant: Plant, tmp_path: Path
     test = "def test_f():\n    pass\n"
     project = plant(SPEC_IDS, assertions=ASSERTIONS, files={".elspais.toml": settings, "tests/test_a.py": test})
 
-    done = project.links.apply("tests/test_a.py", 1, "REQ-d00001-A")
+    done = project.links.apply(LinkRequest("tests/test_a.py", 1, "REQ-d00001-A"))
 
     assert done.comment == f"# {keyword}: REQ-d00001-A"
 
@@ -264,7 +265,7 @@ def test_places_that_no_link_can_be_at_are_refused(
     project.ensure_graph()
 
     with pytest.raises(error) as refused:
-        project.links.apply(path, line, "REQ-d00001-A")
+        project.links.apply(LinkRequest(path, line, "REQ-d00001-A"))
     assert refused.value.hint
     assert outside.read_text() == "def f(): pass\n"
 
@@ -285,7 +286,7 @@ def test_binary_and_write_protected_files_and_languages_without_comments_are_ref
     for path, says in (("src/a.json", "comments"), ("src/binary.py", "binary"), ("src/locked.py", "write-protected")):
         before = (tmp_path / path).read_bytes()
         with pytest.raises(Refused, match=says):
-            project.links.apply(path, 1, "REQ-d00001-A")
+            project.links.apply(LinkRequest(path, 1, "REQ-d00001-A"))
         assert (tmp_path / path).read_bytes() == before
 
 
@@ -294,18 +295,20 @@ def test_a_file_that_changed_since_it_was_read_is_refused(project: Project, tmp_
     source = tmp_path / "src" / "a.py"
     source.write_text("def ring_stop():\n    pass\n")
     project.ensure_graph()
-    version = project.links.suggest("src/a.py").suggestions[0].file_version
+    version = project.links.suggest(SuggestionQuery("src/a.py")).suggestions[0].file_version
     source.write_text("import os\n\n\ndef ring_stop():\n    pass\n")
     project.ensure_graph()
 
     with pytest.raises(Conflict, match=r"src/a\.py") as refused:
-        project.links.apply("src/a.py", 1, "REQ-d00001-A", if_version=version)
+        project.links.apply(LinkRequest("src/a.py", 1, "REQ-d00001-A", if_version=version))
 
     assert refused.value.data["provided_version"] == version
     assert "Implements" not in source.read_text()
-    done = project.links.apply("src/a.py", 4, "REQ-d00001-A", if_version=refused.value.data["current_version"])
+    done = project.links.apply(
+        LinkRequest("src/a.py", 4, "REQ-d00001-A", if_version=refused.value.data["current_version"])
+    )
     assert done.line == 4
-    assert project.links.apply("src/a.py", 5, "REQ-d00001-A", if_version=done.file_version).already_linked
+    assert project.links.apply(LinkRequest("src/a.py", 5, "REQ-d00001-A", if_version=done.file_version)).already_linked
 
 
 # Verifies: REQ-d00058-D
@@ -315,7 +318,7 @@ def test_a_change_between_looking_and_writing_is_never_overwritten(project: Proj
     project.ensure_graph()
     sources = ProjectSources(project.graph, project.config, lambda: project.context.builder.readers)
     writer = LinkWriter(project.graph, project.config, project.context.grammar, sources, project.store)
-    planned = writer.plan("src/a.py", 1, "REQ-d00001-A")
+    planned = writer.plan(LinkRequest("src/a.py", 1, "REQ-d00001-A"))
     source.write_text("def f():\n    return 'edited'\n")
 
     with pytest.raises(Conflict):
@@ -344,7 +347,7 @@ def test_a_dry_run_shows_the_comment_and_writes_nothing(project: Project, tmp_pa
     (tmp_path / "src" / "a.py").write_text("def f():\n    pass\n")
     project.ensure_graph()
 
-    done = project.links.apply("src/a.py", 1, "REQ-d00001-A", dry_run=True)
+    done = project.links.apply(LinkRequest("src/a.py", 1, "REQ-d00001-A", dry_run=True))
 
     assert (done.comment, done.line, done.owner) == ("# Implements: REQ-d00001-A", 1, "f")
     assert (tmp_path / "src" / "a.py").read_text() == "def f():\n    pass\n"

@@ -12,6 +12,7 @@ from clew.errors import ClewError, NotFound
 from clew.graph.model import EdgeKind, NodeKind
 from clew.project import Project
 from clew.trace.edit.requests import UndoTo
+from clew.trace.find.requests import GapQuery, OrphanQuery, SearchQuery
 from clew.trace.find.scope import hierarchy
 
 FREE = ("REQ-d00007", "REQ-o00007", "REQ-p00099", "JNY-Clock-02", "req-D8", "REQ-d00001")
@@ -110,11 +111,11 @@ def figures(project: Project) -> dict[str, Any]:
         "above": {id: set(edges) for id, edges in links.above.items()},
         "below": {id: set(edges) for id, edges in links.below.items()},
         "circular": links.circular,
-        "gaps": [(gap.requirement.id, gap.assertion.id) for gap in project.trace.find.gaps(None)],
-        "implemented": [gap.assertion.id for gap in project.trace.find.gaps(None, implemented_only=True)],
-        "orphans": [each.id for each in project.trace.find.orphaned_nodes(offset=0, limit=100).orphans],
+        "gaps": [(gap.requirement.id, gap.assertion.id) for gap in project.trace.find.gaps(GapQuery())],
+        "implemented": [gap.assertion.id for gap in project.trace.find.gaps(GapQuery(implemented_only=True))],
+        "orphans": [each.id for each in project.trace.find.orphaned_nodes(OrphanQuery(limit=100), offset=0).orphans],
         "found": {
-            query: [each.id for each in project.trace.search(query, field="body").results]
+            query: [each.id for each in project.trace.search(SearchQuery(query=query, field="body")).results]
             for query in ("clock", '"the clock"', "shall -hour")
         },
     }

@@ -10,6 +10,7 @@ import pytest
 from clew.project import Project
 from clew.trace.links.match import prepare as suggest_prepare
 from clew.trace.links.match.matching import Candidates
+from clew.trace.links.requests import SuggestionQuery, SuggestionSearch
 
 Ask = Callable[..., dict[str, Any]]
 Plant = Callable[..., Project]
@@ -61,7 +62,7 @@ def suggested(plant: Plant) -> Callable[..., Any]:
             titles=TITLES,
             files={"clew.toml": WORDS_ALONE, **files},
         )
-        return project.links.suggest(path, **options)
+        return project.links.suggest(SuggestionSearch(path, **options))
 
     return suggest
 
@@ -127,7 +128,7 @@ def test_with_an_embedder_texts_without_a_common_word_find_each_other(plant: Pla
     code = "def reject_stale_login(credential):\n    raise PermissionError('login no longer valid')\n"
     project = plant(dict.fromkeys(TITLES, ()), assertions=ASSERTIONS, titles=TITLES, files={"src/login.py": code})
 
-    page = project.links.suggest("src/login.py")
+    page = project.links.suggest(SuggestionQuery("src/login.py"))
 
     assert page.with_meaning
     assert [note for note in page.notes if "not calibrated" not in note] == []
@@ -279,9 +280,9 @@ def test_nobody_waits_for_hundreds_of_texts_to_be_read_for_meaning(plant: Plant)
     assert (page.considered, page.with_meaning) == (210, False)
     assert "are being read for meaning in the background" in page.notes[0]
     # A command ends with its answer: nothing goes on behind it, and it says who would wait.
-    assert "--wait reads them first" in project.links.suggest("tests", ends=True).notes[0]
+    assert "--wait reads them first" in project.links.suggest(SuggestionQuery("tests"), ends=True).notes[0]
     # Whoever waits gets the answer by meaning, and the next one has it at once.
-    assert project.links.suggest(patient=True).with_meaning
+    assert project.links.suggest(SuggestionSearch(wait=True)).with_meaning
     assert project.links.suggest().with_meaning
 
 

@@ -9,6 +9,7 @@ import pytest
 from clew.errors import InvalidArgument, InvalidCursor, NotFound, StoreError
 from clew.project import Project
 from clew.trace.links.decisions import COLLECTION
+from clew.trace.links.requests import LinkRequest
 
 Ask = Callable[..., dict[str, Any]]
 Plant = Callable[..., Project]
@@ -47,7 +48,7 @@ def pairs(project: Project) -> set[tuple[str, str]]:
 def test_a_rejected_link_is_not_suggested_again_not_even_by_another_process(project: Project, tmp_path: Path) -> None:
     assert ("ring_the_bell", "REQ-d00001") in pairs(project)
 
-    done = project.links.apply("src/clock.py", 1, "REQ-d00001", decision="reject", actor="somebody")
+    done = project.links.apply(LinkRequest("src/clock.py", 1, "REQ-d00001", decision="reject"), actor="somebody")
 
     assert (done.success, done.decision, done.owner) == (True, "reject", "ring_the_bell")
     assert (tmp_path / "src" / "clock.py").read_text() == CODE
@@ -79,7 +80,7 @@ def test_confidence_is_told_to_be_uncalibrated_until_a_few_suggestions_were_deci
     right = [each for each in first.suggestions if each.source_label.endswith(each.requirement_title.split()[0])]
     for each in right[:5]:
         project.links.suggest()
-        project.links.apply(each.file, each.line, each.requirement_id, decision="reject")
+        project.links.apply(LinkRequest(each.file, each.line, each.requirement_id, decision="reject"))
     after = project.links.suggest()
     assert after.calibrated
     assert not any("not calibrated" in note for note in after.notes)
@@ -97,7 +98,7 @@ def test_decisions_of_processes_that_suggested_nothing_themselves_calibrate_too(
     for number in range(5):
         deciding = Project.open(tmp_path)
         deciding.ensure_graph()
-        deciding.links.apply("src/k.py", 1 + 4 * number, f"REQ-d{number + 1:05}", decision="reject")
+        deciding.links.apply(LinkRequest("src/k.py", 1 + 4 * number, f"REQ-d{number + 1:05}", decision="reject"))
         deciding.close()
     project = Project.open(tmp_path)
     project.ensure_graph()
@@ -152,7 +153,7 @@ def test_a_pair_that_nothing_speaks_for_is_not_suggested(plant: Plant) -> None:
 
 # Verifies: REQ-d00059-A
 def test_a_rejection_survives_lines_that_move(project: Project, tmp_path: Path) -> None:
-    project.links.apply("src/clock.py", 1, "REQ-d00001", decision="reject")
+    project.links.apply(LinkRequest("src/clock.py", 1, "REQ-d00001", decision="reject"))
     (tmp_path / "src" / "clock.py").write_text(f"import os\n\n\n{CODE}")
     assert ("ring_the_bell", "REQ-d00001") not in pairs(project)
 
@@ -165,7 +166,7 @@ def test_a_rejection_survives_lines_that_move(project: Project, tmp_path: Path) 
 def test_when_either_text_changes_the_link_is_suggested_again(
     project: Project, tmp_path: Path, path: str, old: str, new: str
 ) -> None:
-    project.links.apply("src/clock.py", 1, "REQ-d00001", decision="reject")
+    project.links.apply(LinkRequest("src/clock.py", 1, "REQ-d00001", decision="reject"))
     changed = tmp_path / path
     changed.write_text(changed.read_text().replace(old, new))
 
@@ -174,20 +175,20 @@ def test_when_either_text_changes_the_link_is_suggested_again(
 
 # Verifies: REQ-d00059-C
 def test_a_rejection_is_taken_back(project: Project) -> None:
-    project.links.apply("src/clock.py", 1, "REQ-d00001", decision="reject")
+    project.links.apply(LinkRequest("src/clock.py", 1, "REQ-d00001", decision="reject"))
 
-    done = project.links.apply("src/clock.py", 1, "REQ-d00001", decision="reconsider")
+    done = project.links.apply(LinkRequest("src/clock.py", 1, "REQ-d00001", decision="reconsider"))
 
     assert done.decision == "reconsider"
     assert ("ring_the_bell", "REQ-d00001") in pairs(project)
     with pytest.raises(NotFound, match="ring_the_bell"):
-        project.links.apply("src/clock.py", 1, "REQ-d00001", decision="reconsider")
+        project.links.apply(LinkRequest("src/clock.py", 1, "REQ-d00001", decision="reconsider"))
 
 
 # Verifies: REQ-o00023-D
 def test_what_was_accepted_is_remembered_and_overrules_a_rejection(project: Project) -> None:
-    project.links.apply("src/clock.py", 1, "REQ-d00001", decision="reject")
-    project.links.apply("src/clock.py", 1, "REQ-d00001-A", actor="somebody")
+    project.links.apply(LinkRequest("src/clock.py", 1, "REQ-d00001", decision="reject"))
+    project.links.apply(LinkRequest("src/clock.py", 1, "REQ-d00001-A"), actor="somebody")
 
     assert project.store is not None
     (record,) = project.store.scan(COLLECTION)
@@ -197,7 +198,7 @@ def test_what_was_accepted_is_remembered_and_overrules_a_rejection(project: Proj
 
 def test_a_page_belongs_to_the_decisions_of_its_first(project: Project, ask: Ask) -> None:
     first = ask(project, "suggest_links", limit=1)
-    project.links.apply("src/clock.py", 1, "REQ-d00001", decision="reject")
+    project.links.apply(LinkRequest("src/clock.py", 1, "REQ-d00001", decision="reject"))
 
     with pytest.raises(InvalidCursor):
         ask(project, "suggest_links", limit=1, cursor=first["next_cursor"])
@@ -205,11 +206,11 @@ def test_a_page_belongs_to_the_decisions_of_its_first(project: Project, ask: Ask
 
 def test_only_a_test_function_or_class_can_be_decided_about(project: Project, tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="line 3"):
-        project.links.apply("src/clock.py", 3, "REQ-d00001", decision="reject")
+        project.links.apply(LinkRequest("src/clock.py", 3, "REQ-d00001", decision="reject"))
     with pytest.raises(NotFound, match="REQ-d00099"):
-        project.links.apply("src/clock.py", 1, "REQ-d00099", decision="reject")
+        project.links.apply(LinkRequest("src/clock.py", 1, "REQ-d00099", decision="reject"))
     with pytest.raises(NotFound, match=r"nowhere\.py"):
-        project.links.apply("src/nowhere.py", 1, "REQ-d00001", decision="reject")
+        project.links.apply(LinkRequest("src/nowhere.py", 1, "REQ-d00001", decision="reject"))
 
 
 def test_without_a_store_links_are_written_and_decisions_refused(plant: Plant, tmp_path: Path) -> None:
@@ -224,6 +225,6 @@ def test_without_a_store_links_are_written_and_decisions_refused(plant: Plant, t
     assert project.links.suggest().considered == 2
 
     with pytest.raises(StoreError, match="remembered"):
-        project.links.apply("src/clock.py", 1, "REQ-d00001", decision="reject")
-    assert project.links.apply("src/clock.py", 1, "REQ-d00001").success
+        project.links.apply(LinkRequest("src/clock.py", 1, "REQ-d00001", decision="reject"))
+    assert project.links.apply(LinkRequest("src/clock.py", 1, "REQ-d00001")).success
     assert (tmp_path / "src" / "clock.py").read_text().startswith("# Implements: REQ-d00001\n")

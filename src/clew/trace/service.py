@@ -3,7 +3,7 @@
 Every method reads the graph through its iterators and returns frozen values. It changes nothing and knows no surface.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from msgspec import structs
@@ -17,7 +17,9 @@ from clew.graph.walk import reached
 from clew.text.display import counted
 from clew.trace import coverage
 from clew.trace.find.lists import TraceQueries
+from clew.trace.find.requests import SearchQuery
 from clew.trace.find.search import Check, Matches, Rank, RequirementSearch
+from clew.trace.find.summaries import scored_summary
 from clew.trace.find.table import Branch, Table, TableFilter, branches, table
 from clew.trace.read.copies import Copy, copies_of, find_copy
 from clew.trace.read.resolve import Resolver
@@ -33,7 +35,7 @@ from clew.trace.read.results import (
     Summary,
     Workspace,
 )
-from clew.trace.read.serialize import copy_full, requirement_full, requirement_summary, scored_summary
+from clew.trace.read.serialize import copy_full, requirement_full, requirement_summary
 from clew.trace.reports.finding import Finding
 from clew.trace.reports.findings import findings
 from clew.trace.reports.matrix import Matrix, matrix
@@ -236,17 +238,9 @@ class TraceService:
 
     # Finding
 
-    def search(
-        self,
-        query: str,
-        *,
-        field: str = "all",
-        regex: bool = False,
-        offset: int = 0,
-        limit: int = 50,
-        check: Callable[[], None] = lambda: None,
-    ) -> SearchPage:
-        matches = self.search_matches(query, field=field, regex=regex, again=offset > 0, check=check)
+    def search(self, query: SearchQuery, *, offset: int = 0, check: Check = lambda: None) -> SearchPage:
+        limit = query.limit
+        matches = self.search_matches(query.query, field=query.field, regex=query.regex, again=offset > 0, check=check)
         page = tuple(scored_summary(match) for match in matches.found[offset : offset + limit])
         return SearchPage(
             results=page,

@@ -20,6 +20,7 @@ from clew.search.quote.names import names_in
 from clew.search.units import Filters, Scope, Unit
 from clew.text.display import one_line
 from clew.text.sentences import is_heading
+from clew.trace.find.requests import SearchQuery
 from clew.trace.find.texts import bare
 from clew.why import code_units
 from clew.why.target import path_of
@@ -111,7 +112,7 @@ class Everything:
 
     def _requirements(self, query: str, *, offset: int, limit: int) -> FoundItems:
         """Requirements alone have a search that knows more about them."""
-        page = self._project.trace.search(query, offset=offset, limit=limit, check=self._call.check)
+        page = self._project.trace.search(SearchQuery(query=query, limit=limit), offset=offset, check=self._call.check)
         # What is related comes after everything that holds the words.
         related = () if page.truncated else page.related
         both = [(each.id, False) for each in page.results] + [(each.id, True) for each in related]

@@ -23,12 +23,12 @@ from clew.graph.model import Node, NodeKind
 from clew.trace.find.results import AssertionText
 from clew.trace.find.scope import hierarchy
 from clew.trace.find.search import Check
+from clew.trace.find.summaries import assertion_text, node_summary
 from clew.trace.find.tests import TestCase, tests_of
 from clew.trace.operations.find import GetSubtree, GetTestCoverage, GetUncoveredAssertions, QueryNodes, ScopedSearch
 from clew.trace.operations.read import GetHierarchy, SearchRequirements
 from clew.trace.read.assertions import assertions_of, owner_of
-from clew.trace.read.serialize import assertion_text, coverage_summary, node_summary, place
-from clew.trace.read.subtree import SubtreeFormat
+from clew.trace.read.serialize import coverage_summary, place
 from clew.trace.service import TraceService
 
 MOST_PREVIEWED = 20
@@ -64,7 +64,7 @@ class CursorContents:
         return tuple(found)
 
     def _subtree(self, query: GetSubtree, batch_size: int) -> Iterator[CursorEntry]:
-        for member in self._find.subtree(query, SubtreeFormat.NESTED).members:
+        for member in self._find.subtree(msgspec.structs.replace(query, format="nested")).members:
             if member.node.kind is not NodeKind.ASSERTION or batch_size == ALONE or member.depth == 0:
                 yield CursorEntry(member.node, depth=member.depth)
 
@@ -100,7 +100,7 @@ class CursorContents:
             yield _test(test, assertions, with_results=batch_size == WITH_CHILDREN)
 
     def _gaps(self, query: GetUncoveredAssertions, batch_size: int) -> Iterator[CursorEntry]:
-        gaps = self._find.gaps(query.req_id, implemented_only=query.implemented_only)
+        gaps = self._find.gaps(query)
         if batch_size == ALONE:
             for gap in gaps:
                 yield CursorEntry(gap.assertion)

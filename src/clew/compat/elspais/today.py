@@ -17,7 +17,7 @@ from clew.operation.declare import Freshness, MaxTokens, Operation, PageCursor, 
 from clew.trace.edit.file_results import FileRenamed
 from clew.trace.edit.mutations.mutation import path_of_file
 from clew.trace.find import results as results_find
-from clew.trace.operations.find import MOST_IDS, Limit
+from clew.trace.find.requests import MOST_IDS, BrokenReferenceQuery, Limit
 
 Topic = Annotated[str, Meta(max_length=200, description="A word; all without it")]
 
@@ -293,7 +293,7 @@ class GetUnresolvedReferences(
     max_tokens: MaxTokens = None
 
     def run(self, call: Call) -> results_find.UnresolvedPage:
-        found = call.project.trace.find.broken_references(offset=call.offset, limit=self.limit)
+        found = call.project.trace.find.broken_references(BrokenReferenceQuery(limit=self.limit), offset=call.offset)
         return results_find.UnresolvedPage(found.broken_references, found.count, found.total)
 
 

@@ -10,6 +10,7 @@ from clew.errors import ClewError
 from clew.graph.model import NodeKind
 from clew.surfaces.lsp.desk import Desk
 from clew.text.display import one_line
+from clew.trace.links.requests import LinkRequest
 from clew.trace.links.results import Suggestion
 from clew.trace.operations.fix import FixRequirements
 from clew.trace.operations.links import ApplyLink, SuggestLinks
@@ -93,8 +94,9 @@ def _suggested(desk: Desk, path: str) -> tuple[Suggestion, ...]:
 
 def _link(desk: Desk, suggestion: Suggestion) -> Iterator[lsp.CodeAction | lsp.Command]:
     id = suggestion.assertion_id or suggestion.requirement_id
+    link = LinkRequest(suggestion.file, suggestion.line, id, if_version=suggestion.file_version)
     try:
-        edit = desk.project.links.planned(suggestion.file, suggestion.line, id, if_version=suggestion.file_version)
+        edit = desk.project.links.planned(link)
     except ClewError:
         return
     changed = workspace_edit(desk, (edit,))

@@ -1,14 +1,9 @@
 """What the mutation tools return. Field names are those that users of elspais know."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
-
-from clew.text.display import counted
-
-if TYPE_CHECKING:
-    from clew.trace.edit.drafts import DraftRecord
 
 
 class MutationEntry(msgspec.Struct, frozen=True):
@@ -24,32 +19,6 @@ class MutationEntry(msgspec.Struct, frozen=True):
     after_state: Mapping[str, Any]
     affects_hash: bool
     """Whether the assertions, and with them the hash of the requirement, changed."""
-
-
-class Unsaved(msgspec.Struct, frozen=True):
-    """Drafts that wait to be saved."""
-
-    count: int
-    conflicts: int
-    """Those of them that no longer apply to the files, as far as this process knows."""
-    target_ids: tuple[str, ...]
-    """What they change, each once."""
-
-    @classmethod
-    def of(cls, drafts: "Sequence[DraftRecord]", conflicts: int) -> "Unsaved":
-        return cls(len(drafts), conflicts, tuple(dict.fromkeys(draft.target_id for draft in drafts)))
-
-    @property
-    def note(self) -> str | None:
-        """A sentence for a person or an agent; None where there are none."""
-        if not self.count:
-            return None
-        shown = ", ".join(self.target_ids[:5]) + (", ..." if len(self.target_ids) > 5 else "")
-        stuck = f", of which {self.conflicts} no longer apply" if self.conflicts else ""
-        return (
-            f"{counted(self.count, 'draft')} of {shown} not saved{stuck}: get_mutation_log lists them, save_mutations "
-            "writes them, undo_last_mutation takes them back."
-        )
 
 
 class MutationResult(msgspec.Struct, frozen=True):

@@ -30,12 +30,12 @@ from clew.trace.edit.results import (
     SaveResult,
     UndoResult,
     UndoToResult,
-    Unsaved,
 )
 from clew.trace.edit.reverting import Reverts
 from clew.trace.edit.saves import SavedAtOnce, Saves
 from clew.trace.edit.text.blocks import is_utf8
 from clew.trace.edit.text.draft import Draft, DraftContext
+from clew.trace.read.results import Unsaved
 from clew.trace.read.serialize import version_of
 
 if TYPE_CHECKING:
@@ -278,7 +278,9 @@ class MutationService:
     def unsaved(self) -> Unsaved:
         """What waits to be saved, of this process and of others, whether or not it is shown in the graph."""
         try:
-            return Unsaved.of(self._drafts.everywhere(), len(self.pending.conflicts()))
+            drafts = self._drafts.everywhere()
+            targets = tuple(dict.fromkeys(draft.target_id for draft in drafts))
+            return Unsaved(len(drafts), len(self.pending.conflicts()), targets)
         except StoreError as error:
             # Reading the project works without the store, and the notes say what is wrong with it.
             log.warning("Drafts cannot be read: %s", error)

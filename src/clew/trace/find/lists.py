@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -22,36 +22,32 @@ from clew.trace.find.keywords import WordIndex, matching, searchable_text, title
 from clew.trace.find.minimize import DEFAULT_EDGE_KINDS, minimize, superseded_by
 from clew.trace.find.patterns import may_match
 from clew.trace.find.query import edge_kinds, listed, node_kinds, parse, sorted_nodes, text_matcher
+from clew.trace.find.requests import (
+    AssertionDiscoveryQuery,
+    AssertionQuery,
+    BrokenReferenceQuery,
+    CoverageQuery,
+    DiscoveryQuery,
+    GapQuery,
+    Lacking,
+    MinimalSetQuery,
+    NodeQuery,
+    OrphanQuery,
+    ScopedQuery,
+    ScopeQuery,
+    SubtreeQuery,
+    TitleQuery,
+)
 from clew.trace.find.scope import Direction, scope
 from clew.trace.find.search import Check, Match, Matches
+from clew.trace.find.summaries import assertion_in_context, node_summary, pruned_summary, scoped_summary
 from clew.trace.find.tests import RequirementTests
 from clew.trace.find.texts import may_hold
 from clew.trace.read.assertions import assertions_of, citations_of, live_assertions_of, owner_of
 from clew.trace.read.copies import find_copy
 from clew.trace.read.resolve import Resolver
-from clew.trace.read.serialize import (
-    assertion_in_context,
-    node_summary,
-    place,
-    pruned_summary,
-    requirement_summary,
-    scoped_summary,
-)
+from clew.trace.read.serialize import place, requirement_summary
 from clew.trace.read.subtree import SubtreeFormat, SubtreeView, collect, view
-
-if TYPE_CHECKING:
-    from clew.trace.operations.find import (
-        DiscoverAssertions,
-        DiscoverRequirements,
-        FindAssertions,
-        FindByTitle,
-        GetSubtree,
-        MinimizeRequirementSet,
-        QueryNodes,
-        ScopedSearch,
-        WithinScope,
-    )
-
 
 CHECKED_EVERY = 500
 """Texts between two looks at whether the caller still waits."""
@@ -74,10 +70,6 @@ class Gap(msgspec.Struct, frozen=True, gc=False):
 
     assertion: Node
     requirement: Node
-
-
-Lacking = Literal["test", "uat", "both"]
-"""What an uncovered assertion lacks: a test, a user journey that validates it, or either."""
 
 
 def uncovered_assertions(graph: Graph, *, implemented_only: bool = False, source: Lacking = "test") -> tuple[Gap, ...]:
@@ -207,7 +199,7 @@ class TraceQueries:
 
     # Nodes
 
-    def nodes(self, query: "QueryNodes") -> Sequence[Node]:
+    def nodes(self, query: NodeQuery) -> Sequence[Node]:
         """The nodes that fit, kind by kind; with keywords the best first, else by id."""
         found: list[Node] = []
         for kind in node_kinds(query.kind) or _LISTED_KINDS:
@@ -217,17 +209,17 @@ class TraceQueries:
                 found += sorted_nodes(self._graph, kind)
         return _with_fields(found, level=query.level, status=query.status, actor=query.actor)
 
-    def node_page(self, query: "QueryNodes", *, offset: int) -> results_find.NodePage:
+    def node_page(self, query: NodeQuery, *, offset: int) -> results_find.NodePage:
         return _node_page(self.nodes(query), offset, query.limit)
 
-    def by_title(self, query: "FindByTitle", *, offset: int) -> results_find.NodePage:
+    def by_title(self, query: TitleQuery, *, offset: int) -> results_find.NodePage:
         """Nodes whose title has the keywords."""
         found: list[Node] = []
         for kind in node_kinds(query.kind) or (NodeKind.REQUIREMENT,):
             found += matching(self._index.words(kind, title_text), query.keywords, match_all=query.match_all)
         return _node_page(found, offset, query.limit)
 
-    def assertions_by_keywords(self, query: "FindAssertions", *, offset: int) -> results_find.AssertionPage:
+    def assertions_by_keywords(self, query: AssertionQuery, *, offset: int) -> results_find.AssertionPage:
         """Assertions whose text has the keywords."""
         words = self._index.words(NodeKind.ASSERTION, searchable_text)
         found = matching(words, query.keywords, match_all=query.match_all)
@@ -253,17 +245,17 @@ class TraceQueries:
 
     # Tests and gaps
 
-    def tests(self, req_id: str) -> RequirementTests:
-        if (copy := find_copy(self._graph, req_id.strip())) is not None:
+    def tests(self, query: CoverageQuery) -> RequirementTests:
+        if (copy := find_copy(self._graph, query.req_id.strip())) is not None:
             return RequirementTests(self._graph, copy.template, copy)
-        return RequirementTests(self._graph, self._resolver.requirement(req_id))
+        return RequirementTests(self._graph, self._resolver.requirement(query.req_id))
 
-    def gaps(self, req_id: str | None, *, implemented_only: bool = False, source: Lacking = "test") -> Sequence[Gap]:
+    def gaps(self, query: GapQuery) -> Sequence[Gap]:
         """Assertions that no test, or no user journey, names: of one requirement, or of all."""
-        if req_id is None:
-            return uncovered_assertions(self._graph, implemented_only=implemented_only, source=source)
-        node = self._resolver.requirement(req_id)
-        return tuple(gaps_of(self._graph, node, implemented_only=implemented_only, source=source))
+        if query.req_id is None:
+            return uncovered_assertions(self._graph, implemented_only=query.implemented_only, source=query.source)
+        node = self._resolver.requirement(query.req_id)
+        return tuple(gaps_of(self._graph, node, implemented_only=query.implemented_only, source=query.source))
 
     def gap_page(
         self, gaps: Sequence[Gap], req_id: str | None, *, offset: int, limit: int
@@ -287,7 +279,7 @@ class TraceQueries:
             node.id, node.title, metrics["total_assertions"], len(labels), labels, status
         )
 
-    def broken_references(self, *, offset: int, limit: int) -> results_find.BrokenPage:
+    def broken_references(self, query: BrokenReferenceQuery, *, offset: int) -> results_find.BrokenPage:
         found = broken_references(self._graph)
         page = tuple(
             results_find.BrokenItem(
@@ -298,13 +290,13 @@ class TraceQueries:
                 path=each.path,
                 line=each.line,
             )
-            for each in found[offset : offset + limit]
+            for each in found[offset : offset + query.limit]
         )
         return results_find.BrokenPage(broken_references=page, count=len(page), total=len(found))
 
-    def orphaned_nodes(self, *, offset: int, limit: int) -> results_find.OrphanPage:
+    def orphaned_nodes(self, query: OrphanQuery, *, offset: int) -> results_find.OrphanPage:
         found = orphaned_nodes(self._graph)
-        page = found[offset : offset + limit]
+        page = found[offset : offset + query.limit]
         return results_find.OrphanPage(
             orphans=tuple(results_find.Orphan(node.id, node.kind.value, node.title, place(node)) for node in page),
             count=len(page),
@@ -314,12 +306,12 @@ class TraceQueries:
 
     # Parts of the hierarchy
 
-    def subtree(self, query: "GetSubtree", shape: SubtreeFormat) -> SubtreeView:
+    def subtree(self, query: SubtreeQuery) -> SubtreeView:
         root = self._resolver.node(query.root_id)
         kinds = node_kinds(query.include_kinds)
-        return view(collect(self._graph, root, depth=query.depth, kinds=kinds), root, shape)
+        return view(collect(self._graph, root, depth=query.depth, kinds=kinds), root, SubtreeFormat(query.format))
 
-    def minimal_set(self, query: "MinimizeRequirementSet", *, offset: int) -> results_find.MinimalSet:
+    def minimal_set(self, query: MinimalSetQuery, *, offset: int) -> results_find.MinimalSet:
         """The most specific of these requirements. The others say what supersedes them, on the first page."""
         wanted, limit = edge_kinds(query.edge_kinds or DEFAULT_EDGE_KINDS), query.limit
         found = {id: self._resolver.find_requirement(id) for id in dict.fromkeys(query.req_ids)}
@@ -340,7 +332,7 @@ class TraceQueries:
             total=len(divided.minimal),
         )
 
-    def scoped_matches(self, query: "WithinScope", *, again: bool = False, check: Check = never) -> list[ScopedMatch]:
+    def scoped_matches(self, query: ScopeQuery, *, again: bool = False, check: Check = never) -> list[ScopedMatch]:
         """The requirements within a scope that match, best first; `again` where another page of them is asked for."""
         inside = scope(self._graph, self._resolver.node(query.scope_id), Direction(query.direction))
         matches = self._search(
@@ -358,7 +350,7 @@ class TraceQueries:
                 found.append(ScopedMatch(Match(node, least), tuple(by_text[id])))
         return found
 
-    def _matching_assertions(self, query: "WithinScope", inside: frozenset[str], check: Check) -> dict[str, list[Node]]:
+    def _matching_assertions(self, query: ScopeQuery, inside: frozenset[str], check: Check) -> dict[str, list[Node]]:
         """By requirement: the assertions whose text matches the query by itself, in the order of the file."""
         matches = folded_matcher(query.query, regex=query.regex)
         texts = self._graph.kept.list("assertion_texts", _assertion_texts, _assertion_text, dict)
@@ -375,7 +367,7 @@ class TraceQueries:
             parts.sort(key=lambda part: part.source.line if part.source else 0)
         return found
 
-    def scoped_page(self, query: "ScopedSearch", *, offset: int, check: Check = never) -> results_find.ScopedPage:
+    def scoped_page(self, query: ScopedQuery, *, offset: int, check: Check = never) -> results_find.ScopedPage:
         found = self.scoped_matches(query, again=offset > 0, check=check)
         page = tuple(scoped_summary(each.match, each.assertions) for each in found[offset : offset + query.limit])
         return results_find.ScopedPage(
@@ -386,7 +378,7 @@ class TraceQueries:
             total=len(found),
         )
 
-    def discover(self, query: "DiscoverRequirements", *, offset: int, check: Check = never) -> results_find.Discovered:
+    def discover(self, query: DiscoveryQuery, *, offset: int, check: Check = never) -> results_find.Discovered:
         """The most specific requirements of a scoped search, and those they supersede."""
         wanted, limit = edge_kinds(query.edge_kinds or DEFAULT_EDGE_KINDS), query.limit
         found = {each.match.node.id: each for each in self.scoped_matches(query, again=offset > 0, check=check)}
@@ -409,7 +401,7 @@ class TraceQueries:
         )
 
     def discover_assertions(
-        self, query: "DiscoverAssertions", *, offset: int, check: Check = never
+        self, query: AssertionDiscoveryQuery, *, offset: int, check: Check = never
     ) -> results_find.DiscoveredAssertions:
         """The assertions of the requirements that match; those that match by themselves first."""
         inside = None

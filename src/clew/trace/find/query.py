@@ -11,9 +11,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from functools import cache
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
+from msgspec import Meta
 
 from clew.errors import InvalidArgument, InvalidPattern
 from clew.graph.graph import Graph
@@ -27,6 +28,7 @@ MAX_TERMS = 40
 PATTERN_SECONDS = 2.0
 
 FIELDS = ("all", "id", "title", "body", "keywords")
+SearchField = Annotated[Literal["all", "id", "title", "body", "keywords"], Meta(description="Where to look")]
 
 _WORD = re.compile(r'-?"[^"]*"|[^\s()]+')
 _REPEATS = re.compile(r"[*+]|\{\d*,|\{[^\d,]|\)\{|\(\?")

@@ -9,9 +9,10 @@ from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
 from clew.trace.coverage import percent
 from clew.trace.find.results import Acceptance, CitingTest, CoverageByTests, JourneyOfRequirement, ResultOfTest
+from clew.trace.find.summaries import assertion_text
 from clew.trace.read.assertions import citations_of, live_assertions_of
 from clew.trace.read.copies import Copy
-from clew.trace.read.serialize import assertion_text, place
+from clew.trace.read.serialize import place
 
 
 class TestCase(msgspec.Struct, frozen=True):

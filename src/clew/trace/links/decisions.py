@@ -5,7 +5,6 @@ again: the rejection was about another text.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Literal
 
 import msgspec
 
@@ -14,10 +13,10 @@ from clew.graph.model import Node
 from clew.store.interface import Damaged, Store
 from clew.text.hashing import content_hash
 from clew.trace.links.match.units import LinkUnit
+from clew.trace.links.requests import Decision
 
 COLLECTION = "link_decisions"
 
-Decision = Literal["accept", "reject", "reconsider"]
 ACCEPT, REJECT, RECONSIDER = "accept", "reject", "reconsider"
 
 

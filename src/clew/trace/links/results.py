@@ -67,3 +67,11 @@ class AppliedLink(msgspec.Struct, frozen=True):
     """The function, class or test that has the link; None for the file as a whole."""
     file_version: str = ""
     """Of the file as it is now."""
+
+
+class Reviewed(msgspec.Struct, frozen=True):
+    accepted: int
+    rejected: int
+    skipped: int
+    left: int
+    """Suggestions that nobody looked at."""

@@ -10,13 +10,15 @@ import msgspec
 
 from clew.errors import ClewError
 from clew.text.terminal import LINE_START, columns, wrapped
+from clew.trace.links.requests import LinkRequest
+from clew.trace.links.results import Reviewed
 
 if TYPE_CHECKING:
     from clew.edit.edits import FileEdit
     from clew.trace.links.match.meaning import Progress
+    from clew.trace.links.requests import SuggestionSearch
     from clew.trace.links.results import Suggestion
     from clew.trace.links.service import LinkService
-    from clew.trace.operations.links import Reviewed
 
 
 ACCEPT, REJECT, SKIP, UNDO, QUIT = "a", "r", "s", "u", "q"
@@ -41,19 +43,14 @@ class _Done(msgspec.Struct, frozen=True):
 
 def review(
     links: "LinkService",
-    path: str | None,
-    limit: int,
+    query: "SuggestionSearch",
     shown: "Callable[[Suggestion], str]",
     progress: "Progress | None" = None,
-    *,
-    patient: bool = False,
-) -> "Reviewed":
+) -> Reviewed:
     """Show what is suggested, one after the other, until there is no more or somebody ends it. A test or piece of code
     that got a link is not asked about again."""
-    from clew.trace.operations.links import Reviewed
-
     with links.reading():
-        page = links.suggest(path, limit=limit, patient=patient, progress=progress)
+        page = links.suggest(query, progress=progress)
     if sys.stderr.isatty():
         # The bar that showed progress.
         sys.stderr.write(LINE_START)
@@ -97,8 +94,9 @@ def _accepted(
 ) -> "tuple[FileEdit, tuple[Suggestion, ...]]":
     """Write a link. What waits in the same file has moved then, and what waits for the same source has its link."""
     target = each.assertion_id or each.requirement_id
-    edit = links.planned(each.file, each.line, target, if_version=each.file_version)
-    answer = links.apply(each.file, each.line, target, if_version=each.file_version, actor="cli")
+    link = LinkRequest(each.file, each.line, target, if_version=each.file_version)
+    edit = links.planned(link)
+    answer = links.apply(link, actor="cli")
     _tell(answer.message)
     moved = (edit.after or b"").count(b"\n") - (edit.before or b"").count(b"\n")
     return edit, tuple(
@@ -115,7 +113,7 @@ def _accepted(
 
 
 def _rejected(links: "LinkService", each: "Suggestion") -> None:
-    _tell(links.apply(each.file, each.line, each.requirement_id, decision="reject", actor="cli").message)
+    _tell(links.apply(LinkRequest(each.file, each.line, each.requirement_id, "reject"), actor="cli").message)
 
 
 def _taken_back(links: "LinkService", done: list[_Done], waiting: "tuple[Suggestion, ...]") -> "tuple[Suggestion, ...]":
@@ -129,7 +127,9 @@ def _taken_back(links: "LinkService", done: list[_Done], waiting: "tuple[Suggest
         if last.edit is not None:
             _tell(links.take_back(last.edit, each.line, each.requirement_id, actor="cli").message)
         elif last.key == REJECT:
-            _tell(links.apply(each.file, each.line, each.requirement_id, decision="reconsider", actor="cli").message)
+            _tell(
+                links.apply(LinkRequest(each.file, each.line, each.requirement_id, "reconsider"), actor="cli").message
+            )
     except ClewError as error:
         _tell(f"{error.message} {error.hint}")
         return waiting

@@ -22,9 +22,10 @@ from clew.store.interface import Store
 from clew.text.display import shortened
 from clew.text.hashing import content_hash
 from clew.trace.links.comment import LinkComment, Linked, Target
-from clew.trace.links.decisions import ACCEPT, REJECT, Decision, Decisions
+from clew.trace.links.decisions import ACCEPT, REJECT, Decisions
 from clew.trace.links.match.sources import KnownFile, ProjectSources
 from clew.trace.links.match.units import LinkUnit
+from clew.trace.links.requests import LinkRequest, SuggestionQuery, SuggestionSearch
 from clew.trace.links.results import AppliedLink, SuggestionPage
 from clew.trace.read.resolve import Resolver
 from clew.workspace.files import path_inside, read_bytes, resolve
@@ -63,10 +64,11 @@ class LinkWriter:
         self._store = store
         self._resolver = Resolver(graph, grammar)
 
-    def plan(self, path: str, line: int, requirement_id: str, *, if_version: str | None = None) -> PlannedLink:
+    def plan(self, wanted: LinkRequest) -> PlannedLink:
         """Where and how the link would be written. Reads the graph and the file, writes nothing."""
-        requirement, target = self.target(requirement_id)
-        file = self._file(path)
+        if_version = wanted.if_version
+        requirement, target = self.target(wanted.requirement_id)
+        file = self._file(wanted.file_path)
         data = read_bytes(self._config.root, file.path, limit=self._config.max_file_bytes)
         if if_version is not None and if_version != content_hash(data):
             raise Conflict(
@@ -75,7 +77,7 @@ class LinkWriter:
                 data={"provided_version": if_version, "current_version": content_hash(data)},
             )
         comment = LinkComment(data, file.path, self._grammar, lambda content: self._sources.records(file, content))
-        placed = comment.place(line, self._keyword(file), target)
+        placed = comment.place(wanted.line, self._keyword(file), target)
         edit = FileEdit(file.path, data, placed.content)
         check_writable(self._config.root, (edit,))
         return PlannedLink(edit, placed, requirement, comment.spelled(target))
@@ -145,18 +147,15 @@ class LinkService:
 
     def suggest(
         self,
-        path: str | None = None,
+        query: SuggestionQuery | None = None,
         *,
         offset: int = 0,
-        limit: int = 20,
-        patient: bool = False,
-        tests_only: bool = False,
         ends: bool = False,
         progress: Progress | None = None,
     ) -> SuggestionPage:
         """Links that are probably missing. The graph must not change meanwhile: call it under the reading lock."""
         return self._suggester.get().suggest(
-            path, offset=offset, limit=limit, patient=patient, tests_only=tests_only, ends=ends, progress=progress
+            _all_of(query or SuggestionQuery()), offset=offset, ends=ends, progress=progress
         )
 
     def has_unlinked_tests(self) -> bool:
@@ -173,38 +172,28 @@ class LinkService:
         """Differs after every decision; a further page of suggestions belongs to one state."""
         return self._decisions.version()
 
-    def apply(
-        self,
-        path: str,
-        line: int,
-        requirement_id: str,
-        *,
-        decision: Decision = "accept",
-        if_version: str | None = None,
-        dry_run: bool = False,
-        actor: str = "clew",
-    ) -> AppliedLink:
+    def apply(self, wanted: LinkRequest, *, actor: str = "clew") -> AppliedLink:
         """Decide about a link. Accepted, it is written and the graph refreshed; otherwise no file is touched.
 
         Takes the reading lock itself, because refreshing needs the writing one.
         """
-        if decision != ACCEPT:
-            return self._decide(path, line, requirement_id, decision, actor)
+        if wanted.decision != ACCEPT:
+            return self._decide(wanted, actor)
         with self._lock.reading():
-            link = self._writer.plan(path, line, requirement_id, if_version=if_version)
-            unit = self._unit_at(link.edit.path, line)
+            link = self._writer.plan(wanted)
+            unit = self._unit_at(link.edit.path, wanted.line)
             logit = self._logit(unit, link.requirement)
-        if not dry_run:
+        if not wanted.dry_run:
             self._writer.write(link, actor=actor)
             if not link.placed.already_there:
                 self._context.keeper.refresh()
             self._remember(unit, link, actor, logit)
-        return _applied(link, dry_run=dry_run)
+        return _applied(link, dry_run=wanted.dry_run)
 
-    def planned(self, path: str, line: int, requirement_id: str, *, if_version: str | None = None) -> FileEdit:
+    def planned(self, wanted: LinkRequest) -> FileEdit:
         """What `apply` would do to the file, for a caller that edits it by other means."""
         with self._lock.reading():
-            return self._writer.plan(path, line, requirement_id, if_version=if_version).edit
+            return self._writer.plan(wanted).edit
 
     def take_back(self, edit: FileEdit, line: int, requirement_id: str, *, actor: str = "clew") -> AppliedLink:
         """Give a file that got a link its former content, and forget the decision. A file that somebody changed since
@@ -213,12 +202,13 @@ class LinkService:
         if back.before != back.after:
             Transaction(self._config.root, (back,), Purpose("undo apply_link", actor)).commit(self._context.store)
             self._context.keeper.refresh()
-        return self._decide(edit.path, line, requirement_id, "reconsider", actor)
+        return self._decide(LinkRequest(edit.path, line, requirement_id, "reconsider"), actor)
 
-    def _decide(self, path: str, line: int, requirement_id: str, decision: Decision, actor: str) -> AppliedLink:
+    def _decide(self, wanted: LinkRequest, actor: str) -> AppliedLink:
+        decision, line = wanted.decision, wanted.line
         with self._lock.reading():
-            requirement, _ = self._writer.target(requirement_id)
-            file = self._sources.asked(path)[0].path
+            requirement, _ = self._writer.target(wanted.requirement_id)
+            file = self._sources.asked(wanted.file_path)[0].path
             unit = self._unit_at(file, line)
             logit = self._logit(unit, requirement)
         if unit is None:
@@ -245,7 +235,7 @@ class LinkService:
         suggester = self._suggester.get()
         known = suggester.logit_of(unit, requirement)
         if known is None:
-            suggester.suggest(unit.path, limit=1, ends=True)
+            suggester.suggest(SuggestionSearch(unit.path, limit=1), ends=True)
             known = suggester.logit_of(unit, requirement)
         return known
 
@@ -271,6 +261,10 @@ class LinkService:
         return LinkSuggester(
             self._graph, self._context.live.embedder, self._sources, self._decisions, self._folder, resolver
         )
+
+
+def _all_of(query: SuggestionQuery) -> SuggestionSearch:
+    return query if isinstance(query, SuggestionSearch) else SuggestionSearch(query.file_path, query.limit)
 
 
 def _applied(link: PlannedLink, *, dry_run: bool) -> AppliedLink:

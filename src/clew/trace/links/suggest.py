@@ -38,6 +38,7 @@ from clew.trace.links.match.prepare import BACKGROUND, Preparation, Prepared
 from clew.trace.links.match.sources import ProjectSources
 from clew.trace.links.match.texts import Artefact, assertion_artefacts, passages, requirement_artefact, term_counts
 from clew.trace.links.match.units import TEST, LinkUnit, SourceFile
+from clew.trace.links.requests import SuggestionSearch
 from clew.trace.links.results import Suggestion, SuggestionPage
 from clew.trace.read.resolve import Resolver
 
@@ -183,28 +184,24 @@ class LinkSuggester:
 
     def suggest(
         self,
-        path: str | None = None,
+        query: SuggestionSearch,
         *,
         offset: int = 0,
-        limit: int = 20,
-        patient: bool = False,
-        tests_only: bool = False,
         ends: bool = False,
         progress: Progress | None = None,
     ) -> SuggestionPage:
         """Links for what cites nothing in a file, below a folder or in the whole project, the most likely first.
 
-        Where many texts have to be read for meaning first, only a `patient` caller waits for it; for others this call
+        Where many texts have to be read for meaning first, only a query with `wait` waits for it; for others this call
         compares by words alone, says so, and has the texts read behind it, unless the process `ends` with the answer.
         """
+        end = offset + query.limit
         with self._lock:
-            found, considered, prepared = self._found(
-                path, tests_only, again=offset > 0, patient=patient, progress=progress
-            )
+            found, considered, prepared = self._found(query, again=offset > 0, progress=progress)
             rejected, calibration = self._decisions.rejected(), calibrated(self._decisions.judged())
             likely = [each for each in found if calibration.confidence(each.logit) >= LEAST_CONFIDENCE]
             kept = [each for each in likely if not is_rejected(rejected, each.unit, each.requirement)]
-            page = tuple(in_words(self._graph, each, prepared, calibration) for each in kept[offset : offset + limit])
+            page = tuple(in_words(self._graph, each, prepared, calibration) for each in kept[offset:end])
             if not ends:
                 self._preparation.read_on()
         return SuggestionPage(
@@ -216,7 +213,7 @@ class LinkSuggester:
             with_meaning=prepared.candidates.with_meaning,
             calibrated=calibration.is_calibrated,
             notes=(*prepared.notes, *_unread(prepared.unread, ends=ends), *_uncalibrated(calibration)),
-            truncated=offset + limit < len(kept),
+            truncated=end < len(kept),
         )
 
     def logit_of(self, unit: LinkUnit, requirement: Node) -> float | None:
@@ -232,8 +229,9 @@ class LinkSuggester:
     # Finding
 
     def _found(
-        self, path: str | None, tests_only: bool, *, again: bool, patient: bool, progress: Progress | None
+        self, query: SuggestionSearch, *, again: bool, progress: Progress | None
     ) -> tuple[list[FoundLink], int, Prepared]:
+        path, tests_only, patient = query.file_path, query.tests, query.wait
         state = self._graph.state.fingerprint
         remembered = self._remembered.get((state, path, tests_only))
         if remembered is not None and (again or (remembered[2].settled and not patient)):

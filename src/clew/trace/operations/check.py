@@ -15,6 +15,7 @@ from clew.operation.declare import Operation, Option, Toolset
 from clew.text.controls import pretty_json, printable
 from clew.text.display import counted
 from clew.text.terminal import coloured
+from clew.trace.links.requests import SuggestionSearch
 from clew.trace.reports.finding import Finding
 from clew.trace.reports.groups import FLOOD, SHOWN, UNCOVERED, Group, grouped, proposed_for
 from clew.workspace.git import api as git
@@ -78,7 +79,7 @@ class CheckProject(
         uncovered = next((each for each in floods if each.code == UNCOVERED), None)
         if uncovered is None or not project.links.has_unlinked_tests():
             return report
-        page = project.links.suggest(limit=_EVERY, tests_only=True, progress=call.progress)
+        page = project.links.suggest(SuggestionSearch(limit=_EVERY, tests=True), progress=call.progress)
         return msgspec.structs.replace(
             report,
             proposed=proposed_for(uncovered.findings, page.suggestions),

@@ -1,28 +1,39 @@
 """Toolset trace: questions that list. Nodes, tests and gaps, subtrees, and searches within a part of the hierarchy."""
 
-from typing import Annotated, Literal
-
 import msgspec
-from msgspec import Meta
 
 from clew.operation.budget import longest_page
 from clew.operation.call import Call
 from clew.operation.declare import MaxTokens, Operation, PageCursor, Toolset
 from clew.trace.find import results as results_find
-from clew.trace.find.minimize import DEFAULT_EDGE_KINDS
-from clew.trace.operations.read import SearchField, ranking_state
-from clew.trace.read.subtree import Subtree, SubtreeFormat
+from clew.trace.find.requests import (
+    AssertionDiscoveryQuery,
+    AssertionQuery,
+    BrokenReferenceQuery,
+    CoverageQuery,
+    DiscoveryQuery,
+    GapQuery,
+    MinimalSetQuery,
+    NodeQuery,
+    OrphanQuery,
+    ScopedQuery,
+    ScopeQuery,
+    SubtreeQuery,
+    TitleQuery,
+)
+from clew.trace.operations.read import ranking_state
+from clew.trace.read.subtree import Subtree
 
-MOST_IDS = 500
 
-Limit = Annotated[int, Meta(ge=1, le=500, description="Items at most")]
-Id = Annotated[str, Meta(min_length=1, description="Such as REQ-d00062, or d62 for short")]
-Keywords = Annotated[str | list[str], Meta(description="Words or phrases: a list, or separated by commas")]
-MatchAll = Annotated[bool, Meta(description="All keywords must occur, not just one")]
-EdgeKinds = Annotated[str, Meta(description="Edges that count, with commas")]
+class RankedInScope(ScopeQuery, Operation, toolset=Toolset.TRACE, pages="results"):
+    """A search within a part of the hierarchy, whose pages belong to one ranking."""
+
+    def state(self, call: Call) -> str:
+        return ranking_state(call, self.query, field=self.field, regex=self.regex)
 
 
 class QueryNodes(
+    NodeQuery,
     Operation,
     tool="query_nodes",
     toolset=Toolset.TRACE,
@@ -35,15 +46,6 @@ class QueryNodes(
     them by keywords, level, status or actor; each may be left out. Summaries, at most `limit` (default 50) a page. For
     a search by relevance call `search`; for assertion texts find_assertions_by_keywords."""
 
-    kind: Annotated[
-        str, Meta(description="requirement, assertion, code, test, result, journey, spec or remainder; or several")
-    ] = ""
-    keywords: Keywords = ""
-    match_all: MatchAll = True
-    level: Annotated[str, Meta(description="Only this level, such as prd")] = ""
-    status: Annotated[str, Meta(description="Only this status, such as Active")] = ""
-    actor: Annotated[str, Meta(description="Only journeys of this actor")] = ""
-    limit: Limit = 50
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
@@ -52,6 +54,7 @@ class QueryNodes(
 
 
 class GetTestCoverage(
+    CoverageQuery,
     Operation,
     tool="get_test_coverage",
     outlined=True,
@@ -67,17 +70,16 @@ class GetTestCoverage(
     test that cites only the whole requirement covers none. For the gaps of all requirements call
     get_uncovered_assertions."""
 
-    req_id: Id
-    limit: Limit = 50
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
     def run(self, call: Call) -> results_find.CoverageByTests:
-        tests = call.project.trace.find.tests(self.req_id)
+        tests = call.project.trace.find.tests(self)
         return longest_page(lambda count: tests.page(call.offset, count), self.limit, self.max_tokens)
 
 
 class GetUncoveredAssertions(
+    GapQuery,
     Operation,
     tool="get_uncovered_assertions",
     toolset=Toolset.TRACE,
@@ -92,18 +94,12 @@ class GetUncoveredAssertions(
     The work list for writing tests; cite the id in the test, as in `Verifies: REQ-d00006-C`. At most `limit` a page.
     implemented_only=true keeps what code or a requirement implements already."""
 
-    req_id: Annotated[str | None, Meta(description="Only this requirement; all without it")] = None
-    implemented_only: Annotated[bool, Meta(description="Only assertions that code or a requirement implements")] = False
-    source: Annotated[
-        Literal["test", "uat", "both"], Meta(description="What is lacking: a test, a user journey, or either")
-    ] = "test"
-    limit: Limit = 50
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
     def run(self, call: Call) -> results_find.UncoveredPage:
         find = call.project.trace.find
-        gaps = find.gaps(self.req_id, implemented_only=self.implemented_only, source=self.source)
+        gaps = find.gaps(self)
         return longest_page(
             lambda count: find.gap_page(gaps, self.req_id, offset=call.offset, limit=count),
             self.limit,
@@ -112,6 +108,7 @@ class GetUncoveredAssertions(
 
 
 class FindAssertions(
+    AssertionQuery,
     Operation,
     tool="find_assertions_by_keywords",
     toolset=Toolset.TRACE,
@@ -125,9 +122,6 @@ class FindAssertions(
     belongs to. Use it to find what a test or a piece of code should cite. match_all=false takes any keyword, those with
     most first. At most `limit` a page."""
 
-    keywords: Keywords
-    match_all: MatchAll = True
-    limit: Limit = 50
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
@@ -136,6 +130,7 @@ class FindAssertions(
 
 
 class FindByTitle(
+    TitleQuery,
     Operation,
     tool="find_by_keywords",
     toolset=Toolset.TRACE,
@@ -148,10 +143,6 @@ class FindByTitle(
     takes any of them, those with most first. Titles only: find_assertions_by_keywords looks into assertions, `search`
     into everything. At most `limit` a page."""
 
-    keywords: Keywords
-    match_all: MatchAll = True
-    kind: Annotated[str, Meta(description="Kind of node whose titles are searched")] = "requirement"
-    limit: Limit = 50
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
@@ -160,6 +151,7 @@ class FindByTitle(
 
 
 class GetBrokenReferences(
+    BrokenReferenceQuery,
     Operation,
     tool="get_broken_references",
     toolset=Toolset.TRACE,
@@ -171,15 +163,15 @@ class GetBrokenReferences(
     it fails, in which file and line. Correct the file, or use mutate_fix_broken_reference. At most `limit` a page, by
     place."""
 
-    limit: Limit = 50
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
     def run(self, call: Call) -> results_find.BrokenPage:
-        return call.project.trace.find.broken_references(offset=call.offset, limit=self.limit)
+        return call.project.trace.find.broken_references(self, offset=call.offset)
 
 
 class GetOrphanedNodes(
+    OrphanQuery,
     Operation,
     tool="get_orphaned_nodes",
     toolset=Toolset.TRACE,
@@ -190,15 +182,15 @@ class GetOrphanedNodes(
     """Tests, places in code and test results that are tied to no requirement, by kind and id, with how many there are
     of each kind. suggest_links proposes what they may belong to. At most `limit` a page."""
 
-    limit: Limit = 50
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
     def run(self, call: Call) -> results_find.OrphanPage:
-        return call.project.trace.find.orphaned_nodes(offset=call.offset, limit=self.limit)
+        return call.project.trace.find.orphaned_nodes(self, offset=call.offset)
 
 
 class GetSubtree(
+    SubtreeQuery,
     Operation,
     tool="get_subtree",
     toolset=Toolset.TRACE,
@@ -210,17 +202,12 @@ class GetSubtree(
     depth limits the levels. format: markdown to read, flat for nodes and edges, nested for a tree. Long subtrees come
     in pages. For one level call get_hierarchy; to walk item by item, open_cursor."""
 
-    root_id: Annotated[str, Meta(min_length=1, description="Any node, such as REQ-p00001")]
-    depth: Annotated[int, Meta(ge=0, le=10_000, description="Levels below the root; 0 for all")] = 0
-    include_kinds: Annotated[str, Meta(description="Kinds to show, with commas")] = ""
-    format: Annotated[Literal["markdown", "flat", "nested"], Meta(description="How to write it")] = "markdown"
-    limit: Annotated[int, Meta(ge=1, le=500, description="Nodes at most")] = 200
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
     def run(self, call: Call) -> Subtree:
         graph = call.project.graph
-        view = call.project.trace.find.subtree(self, SubtreeFormat(self.format))
+        view = call.project.trace.find.subtree(self)
         pages, state = call.pages(self, strict=True), graph.state.fingerprint
         start = pages.start(state)
         page = longest_page(lambda count: view.page(graph, start, count), self.limit, self.max_tokens)
@@ -238,6 +225,7 @@ class GetSubtree(
 
 
 class MinimizeRequirementSet(
+    MinimalSetQuery,
     Operation,
     tool="minimize_requirement_set",
     toolset=Toolset.TRACE,
@@ -250,9 +238,6 @@ class MinimizeRequirementSet(
     supersedes each that goes, and which ids are unknown. Use it before you hand a list on. At most 500 ids; to search
     and prune at once call discover_requirements."""
 
-    req_ids: Annotated[list[str], Meta(min_length=1, max_length=MOST_IDS, description="Ids of requirements")]
-    edge_kinds: EdgeKinds = DEFAULT_EDGE_KINDS
-    limit: Limit = 50
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
@@ -260,24 +245,9 @@ class MinimizeRequirementSet(
         return call.project.trace.find.minimal_set(self, offset=call.offset)
 
 
-class WithinScope(Operation, toolset=Toolset.TRACE, pages="results"):
-    """A search within a part of the hierarchy."""
-
-    query: Annotated[
-        str, Meta(min_length=1, description="Words, phrases, alternatives, exclusions; or a regular expression")
-    ]
-    scope_id: Annotated[str, Meta(min_length=1, description="The node to start from")]
-    direction: Annotated[Literal["descendants", "ancestors"], Meta(description="Below or above it")] = "descendants"
-    field: SearchField = "all"
-    regex: Annotated[bool, Meta(description="The query is a regular expression")] = False
-    include_assertions: Annotated[bool, Meta(description="Match single assertions too, and name them")] = False
-
-    def state(self, call: Call) -> str:
-        return ranking_state(call, self.query, field=self.field, regex=self.regex)
-
-
 class ScopedSearch(
-    WithinScope,
+    ScopedQuery,
+    RankedInScope,
     tool="scoped_search",
     title="Search below or above a node",
     trim=("results",),
@@ -287,7 +257,6 @@ class ScopedSearch(
     query finds exact matches; include_assertions=true also matches single assertions and names them.
     At most `limit` a page. To keep only the most specific hits call discover_requirements."""
 
-    limit: Limit = 50
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
@@ -296,7 +265,8 @@ class ScopedSearch(
 
 
 class DiscoverRequirements(
-    WithinScope,
+    DiscoveryQuery,
+    RankedInScope,
     tool="discover_requirements",
     title="Most specific matches below a node",
     default=True,
@@ -307,8 +277,6 @@ class DiscoverRequirements(
     scoped_search and minimize_requirement_set in one. The best way to find what a ticket is about. At most `limit` a
     page."""
 
-    edge_kinds: EdgeKinds = DEFAULT_EDGE_KINDS
-    limit: Limit = 50
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
@@ -317,6 +285,7 @@ class DiscoverRequirements(
 
 
 class DiscoverAssertions(
+    AssertionDiscoveryQuery,
     Operation,
     tool="discover_assertions",
     toolset=Toolset.TRACE,
@@ -330,13 +299,6 @@ class DiscoverAssertions(
     """Searches requirements, everywhere or within a part of the tree, and returns their assertions, those that match by
     themselves first. Use it to find what a test or a change is about. At most `limit` a page."""
 
-    query: Annotated[str, Meta(min_length=1, description="Words, or a regular expression")]
-    scope_id: Annotated[str, Meta(description="Only below or above this node")] = ""
-    direction: Annotated[Literal["descendants", "ancestors"], Meta(description="Below or above it")] = "descendants"
-    field: SearchField = "all"
-    regex: Annotated[bool, Meta(description="The query is a regular expression")] = False
-    edge_kinds: EdgeKinds = DEFAULT_EDGE_KINDS
-    limit: Limit = 50
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 

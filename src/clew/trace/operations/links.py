@@ -1,20 +1,21 @@
 """Toolset trace: suggesting links of tests and code to requirements, and writing them."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta
 
 from clew.errors import InvalidArgument
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
 from clew.text.terminal import coloured
-from clew.trace.links.results import AppliedLink, Suggestion, SuggestionPage
+from clew.trace.links.requests import FilePath, LinkRequest, SuggestionQuery, SuggestionSearch, Wait
+from clew.trace.links.results import AppliedLink, Reviewed, Suggestion, SuggestionPage
 
 _STYLES = {"high": "green", "medium": "yellow", "low": "dim"}
 
 
 class SuggestLinks(
+    SuggestionQuery,
     Operation,
     tool="suggest_links",
     toolset=Toolset.TRACE,
@@ -29,19 +30,11 @@ class SuggestLinks(
     writes one, or rejects it so that it is not suggested again. For assertions without a test call
     get_uncovered_assertions."""
 
-    file_path: Annotated[
-        str | None,
-        Meta(description="A file of tests or code, or a folder, relative to the project; without it, all"),
-        Option(
-            positional=True, metavar="path", about="a file of tests or code, or a folder (default: the whole project)"
-        ),
-    ] = None
-    limit: Annotated[int, Meta(ge=1, le=200, description="Suggestions at most")] = 20
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
     def run(self, call: Call) -> SuggestionPage:
-        return call.project.links.suggest(self.file_path, offset=call.offset, limit=self.limit, progress=call.progress)
+        return call.project.links.suggest(self, offset=call.offset, progress=call.progress)
 
     def state(self, call: Call) -> str:
         """A further page belongs to what was rejected when the first was made."""
@@ -49,6 +42,7 @@ class SuggestLinks(
 
 
 class ApplyLink(
+    LinkRequest,
     Operation,
     tool="apply_link",
     toolset=Toolset.TRACE,
@@ -62,57 +56,26 @@ class ApplyLink(
     requirement, a file outside the project, a binary or write-protected one. A link that is there already is not
     written twice. decision=reject remembers that a suggestion is wrong; no file is touched."""
 
-    file_path: Annotated[str, Meta(min_length=1, description="A file of tests or code, relative to the project")]
-    line: Annotated[int, Meta(ge=0, description="A line of the test, function or class; 0 is the top of the file")]
-    requirement_id: Annotated[
-        str, Meta(min_length=1, description="A requirement, or assertions of one: REQ-d00062, REQ-d00062-A, d62-A+B")
-    ]
-    decision: Annotated[
-        Literal["accept", "reject", "reconsider"],
-        Meta(description="reject remembers that it is no link and writes nothing; reconsider takes that back"),
-    ] = "accept"
-    dry_run: Annotated[bool, Meta(description="Show the comment and its place, write nothing")] = False
-    if_version: Annotated[
-        str | None, Meta(description="Refuse if the file changed: file_version of the suggestion")
-    ] = None
-
     def run(self, call: Call) -> AppliedLink:
         call.project.ensure_graph(call.progress)
-        return call.project.links.apply(
-            self.file_path,
-            self.line,
-            self.requirement_id,
-            decision=self.decision,
-            if_version=self.if_version,
-            dry_run=self.dry_run,
-        )
+        return call.project.links.apply(self)
 
 
 class ListSuggestions(
-    SuggestLinks,
+    SuggestionSearch,
+    Operation,
     verb="links suggest",
+    command_of="suggest_links",
     toolset=Toolset.TRACE,
     summary="list links that are probably missing, the most likely first",
     epilog="clew links suggest --tests\nclew links suggest src --limit 10 --wait",
 ):
     """The suggestions in one list, by words at once, and by meaning as far as that is known."""
 
-    tests: Annotated[bool, Option(about="only tests; what code may implement is not looked for")] = False
-    wait: Annotated[bool, Option(about="read everything for meaning first, which takes minutes the first time")] = False
-    limit: Annotated[int, Option(metavar="N", about="suggestions at most")] = 20
-    cursor: Annotated[PageCursor, Option(hidden=True)] = None
-
     def run(self, call: Call) -> SuggestionPage:
         if not 1 <= self.limit <= 10_000:
             raise InvalidArgument(f"--limit is {self.limit}, not from 1 to 10,000.", hint="Leave it out for 20.")
-        return call.project.links.suggest(
-            self.file_path,
-            limit=self.limit,
-            patient=self.wait,
-            tests_only=self.tests,
-            ends=True,
-            progress=call.progress,
-        )
+        return call.project.links.suggest(self, ends=True, progress=call.progress)
 
     def data(self, result: SuggestionPage) -> Any:
         return {name: value for name, value in msgspec.structs.asdict(result).items() if name != "next_cursor"}
@@ -123,14 +86,6 @@ class ListSuggestions(
 
     def exit_code(self, result: SuggestionPage) -> int:
         return 0 if result.suggestions else 1
-
-
-class Reviewed(msgspec.Struct, frozen=True):
-    accepted: int
-    rejected: int
-    skipped: int
-    left: int
-    """Suggestions that nobody looked at."""
 
 
 class ReviewLinks(
@@ -145,20 +100,16 @@ class ReviewLinks(
     """Shows one suggestion after the other, the most likely first, and does what a key says: `a` writes the link, `r`
     remembers that it is wrong, `s` leaves it open, `u` takes the last of these back, `q` ends."""
 
-    file_path: Annotated[
-        str | None,
-        Option(
-            positional=True, metavar="path", about="a file of tests or code, or a folder (default: the whole project)"
-        ),
-    ] = None
+    file_path: FilePath = None
     limit: Annotated[int, Option(metavar="N", about="suggestions at most")] = 100
-    wait: Annotated[bool, Option(about="read everything for meaning first, which takes minutes the first time")] = False
+    wait: Wait = False
 
     def run(self, call: Call) -> Reviewed:
         from clew.trace.links.review import review
 
         call.project.ensure_graph(call.progress)
-        return review(call.project.links, self.file_path, self.limit, _suggestion, call.progress, patient=self.wait)
+        query = SuggestionSearch(self.file_path, self.limit, wait=self.wait)
+        return review(call.project.links, query, _suggestion, call.progress)
 
     def render(self, result: Reviewed) -> str:
         return (
@@ -196,7 +147,7 @@ class LinkAtPlace(Operation, toolset=Toolset.TRACE, needs=Freshness.NONE, writes
     def decide(self, call: Call, **how: Any) -> AppliedLink:
         path, line = _place(self.place)
         call.project.ensure_graph(call.progress)
-        return call.project.links.apply(path, line, self.requirement, actor="cli", **how)
+        return call.project.links.apply(LinkRequest(path, line, self.requirement, **how), actor="cli")
 
     def render(self, result: AppliedLink) -> str:
         written = f"{result.file}:{result.line}: {coloured(result.comment, 'green')}" if result.comment else ""

@@ -12,7 +12,7 @@ from clew.operation.call import Call, perform
 from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
 from clew.text.display import counted
 from clew.text.terminal import coloured, note
-from clew.trace.edit.results import Unsaved
+from clew.trace.find.requests import SearchQuery
 from clew.trace.read import results
 from clew.workspace.files import check_spelling
 
@@ -23,7 +23,6 @@ MOST_SECTIONS = 50
 
 Detail = Literal["default", "testing", "code-refs", "coverage", "retrofit", "manager", "worktree", "all"]
 """What users of elspais ask for; here one answer has all of it."""
-SearchField = Annotated[Literal["all", "id", "title", "body", "keywords"], Meta(description="Where to look")]
 
 
 class GetGraphStatus(
@@ -43,7 +42,7 @@ class GetGraphStatus(
         return structs.replace(call.project.trace.status(), drafts=_unsaved(call))
 
 
-def _unsaved(call: Call) -> Unsaved | None:
+def _unsaved(call: Call) -> results.Unsaved | None:
     found = call.project.unsaved()
     return found if found.count else None
 
@@ -82,6 +81,7 @@ class RefreshGraph(
 
 
 class SearchRequirements(
+    SearchQuery,
     Operation,
     tool="search",
     toolset=Toolset.TRACE,
@@ -95,25 +95,11 @@ class SearchRequirements(
     up to ten others that are near in meaning (score below 1). At most `limit` (default 50) summaries and 4,000 tokens a
     page; next_cursor leads to the rest. An operator, a field or regex=true finds exact matches only."""
 
-    query: Annotated[
-        str,
-        Meta(min_length=1, description='Words (all must occur), OR, "a phrase", -excluded, =keyword; or a pattern'),
-        Option(positional=True, joined=True, about='words, OR, "a phrase", -excluded, =keyword'),
-    ]
-    field: SearchField = "all"
-    regex: Annotated[
-        bool,
-        Meta(description="The query is a regular expression; ^ and $ match at lines"),
-        Option(about="the query is a regular expression"),
-    ] = False
-    limit: Annotated[int, Meta(ge=1, le=500, description="Results at most"), Option(metavar="N", default=20)] = 50
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
     def run(self, call: Call) -> results.SearchPage:
-        return call.project.trace.search(
-            self.query, field=self.field, regex=self.regex, offset=call.offset, limit=self.limit, check=call.check
-        )
+        return call.project.trace.search(self, offset=call.offset, check=call.check)
 
     def state(self, call: Call) -> str:
         return ranking_state(call, self.query, field=self.field, regex=self.regex)

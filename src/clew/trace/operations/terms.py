@@ -10,7 +10,7 @@ from msgspec import Meta
 from clew.errors import NotFound
 from clew.operation.call import Call
 from clew.operation.declare import MaxTokens, Operation, Option, PageCursor, Toolset
-from clew.trace.operations.find import Limit
+from clew.trace.find.requests import Limit
 from clew.trace.terms import Glossary, Term, glossary
 
 PREVIEW = 200

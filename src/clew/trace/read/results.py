@@ -5,8 +5,30 @@ from typing import Any
 
 import msgspec
 
+from clew.text.display import counted
 from clew.trace.coverage import CoverageCounts, LevelCounts, LevelCoverage
-from clew.trace.edit.results import Unsaved
+
+
+class Unsaved(msgspec.Struct, frozen=True):
+    """Drafts that wait to be saved."""
+
+    count: int
+    conflicts: int
+    """Those of them that no longer apply to the files, as far as this process knows."""
+    target_ids: tuple[str, ...]
+    """What they change, each once."""
+
+    @property
+    def note(self) -> str | None:
+        """A sentence for a person or an agent; None where there are none."""
+        if not self.count:
+            return None
+        shown = ", ".join(self.target_ids[:5]) + (", ..." if len(self.target_ids) > 5 else "")
+        stuck = f", of which {self.conflicts} no longer apply" if self.conflicts else ""
+        return (
+            f"{counted(self.count, 'draft')} of {shown} not saved{stuck}: get_mutation_log lists them, save_mutations "
+            "writes them, undo_last_mutation takes them back."
+        )
 
 
 class Summary(msgspec.Struct, frozen=True):

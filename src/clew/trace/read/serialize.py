@@ -1,15 +1,11 @@
 """From nodes to results. A serializer reads fields, metrics and the edges at one node, and walks no further."""
 
-from collections.abc import Sequence
-
 import msgspec
 
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.text.hashing import content_hash
 from clew.text.keywords import keywords
-from clew.trace.find.results import AssertionInContext, AssertionText, NodeSummary, PrunedSummary, ScopedSummary
-from clew.trace.find.search import Match
 from clew.trace.read.assertions import citations_of
 from clew.trace.read.copies import Copy, copies_of
 from clew.trace.read.results import (
@@ -17,7 +13,6 @@ from clew.trace.read.results import (
     Location,
     Neighbour,
     RequirementDetail,
-    ScoredSummary,
     Summary,
 )
 
@@ -28,60 +23,6 @@ def requirement_summary(node: Node) -> Summary:
         title=node.title,
         level=node.get_field("level", "Unknown"),
         status=node.get_field("status", "Unknown"),
-    )
-
-
-def scored_summary(match: Match) -> ScoredSummary:
-    node = match.node
-    return ScoredSummary(
-        id=node.id,
-        title=node.title,
-        level=node.get_field("level", "Unknown"),
-        status=node.get_field("status", "Unknown"),
-        score=match.score,
-    )
-
-
-def scoped_summary(match: Match, matched: Sequence[Node] = ()) -> ScopedSummary:
-    own = requirement_summary(match.node)
-    return ScopedSummary(
-        id=own.id,
-        title=own.title,
-        level=own.level,
-        status=own.status,
-        score=match.score,
-        matched_assertions=tuple(assertion_text(assertion) for assertion in matched),
-    )
-
-
-def pruned_summary(node: Node, superseded_by: tuple[str, ...]) -> PrunedSummary:
-    own = requirement_summary(node)
-    return PrunedSummary(own.id, own.title, own.level, own.status, superseded_by)
-
-
-def node_summary(node: Node) -> NodeSummary:
-    """A node of any kind; level and status are those of a requirement."""
-    return NodeSummary(
-        id=node.id,
-        kind=node.kind.value,
-        title=node.title,
-        level=node.get_field("level"),
-        status=node.get_field("status"),
-        source=place(node),
-    )
-
-
-def assertion_text(node: Node) -> AssertionText:
-    return AssertionText(id=node.id, label=node.get_field("label", ""), text=node.title)
-
-
-def assertion_in_context(node: Node, parent: Node) -> AssertionInContext:
-    return AssertionInContext(
-        id=node.id,
-        label=node.get_field("label", ""),
-        text=node.title,
-        parent_id=parent.id,
-        parent_title=parent.title,
     )
 
 

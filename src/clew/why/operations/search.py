@@ -7,6 +7,7 @@ from msgspec import Meta
 from clew.operation.call import Call
 from clew.operation.declare import MaxTokens, Operation, Option, PageCursor, Toolset
 from clew.text.terminal import coloured, note
+from clew.trace.find.requests import SearchQuery
 from clew.why.ask import NOTHING, UNMENTIONED, Answered, as_lines, ask
 from clew.why.search import Everything, FoundItem, FoundItems, read_documents
 from clew.why.search import as_lines as found_lines
@@ -74,9 +75,8 @@ class FindEverything(
     def run(self, call: Call) -> FoundItems:
         if not self.regex and self.field == "all":
             return Everything(call, self.kind).find(self.query, offset=call.offset, limit=self.limit)
-        page = call.project.trace.search(
-            self.query, field=self.field, regex=self.regex, offset=call.offset, limit=self.limit, check=call.check
-        )
+        query = SearchQuery(query=self.query, field=self.field, regex=self.regex, limit=self.limit)
+        page = call.project.trace.search(query, offset=call.offset, check=call.check)
         graph = call.project.graph
         nodes = [(item, graph.get_node(item.id)) for item in page.results]
         found = tuple(
