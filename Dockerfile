@@ -25,4 +25,4 @@ EXPOSE 8484
 HEALTHCHECK --interval=10s --timeout=3s --start-period=120s --retries=3 \
   CMD ["python", "-c", "import http.client as h; c = h.HTTPConnection('127.0.0.1', 8484, timeout=2); c.request('GET', '/healthz'); raise SystemExit(c.getresponse().status not in (200, 401))"]
 ENTRYPOINT ["clew"]
-CMD ["serve", "--transport", "http", "--host", "0.0.0.0", "--port", "8484"]
+CMD ["serve", "/project", "--transport", "http", "--host", "0.0.0.0", "--port", "8484"]

@@ -25,6 +25,7 @@ from clew.workspace.find import PRODUCTS, Selection, normal_folder
 from clew.workspace.follow import FileContents
 from clew.workspace.paths import is_glob
 from clew.workspace.regular import SETTINGS_BYTES, contents
+from clew.workspace.root import marked
 
 CLEW_TOML = "clew.toml"
 ELSPAIS_TOML = ".elspais.toml"
@@ -283,14 +284,13 @@ class Config(msgspec.Struct, frozen=True):
 
 
 def find_root(folder: Path) -> Path:
-    """The nearest folder at or above this one that is configured, or that git calls a work tree; else the folder."""
+    """The project at or above a folder; the folder itself where nothing makes one. `clew.workspace.root` says what
+    does, and whether it may be read."""
     start = folder.resolve()
     if not start.is_dir():
         raise ConfigError(f"'{folder}' is not a folder.", hint="Pass the folder of a project.")
-    for candidate in (start, *start.parents):
-        if any((candidate / name).exists() for name in (CLEW_TOML, ELSPAIS_TOML, ".git")):
-            return candidate
-    return start
+    found = marked(str(start))
+    return start if found is None else Path(found)
 
 
 def load(folder: Path) -> Config:

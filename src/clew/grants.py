@@ -26,6 +26,7 @@ class Grant(StrEnum):
     TESTS = "tests"
     ASSOCIATES = "associates"
     REPOSITORY = "repository"
+    FOLDER = "folder"
 
 
 class Allowed(msgspec.Struct, frozen=True):
@@ -55,6 +56,9 @@ ALLOWED: Mapping[Grant, Allowed] = {
     ),
     Grant.REPOSITORY: Allowed(
         "its .git may lead to the repository where it leads now, although that does not name this folder"
+    ),
+    Grant.FOLDER: Allowed(
+        "it may be read although it is the root of a file system, your home, or very large and no repository"
     ),
 }
 

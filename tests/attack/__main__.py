@@ -13,6 +13,7 @@ from tests.attack.outcome import Outcome
 ATTACKS = {
     "kills": (500, 5_000, "kill writers of files at every moment"),
     "repository": (1, 1, "work in a repository that names programs in every known way"),
+    "elsewhere": (1, 1, "unpack folders whose .git leads to a repository of the user"),
     "readers": (400, 1_000_000, "give readers texts made to keep them busy"),
     "patterns": (2_000, 100_000, "give regular expressions that are expensive to compile"),
     "devices": (200, 10_000, "put devices, pipes and endless files where files are read"),

@@ -48,6 +48,7 @@ def test_exit_codes_tell_what_happened(clew: Clew, demo: Path, what: str, code: 
 # Verifies: REQ-d00053-E, REQ-d00363-H
 def test_a_source_file_that_cites_nothing_is_told_with_what_is_not_known_of_it(clew: Clew, tmp_path: Path) -> None:
     files = {
+        "clew.toml": "",
         "src/bell.ts": "export function ring() {}\n",
         "src/House.vue": '<script>\nimport { ring } from "./bell";\n</script>\n',
         "src/main.ts": 'import { ring } from "@/bell";\n',

@@ -205,7 +205,7 @@ def test_the_first_requirement_of_the_guide_is_implemented_and_tested(tmp_path: 
     assert "1 of 1 assertions tested" in shown
     assert "implements -A" in shown
     assert "verifies -A" in shown
-    checked = clew(["check"], tmp_path)
+    checked = clew(["check", "-C", "."], tmp_path)
     assert checked.returncode == 0
     assert "trace.missing_hash" in checked.stdout
 
@@ -216,7 +216,7 @@ def test_the_example_of_the_format_is_read_without_complaint(tmp_path: Path, cle
     (tmp_path / "spec").mkdir()
     (tmp_path / "spec" / "example.md").write_text(next(f.text for f in fences(example) if f.language == "markdown"))
 
-    checked = clew(["check"], tmp_path)
+    checked = clew(["check", "-C", "."], tmp_path)
 
     assert checked.returncode == 0, checked.stdout
     assert {line.split(": ")[1].split()[1] for line in checked.stdout.splitlines() if line[0] not in " 0123456789"} <= {

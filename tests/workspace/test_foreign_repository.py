@@ -4,11 +4,12 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from mcp.shared.exceptions import MCPError
+from tests.attack.elsewhere import WAYS, clew, faults, make_private, unpack
+from tests.attack.elsewhere import git as git_runs
 from tests.mcp_client import McpClient, Options
 
 from clew.memory.hooks import address
@@ -16,18 +17,6 @@ from clew.project import Project
 from clew.surfaces.cli.main import main
 from clew.workspace.git import api as git
 from clew.workspace.git.find import find_work_tree
-
-SECRET = "The vault opens with the word marmalade"
-SUBJECT = "Hide the key under the flowerpot"
-
-
-def run(root: Path, *arguments: str) -> str:
-    identity = ["-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"]
-    options = ["-c", "protocol.file.allow=always", "-c", "init.defaultBranch=main"]
-    done = subprocess.run(
-        ["git", *identity, *options, *arguments], cwd=root, check=True, capture_output=True, text=True
-    )
-    return done.stdout.strip()
 
 
 @pytest.fixture(autouse=True)
@@ -40,113 +29,26 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def private(tmp_path: Path) -> Path:
-    """A repository of the user's, in which something was remembered."""
-    root = tmp_path / "private"
-    root.mkdir()
-    run(root, "init", "-q")
-    (root / "key.md").write_text("# Key\n", encoding="utf-8")
-    (root / "clew.toml").touch()
-    run(root, "add", ".")
-    run(root, "commit", "-qm", SUBJECT)
-    assert main(["remember", SECRET, "-C", str(root)]) == 0
-    return root
-
-
-def by_file(folder: Path, private: Path) -> None:
-    (folder / ".git").write_text(f"gitdir: {private}/.git\n", encoding="utf-8")
-
-
-def by_link(folder: Path, private: Path) -> None:
-    (folder / ".git").symlink_to(private / ".git")
-
-
-def by_commondir(folder: Path, private: Path) -> None:
-    own = folder / ".git"
-    own.mkdir()
-    for name in ("HEAD", "index"):
-        (own / name).write_bytes((private / ".git" / name).read_bytes())
-    (own / "commondir").write_text(f"{private}/.git\n", encoding="utf-8")
-
-
-def by_a_work_tree_of_its_own_making(folder: Path, private: Path) -> None:
-    """It names itself as the work tree, but the repository does not."""
-    own = folder.parent / "beside" / "worktrees" / "w"
-    own.mkdir(parents=True)
-    (own / "HEAD").write_bytes((private / ".git" / "HEAD").read_bytes())
-    (own / "gitdir").write_text(f"{folder}/.git\n", encoding="utf-8")
-    (own / "commondir").write_text(f"{private}/.git\n", encoding="utf-8")
-    (folder / ".git").write_text(f"gitdir: {own}\n", encoding="utf-8")
-
-
-def by_the_work_tree_of_another(folder: Path, private: Path) -> None:
-    tree = private.parent / "tree"
-    run(private, "worktree", "add", "-q", "-b", "work", str(tree))
-    (folder / ".git").symlink_to(tree / ".git")
-
-
-def by_links_in_a_repository(folder: Path, private: Path) -> None:
-    run(folder, "init", "-q")
-    for name in ("objects", "refs"):
-        subprocess.run(["rm", "-r", str(folder / ".git" / name)], check=True)
-        (folder / ".git" / name).symlink_to(private / ".git" / name)
-    (folder / ".git" / "clew").symlink_to(private / ".git" / "clew")
-
-
-WAYS = (
-    by_file,
-    by_link,
-    by_commondir,
-    by_a_work_tree_of_its_own_making,
-    by_the_work_tree_of_another,
-    by_links_in_a_repository,
-)
-Way = Callable[[Path, Path], None]
+    return make_private(tmp_path / "private")
 
 
 @pytest.fixture(params=WAYS, ids=lambda way: way.__name__)
 def unpacked(request: pytest.FixtureRequest, tmp_path: Path, private: Path) -> Path:
-    folder = tmp_path / "unpacked"
-    folder.mkdir()
-    (folder / "clew.toml").touch()
-    (folder / "key.md").write_text("# Key\n", encoding="utf-8")
-    request.param(folder, private)
-    return folder
-
-
-def said(*arguments: str) -> tuple[int, str]:
-    done = subprocess.run([sys.executable, "-m", "clew", *arguments], capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout + done.stderr
+    return unpack(tmp_path / "unpacked", private, request.param)
 
 
 # Verifies: REQ-d00636-A
-def test_no_command_shows_or_writes_what_is_in_the_other_repository(unpacked: Path, private: Path) -> None:
-    memory = private / ".git" / "clew" / "memory.db"
-    before = memory.read_bytes(), sorted(each.name for each in memory.parent.iterdir())
-    for words in (
-        ("recall", "marmalade vault"),
-        ("memory", "list"),
-        ("why", "HEAD"),
-        ("why", "key.md"),
-        ("why", "key.md:1"),
-        ("context", "key.md"),
-        ("brief",),
-        ("status",),
-        ("search", "marmalade flowerpot"),
-        ("remember", "Something else entirely"),
-        ("changed",),
-        ("doctor",),
-    ):
-        code, text = said(*words, "-C", str(unpacked))
-        assert code != 3, text
-        assert "marmalade" not in text.replace("marmalade vault", "").replace("marmalade flowerpot", ""), words
-        assert "flowerpot" not in text.replace("marmalade flowerpot", ""), words
-    assert before == (memory.read_bytes(), sorted(each.name for each in memory.parent.iterdir()))
+def test_no_command_shows_or_writes_what_is_in_the_other_repository(
+    unpacked: Path, private: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLEW_HOOK_SECONDS", "60")
+    assert list(faults(unpacked, private, "unpacked")) == []
 
 
 # Verifies: REQ-d00636-A
 def test_what_is_refused_says_how_to_allow_it(unpacked: Path) -> None:
     for words in (("recall", "vault"), ("remember", "Something")):
-        code, text = said(*words, "-C", str(unpacked))
+        code, text = clew(*words, "-C", str(unpacked))
         assert code == 2, text
         assert "`clew trust --grant repository`" in " ".join(text.split())
     assert "does not name this folder" in (git.problem(unpacked) or "")
@@ -215,8 +117,8 @@ def test_the_grant_does_not_hold_for_another_place(private: Path, tmp_path: Path
     folder, other = tmp_path / "unpacked", tmp_path / "other"
     for each in (folder, other):
         each.mkdir()
-    run(other, "init", "-q")
-    run(folder, "init", "-q", "--separate-git-dir", str(tmp_path / "apart"))
+    git_runs(other, "init", "-q")
+    git_runs(folder, "init", "-q", "--separate-git-dir", str(tmp_path / "apart"))
     assert main(["trust", str(folder), "--grant", "repository", "--yes"]) == 0
     assert git.toplevel(folder) == folder.resolve()
     (folder / ".git").write_text(f"gitdir: {private}/.git\n", encoding="utf-8")
@@ -227,13 +129,13 @@ def test_the_grant_does_not_hold_for_another_place(private: Path, tmp_path: Path
 # Verifies: REQ-d00636-C
 def test_work_trees_and_submodules_are_the_repositorys_own(private: Path, tmp_path: Path) -> None:
     tree, outer = tmp_path / "a tree", tmp_path / "outer"
-    run(private, "worktree", "add", "-q", "-b", "work", str(tree))
+    git_runs(private, "worktree", "add", "-q", "-b", "work", str(tree))
     outer.mkdir()
-    run(outer, "init", "-q")
-    run(outer, "submodule", "add", "-q", str(private), 'in"n;er')
-    run(outer, "commit", "-qm", "first")
+    git_runs(outer, "init", "-q")
+    git_runs(outer, "submodule", "add", "-q", str(private), 'in"n;er')
+    git_runs(outer, "commit", "-qm", "first")
     inner_tree = tmp_path / "inner tree"
-    run(outer / 'in"n;er', "worktree", "add", "-q", "-b", "work", str(inner_tree))
+    git_runs(outer / 'in"n;er', "worktree", "add", "-q", "-b", "work", str(inner_tree))
     for folder in (private, tree, outer, outer / 'in"n;er', inner_tree):
         assert git.toplevel(folder) == folder.resolve(), folder
     assert git.common_folder(tree) == (private / ".git").resolve()
@@ -244,9 +146,9 @@ def test_work_trees_and_submodules_are_the_repositorys_own(private: Path, tmp_pa
 def test_a_repository_inside_the_folder_is_its_own(private: Path, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
-    run(folder, "clone", "-q", "--bare", str(private), ".bare")
+    git_runs(folder, "clone", "-q", "--bare", str(private), ".bare")
     (folder / ".git").write_text("gitdir: ./.bare\n", encoding="utf-8")
-    run(folder, "worktree", "add", "-q", "-b", "work", "work")
+    git_runs(folder, "worktree", "add", "-q", "-b", "work", "work")
     for each in (folder, folder / "work"):
         assert git.toplevel(each) == each.resolve()
 
@@ -254,11 +156,11 @@ def test_a_repository_inside_the_folder_is_its_own(private: Path, tmp_path: Path
 # Verifies: REQ-d00636-C
 def test_a_work_tree_that_was_moved_is_refused_until_git_repaired_it(private: Path, tmp_path: Path) -> None:
     tree, moved = tmp_path / "tree", tmp_path / "moved"
-    run(private, "worktree", "add", "-q", "-b", "work", str(tree))
+    git_runs(private, "worktree", "add", "-q", "-b", "work", str(tree))
     tree.rename(moved)
     assert git.toplevel(moved) is None
-    assert "git worktree repair" in said("recall", "vault", "-C", str(moved))[1].replace("\n      ", " ")
-    run(moved, "worktree", "repair")
+    assert "git worktree repair" in clew("recall", "vault", "-C", str(moved))[1].replace("\n      ", " ")
+    git_runs(moved, "worktree", "repair")
     assert git.toplevel(moved) == moved.resolve()
 
 

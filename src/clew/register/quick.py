@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from clew.workspace.regular import beginning
+from clew.workspace.root import marked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from clew.register.reports.validation import ValidationReport
 
 _ELSPAIS = ".elspais.toml"
-_PROJECT = ("clew.toml", _ELSPAIS, ".git")
 _SINGLE, _INDEX = "project.req", "index.req"
 _JUDGE = "REQ_VALIDATE_LLM_CMD"
 _MOST_BYTES = 64 * 1024 * 1024
@@ -153,11 +153,8 @@ def _options(words: "Iterable[str]", flags: "set[str]") -> "dict[str, str] | Non
 
 
 def _root(options: "dict[str, str]") -> str:
-    folder = above = os.path.realpath(options.get("-C", "."))
-    while not any(os.path.exists(os.path.join(above, mark)) for mark in _PROJECT):
-        if above == (above := os.path.dirname(above)):
-            return folder
-    return above
+    folder = os.path.realpath(options.get("-C", "."))
+    return marked(folder) or folder
 
 
 def _place(options: "dict[str, str]") -> str | None:

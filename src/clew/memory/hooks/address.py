@@ -6,6 +6,7 @@ A hook runs with every prompt, so this module and those it needs import little o
 import os
 
 from clew.workspace.git.place import leads_to, located
+from clew.workspace.root import CONFIGURED, marked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ STATE_FOLDER = ".clew"
 SOCKET = "hooks.sock"
 SPOOL = "hooks.spool"
 """Events that wait for a server, one JSON object a line."""
-_CONFIGURED = ("clew.toml", ".elspais.toml")
 _LONGEST = 100
 """Bytes of an address. Systems allow 104 to 108."""
 _PROJECT_VARIABLES = ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR")
@@ -37,16 +37,10 @@ def project_at(folder: str) -> str | None:
     start = os.path.realpath(folder)
     if not os.path.isdir(start):
         return None
-    candidate = start
-    while True:
-        configured = any(os.path.exists(os.path.join(candidate, name)) for name in _CONFIGURED)
-        if configured or os.path.exists(os.path.join(candidate, ".git")):
-            has_state = configured or os.path.isdir(os.path.join(candidate, STATE_FOLDER))
-            return candidate if has_state else None
-        above = os.path.dirname(candidate)
-        if above == candidate:
-            return start if os.path.isdir(os.path.join(start, STATE_FOLDER)) else None
-        candidate = above
+    # A folder that nothing makes a project is one where somebody named it to Clew before.
+    root = marked(start) or start
+    is_used = any(os.path.exists(os.path.join(root, name)) for name in (*CONFIGURED, STATE_FOLDER))
+    return root if is_used else None
 
 
 def sockets(root: str) -> "Iterator[str]":

@@ -5,14 +5,17 @@
 import argparse
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clew.errors import ClewError
 from clew.operation.listing import all_verbs
 from clew.surfaces.cli.main import COMMANDS, all_commands, module_and_parser
+from clew.surfaces.cli.opening import HERE, Here
 from clew.surfaces.cli.resolve import commands_of
 from clew.surfaces.cli.verbs import parser_of
 from clew.text.display import one_line
+from clew.workspace.root import admitted
 
 if TYPE_CHECKING:
     from clew.project import Project
@@ -105,7 +108,7 @@ def _folder(words: list[str]) -> str:
     for flag in ("-C", "--folder"):
         if flag in words[:-1]:
             return words[words.index(flag) + 1]
-    return "."
+    return HERE
 
 
 def _arguments(verb: str, parser: argparse.ArgumentParser, current: str, folder: str) -> Iterator[Completion]:
@@ -130,7 +133,7 @@ def _ids(verb: str, folder: str) -> Iterator[Completion]:
     from clew.graph.model import NodeKind
     from clew.project import Project
 
-    project = Project.open(folder, drafts=False)
+    project = Project.open(admitted(Path(folder), named=not isinstance(folder, Here)), drafts=False)
     try:
         group = verb.partition(" ")[0]
         if group == "memory":

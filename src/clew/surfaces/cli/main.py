@@ -70,10 +70,11 @@ def all_commands() -> dict[str, str]:
     return {name: known[name] for name in sorted(known, key=ORDER.index)}
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str], *, is_named: bool = False) -> int:
+    """Carry out a command. `is_named` says that the current folder was named, by -C before the command."""
     if arguments[:1] == ["-C"] or (arguments and arguments[0].startswith("--folder")):
         return _guarded(lambda: _elsewhere(arguments))
-    if not arguments and _is_in_project():
+    if not arguments and (is_named or _is_in_project()):
         arguments = ["brief"]
     if arguments[:1] == ["help"] and len(arguments) > 1:
         # `clew help kb ask` is `clew kb ask --help`.
@@ -85,7 +86,7 @@ def main(arguments: list[str]) -> int:
     name, *rest = arguments
     if name in ("-V", "--version", "version"):
         return _guarded(_version)
-    return _guarded(lambda: _carry_out(name, rest))
+    return _guarded(lambda: _carry_out(name, rest, is_named=is_named))
 
 
 def _version() -> int:
@@ -94,15 +95,10 @@ def _version() -> int:
 
 
 def _is_in_project() -> bool:
-    """Whether this folder, or one above, is a project or a work tree of git."""
-    here = os.getcwd()
-    while True:
-        if any(os.path.exists(os.path.join(here, mark)) for mark in ("clew.toml", ".elspais.toml", ".git")):
-            return True
-        above = os.path.dirname(here)
-        if above == here:
-            return False
-        here = above
+    """Whether this folder is a project, or in one."""
+    from clew.workspace.root import marked
+
+    return marked(os.getcwd()) is not None
 
 
 def _elsewhere(arguments: list[str]) -> int:
@@ -117,7 +113,7 @@ def _elsewhere(arguments: list[str]) -> int:
         raise InvalidArgument(
             f"{first} names '{folder}', which is not a folder.", hint="Write `clew -C FOLDER COMMAND`."
         ) from error
-    return main(rest)
+    return main(rest, is_named=True)
 
 
 def module_and_parser(name: str) -> "tuple[ModuleType, argparse.ArgumentParser]":
@@ -142,19 +138,22 @@ def module_and_parser(name: str) -> "tuple[ModuleType, argparse.ArgumentParser]"
     return module, parser
 
 
-def _carry_out(name: str, words: list[str]) -> int:
+def _carry_out(name: str, words: list[str], *, is_named: bool) -> int:
     if name in COMMANDS:
-        from clew.surfaces.cli.opening import go_to_place
+        from clew.surfaces.cli.opening import admit, go_to_place
 
         module, parser = module_and_parser(name)
-        return int(module.run(go_to_place(parser.parse_args(words))))
+        args = go_to_place(parser.parse_args(words), is_named=is_named)
+        if not getattr(module, "ADMITS", False):
+            admit(args)
+        return int(module.run(args))
     from clew.surfaces.cli.resolve import resolve, unknown_command
     from clew.surfaces.cli.verbs import run_verb
 
     if name not in all_commands():
         raise unknown_command("", name, all_commands())
     listed, rest = resolve(name, words)
-    return run_verb(listed.operation, rest)
+    return run_verb(listed.operation, rest, is_named=is_named)
 
 
 def _guarded(command: "Callable[[], int]") -> int:

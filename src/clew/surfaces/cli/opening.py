@@ -3,19 +3,33 @@
 import argparse
 import os
 import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
-from clew.errors import InvalidArgument
+from clew.errors import InvalidArgument, Refused
 from clew.project import Project
+from clew.surfaces.cli.groups import GroupOption
+from clew.trust import Grant, give
+from clew.workspace.root import admitted
+
+
+class Here(str):
+    """The folder in which a command was started: nobody named it."""
+
+    __slots__ = ()
+
+
+HERE = Here(".")
 
 
 def add_folder(parser: argparse.ArgumentParser, *, positional: bool = True) -> None:
     if positional:
-        parser.add_argument("folder", nargs="?", default=".", help="the project's folder (default: this one)")
+        parser.add_argument("folder", nargs="?", default=HERE, help="the project's folder (default: this one)")
         add_place(parser)
     else:
         parser.add_argument(
-            "-C", "--folder", default=".", metavar="FOLDER", help="the project's folder (default: this one)"
+            "-C", "--folder", default=HERE, metavar="FOLDER", help="the project's folder (default: this one)"
         )
 
 
@@ -24,15 +38,55 @@ def add_place(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-C", dest="in_folder", metavar="FOLDER", help="do it in this folder (default: this one)")
 
 
-def go_to_place(args: argparse.Namespace) -> argparse.Namespace:
-    """Enter the folder of -C, where one was given."""
+def go_to_place(args: argparse.Namespace, *, is_named: bool = False) -> argparse.Namespace:
+    """Enter the folder of -C, where one was given. That folder, and the current one where `is_named` says so, is then
+    named like one that an argument names."""
     place = getattr(args, "in_folder", None)
     if place is not None:
         try:
             os.chdir(place)
         except OSError as error:
             raise InvalidArgument(f"-C names '{place}', which is not a folder.", hint="Name a folder.") from error
+    if (is_named or place is not None) and isinstance(getattr(args, "folder", None), Here):
+        args.folder = "."
     return args
+
+
+def admit(args: argparse.Namespace, *, makes: bool = False, names: Sequence[GroupOption] = ()) -> None:
+    """Refused where a command was started outside of any project and no folder was named, and for a folder that nobody
+    confirmed; on a terminal, this asks. `makes` says that the command makes a project, `names` which options of its
+    group name a file."""
+    folder = getattr(args, "folder", None)
+    if folder is None:
+        return
+    is_named = makes or not isinstance(folder, Here) or _names_a_file(args, names)
+    try:
+        admitted(Path(folder), named=is_named)
+    except Refused as error:
+        if "unconfirmed" not in error.data or not _confirms(error):
+            raise
+
+
+def _names_a_file(args: argparse.Namespace, names: Sequence[GroupOption]) -> bool:
+    return bool(names) and any(
+        getattr(args, each.name, None) or os.environ.get(f"REQ_{each.name.upper()}") for each in names
+    )
+
+
+def _is_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _confirms(error: Refused) -> bool:
+    """Whether a person at a terminal says that a folder is meant; the answer is kept as a grant."""
+    if not _is_terminal():
+        return False
+    sys.stderr.write(f"{error.message}\nRead it? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        return False
+    give(Path(error.data["unconfirmed"]), Grant.FOLDER, datetime.now(UTC))
+    return True
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

@@ -21,15 +21,20 @@ if TYPE_CHECKING:
     from clew.project import Project
 
 
-def run_verb(operation: type[Operation], words: list[str]) -> int:
-    """Carry out a command with the words after its name."""
-    from clew.surfaces.cli.opening import go_to_place
+_MAKES_PROJECT = frozenset({"req init", "req setup"})
+"""Commands that make a project where none is."""
+
+
+def run_verb(operation: type[Operation], words: list[str], *, is_named: bool = False) -> int:
+    """Carry out a command with the words after its name. `is_named` says that somebody named the current folder."""
+    from clew.surfaces.cli.opening import admit, go_to_place
     from clew.surfaces.cli.output import exit_code_of, print_json
     from clew.text.terminal import columns, links_into, note, wrapped
 
-    args = go_to_place(parser_of(operation).parse_args(words))
+    args = go_to_place(parser_of(operation).parse_args(words), is_named=is_named)
     as_json = getattr(args, "json", False)
     try:
+        admit(args, makes=operation.about.verb in _MAKES_PROJECT, names=group_of(operation.about.verb).options)
         request, result, call = _run(operation, args)
         if overrides(operation, "document") and (file := request.output_file()) is not None:
             _write(request.document(result), Path(file))

@@ -24,6 +24,7 @@ from clew.surfaces.lsp.frames import Frames
 from clew.surfaces.lsp.hover import hover
 from clew.trace.operations.check import CheckProject
 from clew.trace.reports.finding import Finding
+from clew.workspace.root import admitted
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +59,8 @@ class ClewLanguageServer(LanguageServer):
         """The project of the folder that the editor has open, unless one was named."""
         self.close_project()
         folder = self._folder or _workspace_folder(params) or Path.cwd()
-        self._desk = Desk(Project.open(folder, drafts=False), self.workspace)
+        named = self._folder is not None or _workspace_folder(params) is not None
+        self._desk = Desk(Project.open(admitted(folder, named=named), drafts=False), self.workspace)
 
     def close_project(self) -> None:
         if self._desk is not None:

@@ -18,13 +18,16 @@ from clew.errors import ClewError, ConfigError, StoreError
 from clew.project import Project
 from clew.search.embed.opening import open_embedder
 from clew.store.interface import Store
-from clew.surfaces.cli.opening import add_folder, add_json
+from clew.surfaces.cli.opening import Here, add_folder, add_json
 from clew.surfaces.cli.output import print_json
 from clew.text.terminal import coloured, columns, wrapped
 from clew.workspace.find import scan
 from clew.workspace.git import api as git
+from clew.workspace.root import admitted
 
 EXAMPLE = "clew doctor"
+ADMITS = True
+"""It examines the installation where no project is, and says so."""
 
 
 class Check(msgspec.Struct, frozen=True):
@@ -58,6 +61,11 @@ def _checks(folder: str) -> Iterator[Check]:
     yield Check(
         "libraries", True, f"mcp {version('mcp')}, msgspec {version('msgspec')}, SQLite {sqlite3.sqlite_version}"
     )
+    try:
+        admitted(Path(folder), named=not isinstance(folder, Here))
+    except ClewError as error:
+        yield Check("project", False, error.message, error.hint)
+        return
     try:
         project = Project.open(folder, drafts=False)
     except ClewError as error:

@@ -36,8 +36,12 @@ from clew.setup.detect.proposal import proposed_config
 from clew.setup.hooks import HOOK_FILES
 from clew.setup.token import TOKEN_VARIABLE, make_token, token_path
 from clew.surfaces.cli.commands.init_memory import FileChange, memory_hooks, memory_notes
+from clew.surfaces.cli.opening import HERE
 from clew.workspace.ignore import ignore_spec
+from clew.workspace.root import confirm
 
+ADMITS = True
+"""It makes a project where none is."""
 EXAMPLE = """clew init --client claude-code
 clew init --client claude-code --memory    # and connect its hooks to the memory
 clew init --no-memory                      # take the hooks of all clients out again"""
@@ -62,7 +66,7 @@ _SAID_WHAT = ("add", "remove")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="the project (default: here)")
+    parser.add_argument("folder", nargs="?", default=HERE, metavar="FOLDER", help="the project (default: here)")
     parser.add_argument(
         "--client",
         action="append",
@@ -94,6 +98,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """0 when all is in place, 1 when a client's configuration has another entry of that name and was kept."""
     root = Path(args.folder).resolve()
+    confirm(root)
     if not args.dry_run:
         _complete_interrupted(root, args.client)
     findings = detect(Path(args.folder))

@@ -8,7 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clew.errors import ConfigError, StoreError
+from clew.config import ServerTable
+from clew.errors import ConfigError, Refused, StoreError
 from clew.memory.hooks.listener import HookListener
 from clew.operation.listing import all_tools
 from clew.operation.names import NameStyle
@@ -17,19 +18,22 @@ from clew.operation.toolsets import Listing, choose
 from clew.project import Project
 from clew.setup.token import TOKEN_VARIABLE, make_token, own_token, token_path
 from clew.surfaces.cli.commands.tools import add_choice, choice_of
+from clew.surfaces.cli.opening import HERE, admit
 from clew.workspace.regular import SETTINGS_BYTES, contents
 
 if TYPE_CHECKING:
     from clew.surfaces.mcp.transports.oauth import OAuthSettings
     from clew.surfaces.mcp.transports.settings import HttpSettings
 
+ADMITS = True
+"""It looks itself for whether there is a project: over stdio it serves without."""
 EXAMPLE = """clew serve                                    # stdio, for the project in this folder
 clew serve --transport http --port 8484       # streamable HTTP on 127.0.0.1
 clew serve --profile elspais                  # exactly the tools of elspais"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", nargs="?", default=".", help="the project's folder (default: this one)")
+    parser.add_argument("folder", nargs="?", default=HERE, help="the project's folder (default: this one)")
     parser.add_argument("--transport", choices=("stdio", "http", "sse"), default="stdio", help="default: stdio")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", type=int, default=8484, metavar="N", help="port to listen on (default: 8484; 0: any)")
@@ -56,6 +60,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     _log_to_stderr(verbose=args.verbose)
+    try:
+        admit(args)
+    except Refused as error:
+        if args.transport != "stdio":
+            raise
+        return _serve_without_project(args, error)
     project = Project.open(args.folder)
     server = project.config.server
     names = NameStyle(args.names or name_style(os.environ) or server.names)
@@ -69,6 +79,20 @@ def run(args: argparse.Namespace) -> int:
     finally:
         hooks.stop()
         project.close()
+
+
+def _serve_without_project(args: argparse.Namespace, problem: Refused) -> int:
+    """A host shows what a server says at its start and in its errors, and nothing of what it prints."""
+    import anyio
+
+    from clew.surfaces.mcp.server import build_server
+    from clew.surfaces.mcp.transports.stdio import serve_stdio
+    from clew.surfaces.mcp.without_project import SurfaceWithoutProject
+
+    names = NameStyle(args.names or name_style(os.environ) or ServerTable().names)
+    listing = choose(all_tools(), choice_of(args, None, read_only=False, names=names))
+    anyio.run(serve_stdio, build_server(SurfaceWithoutProject(listing, problem), str(problem)))
+    return 0
 
 
 def _serve(args: argparse.Namespace, project: Project, listing: Listing) -> int:

@@ -10,12 +10,15 @@ from typing import Any
 
 from clew.config import load
 from clew.errors import InvalidArgument, Refused
-from clew.surfaces.cli.opening import add_folder, add_json
+from clew.surfaces.cli.opening import Here, add_folder, add_json
 from clew.surfaces.cli.output import print_json
 from clew.text.terminal import columns, wrapped
 from clew.trust import ALLOWED, Grant, Trust, give, given, is_granted, record, revoke
 from clew.workspace.git.find import repository_elsewhere
+from clew.workspace.root import project_at
 
+ADMITS = True
+"""It reads nothing but the configuration, and gives the grant that others ask for."""
 EXAMPLE = "clew trust --show\nclew trust --yes\nclew trust --grant store --yes\nclew trust --revoke store"
 _STATES = {
     "trusted": "is trusted",
@@ -51,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     revoked = _revoked(args) if args.revoke else ()
-    trust = load(Path(args.folder)).trust
+    trust = load(project_at(Path(args.folder), named=not isinstance(args.folder, Here))).trust
     if revoked:
         return _take_back(trust, revoked, as_json=args.json)
     if args.show:

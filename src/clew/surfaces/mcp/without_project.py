@@ -1,0 +1,48 @@
+"""A server that was started where no project is: it answers what a client asks at first, and every call says why there
+is no more. A host that gets no answer shows nothing but that the server failed."""
+
+from typing import Any
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+
+from clew.errors import ClewError
+from clew.once import Once
+from clew.operation.toolsets import Listing
+from clew.surfaces.mcp.server import Context, Surface
+
+# Implements: REQ-d00637-C
+
+
+class SurfaceWithoutProject(Surface):
+    def __init__(self, listing: Listing, problem: ClewError) -> None:
+        self.listing = listing
+        self._problem = str(problem)
+        self._listed = Once(self._make_list)
+
+    async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
+        return self._listed.get()
+
+    async def call_tool(
+        self, ctx: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        return types.CallToolResult(content=[types.TextContent(type="text", text=self._problem)], is_error=True)
+
+    async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        raise MCPError(code=types.INVALID_PARAMS, message=self._problem)
+
+    async def list_resources(
+        self, ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        return types.ListResourcesResult(resources=[])
+
+    async def list_templates(
+        self, ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=[])
+
+    async def list_prompts(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=[])
+
+    async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        raise MCPError(code=types.INVALID_PARAMS, message=self._problem)
