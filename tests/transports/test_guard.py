@@ -161,7 +161,9 @@ async def test_wrong_tokens_count_against_the_rate(serve, clock):
     async with serve(clock=clock, token=TOKEN, rate=1, burst=3) as http:
         wrong = {"Authorization": "Bearer a-guess-that-is-wrong"}
         statuses = [(await http.get("/healthz", headers=wrong)).status_code for _ in range(5)]
-    assert statuses == [401, 401, 401, 429, 429]
+        clock.advance(60)
+        posted = [(await http.post("/mcp", content=b"{}", headers=wrong)).status_code for _ in range(5)]
+    assert statuses == posted == [401, 401, 401, 429, 429]
 
 
 async def test_a_path_that_is_not_served_says_which_are(serve):
@@ -226,10 +228,11 @@ FOREIGN = [
 
 
 # Verifies: REQ-d00660-A
+@pytest.mark.parametrize("content", [b"", b"{}"])
 @pytest.mark.parametrize("foreign", FOREIGN, ids=str)
-async def test_what_a_foreign_page_sends_uses_up_nothing_of_honest_clients(serve, clock, foreign):
+async def test_what_a_foreign_page_sends_uses_up_nothing_of_honest_clients(serve, clock, foreign, content):
     async with serve(clock=clock, rate=1, burst=3) as http:
-        statuses = [(await http.get("/healthz", headers=foreign)).status_code for _ in range(9)]
+        statuses = [(await http.post("/mcp", content=content, headers=foreign)).status_code for _ in range(9)]
         assert statuses[3:] == [429] * 6
         assert set(statuses[:3]) <= {403, 421}
         assert [(await http.get("/healthz")).status_code for _ in range(4)] == [200, 200, 200, 429]

@@ -144,6 +144,14 @@ async def test_connections_without_a_body_are_as_many_as_fit_and_everybody_else_
 
 
 # Verifies: REQ-d00660-B
+async def test_requests_without_their_body_use_up_nothing_of_what_others_may_ask(serve, clock):
+    async with serve(clock=clock, rate=1, burst=4, max_connections=16) as http, AsyncExitStack() as stack:
+        await connected(http, stack, 12, NO_BODY)
+        statuses = [(await http.post("/mcp", content=b" ")).status_code for _ in range(6)]
+        assert statuses == [400] * 4 + [429] * 2
+
+
+# Verifies: REQ-d00660-B
 @pytest.mark.skipif(sys.platform != "linux", reason="only here are all of 127.0.0.0/8 addresses of this machine")
 async def test_an_address_with_many_connections_gives_way_to_others_before_they_give_way_to_it(serve):
     async with serve(max_connections=8, header_seconds=600, body_seconds=600) as http, AsyncExitStack() as stack:

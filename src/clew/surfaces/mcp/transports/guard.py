@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import logging
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -106,8 +106,10 @@ class Guard:
         refusal, principal, token = self._refusal(scope, headers), None, _bearer(headers)
         if refusal is None and not is_preflight(scope, headers):
             principal = await self._principal(token)
-            refusal = self._wrong_token(scope, headers, principal)
-        refusal = refusal or self._declared_too_large(headers)
+            refusal = self._wrong_token(scope, headers, principal) or self._declared_too_large(headers)
+            if refusal is not None and _has_body(headers):
+                # Guesses are counted, although their body is not read.
+                refusal = self._too_often(self._limit_of(headers).take, scope) or refusal
         if refusal is not None:
             await refusal.response()(scope, receive, send)
             return
@@ -124,7 +126,9 @@ class Guard:
     ) -> None:
         client = scope.get("client")
         with Held(self._bodies, client[0] if client else "") as held:
-            body = await self._body(receive, held)
+            body: bytes | Refusal | None = await self._body(receive, held)
+            if isinstance(body, bytes) and _has_body(headers):
+                body = self._too_often(self._limit_of(headers).take, scope) or body
             if isinstance(body, Refusal):
                 await body.response()(scope, receive, send)
             elif body is not None:
@@ -161,9 +165,14 @@ class Guard:
     def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
         refusal = self._wrong_host(headers) or self._wrong_origin(scope, headers)
         if refusal is not None:
-            return self._too_often(self._limit_of_foreign, scope) or refusal
-        limit = self._limit_of_foreign if _comes_from_another_site(headers) else self._limit
-        return self._too_often(limit, scope) or self._headers_too_large(scope)
+            return self._too_often(self._limit_of_foreign.take, scope) or refusal
+        limit = self._limit_of(headers)
+        # Counted when its body is there: what sends none must not use up what others may ask.
+        count = limit.look if _has_body(headers) else limit.take
+        return self._too_often(count, scope) or self._headers_too_large(scope)
+
+    def _limit_of(self, headers: Headers) -> RateLimit:
+        return self._limit_of_foreign if _comes_from_another_site(headers) else self._limit
 
     async def _is_good(self, token: str) -> bool:
         principal = await self._principal(token)
@@ -183,9 +192,9 @@ class Guard:
         # Not compared as a whole: a router is more lenient about what ends a path.
         return self._endpoints is not None and not scope["path"].startswith(self._endpoints)
 
-    def _too_often(self, limit: RateLimit, scope: Scope) -> Refusal | None:
+    def _too_often(self, count: Callable[[str], int], scope: Scope) -> Refusal | None:
         client = scope.get("client")
-        wait = limit.take(client[0] if client else "")
+        wait = count(client[0] if client else "")
         if not wait:
             return None
         return Refusal(
@@ -347,6 +356,10 @@ def _no_scope(settings: HttpSettings) -> Refusal:
 def _is_known(host: str, known: frozenset[str | None]) -> bool:
     """Clients say the same name with every request."""
     return is_known_host(host, known)
+
+
+def _has_body(headers: Headers) -> bool:
+    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
 
 
 def _comes_from_another_site(headers: Headers) -> bool:

@@ -27,12 +27,19 @@ class RateLimit:
 
     def take(self, address: str) -> int:
         """Count one request; the answer is 0, or the whole seconds this client has to wait."""
+        return self._wait(address, 1.0)
+
+    def look(self, address: str) -> int:
+        """The same answer, without counting: for a request that is counted when all of it is there."""
+        return self._wait(address, 0.0)
+
+    def _wait(self, address: str, cost: float) -> int:
         key = household(address)
         now = self._clock.monotonic()
         level, since = self._buckets.get(key) or (float(self._burst), now)
         level = min(float(self._burst), level + (now - since) * self._rate)
         allowed = level >= 1.0
-        self._buckets.put(key, (level - 1.0 if allowed else level, now))
+        self._buckets.put(key, (level - cost if allowed else level, now))
         return 0 if allowed else math.ceil((1.0 - level) / self._rate)
 
 
