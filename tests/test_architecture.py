@@ -271,8 +271,8 @@ def test_cursors_are_signed_in_one_place() -> None:
     found = {
         path.relative_to(SOURCE).as_posix() for path, tree in modules().items() for call in calls(tree) if signs(call)
     }
-    # The page signs its cookies and forms.
-    assert found == {"operation/paging.py", "surfaces/web/admission.py"}
+    # The page signs its cookies and forms, and the user's key what is believed of a folder.
+    assert found == {"edit/stamp.py", "operation/paging.py", "surfaces/web/admission.py"}
 
 
 def signs(call: ast.Call) -> bool:
@@ -287,10 +287,9 @@ READ_OTHERWISE = {
     "workspace/regular.py": "the function itself",
     "edit": "what it wrote, its journals, and locks",
     "store": "databases and their copies, and the system's own files",
-    "derived": "what can be made again; damaged it is thrown away",
+    "workspace/git/staged.py": "git's index, mapped where it is a plain file",
     "grants.py": "the user's own state",
     "trust.py": "the user's own state",
-    "project_index.py": "names below .clew",
     "operation/listing.py": "part of the package",
     "trace/reports/matrix_html.py": "part of the package",
     "surfaces/web/page.py": "part of the package",
@@ -300,12 +299,6 @@ READ_OTHERWISE = {
     "surfaces/mcp/transports/stdio.py": "its own streams",
     "surfaces/mcp/audit.py": "appends to what the user names",
     "memory/hooks/client.py": "its own streams",
-    "memory/hooks/listener.py": "a lock below .clew",
-    "memory/hooks/spool.py": "below .clew, without following links",
-    "memory/hooks/offline.py": "names below .clew",
-    "memory/storage/home.py": "names below .clew",
-    "memory/purge/files.py": "empties what is below .clew",
-    "kb/ingest/corpus.py": "a lock below .clew",
     "search/dense": "vectors and a lock below .clew",
     "search/eval/collection.py": "lines of a file that is open already",
     "setup/tokens.py": "a lock in the user's own state",

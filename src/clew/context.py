@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from clew.config import Config, LiveConfig
-from clew.edit.state_folder import STATE_FOLDER, make_state_folder
+from clew.edit.state_folder import SHARED_FOLDER, STATE_FOLDER, make_state_folder
 from clew.errors import ConfigError, StoreCorrupt, StoreError, StoreUnreachable
 from clew.graph.lock import ReadWriteLock
 from clew.once import Once
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.
     from clew.derived.parse_cache import ParseCache
     from clew.derived.place import DerivedPlace
+    from clew.edit.admission import Standing
     from clew.formats.elspais.ids.grammar import IdGrammar
     from clew.graph.build.builder import Builder
     from clew.graph.build.keeper import GraphKeeper
@@ -40,8 +41,6 @@ T = TypeVar("T")
 
 DERIVED_FOLDERS = ("kb", "search", "code", "history")
 """Documents, the search index, outlines of source files and commits, in the state folder."""
-SHARED_FOLDER = "clew"
-"""Of the folder in which git keeps a repository: what all its work trees share."""
 STORE_PATIENCE_SECONDS = 10.0
 """How long another process may hold the store before a write gives up."""
 _AGAIN_SECONDS = 2.0
@@ -113,6 +112,25 @@ class Context:
     def state_folder(self) -> Path:
         """Where the project keeps what Clew made of it."""
         return self.config.root / STATE_FOLDER
+
+    @property
+    def standing(self) -> "Standing":
+        """How far the state folder is believed."""
+        from clew.edit.admission import admit
+
+        return admit(self.state_folder)
+
+    @property
+    def believes_store(self) -> bool:
+        """Whether what the project's own store holds counts: the user's own, or one that the user trusts."""
+        return self.standing.believes(self.store_file.name)
+
+    def doubts(self) -> tuple[str, ...]:
+        """What of the folders of Clew's own is not believed, for the user."""
+        from clew.edit.admission import admit, folders_of
+
+        standings = map(admit, folders_of(self.root))
+        return tuple(each.note for each in standings if each.note is not None)
 
     @property
     def derived_folder(self) -> Path:
@@ -240,7 +258,7 @@ class Context:
         from clew.operation.paging import Cursors
 
         key = secrets.token_bytes(32)
-        if self.store is not None:
+        if self.store is not None and self.believes_store:
             try:
                 key = self.store.setting("cursor_key", key)
             except StoreError as error:
@@ -248,19 +266,19 @@ class Context:
         return Cursors(key)
 
     def _open_store(self) -> "tuple[Store | None]":
-        from clew.store.sqlite.engine import open_sqlite
+        from clew.store.sqlite.engine import open_own
 
         try:
             with suppress(OSError):
                 # The store says what is wrong with the folder.
                 make_state_folder(self.root)
-            store = open_sqlite(self.store_file, busy_timeout=STORE_PATIENCE_SECONDS)
+            store = open_own(self.store_file, busy_timeout=STORE_PATIENCE_SECONDS)
         except StoreError as error:
             log.warning("%s", error)
             self.store_problem = error
             self._recover_files(None)
             return (None,)
-        self._recover_files(store)
+        self._recover_files(store if self.believes_store else None)
         return (store,)
 
     def _open_shared(self) -> "tuple[Store | None]":
@@ -284,6 +302,7 @@ class Context:
 
     def open_team(self, inside: str) -> "Store":
         """The team's store of the repository, or of a project in a folder `inside` of it."""
+        from clew.edit.admission import admit, make
         from clew.store.team import open_team
         from clew.workspace.git import api as git
 
@@ -291,7 +310,10 @@ class Context:
         place = self.state_folder if folder is None else folder / SHARED_FOLDER
         with suppress(OSError):
             # The store says what is wrong with the folder.
-            make_state_folder(self.root) if folder is None else place.mkdir(mode=0o700, exist_ok=True)
+            make_state_folder(self.root) if folder is None else make(place, 0o700)
+        if not admit(place).is_ours:
+            # The copy is made again from the database.
+            place = self.derived_folder
         return open_team(self.config, place, inside=inside, patience=STORE_PATIENCE_SECONDS)
 
     def follow_team(self) -> None:

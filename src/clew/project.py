@@ -178,7 +178,9 @@ class Project:
     def _open_mutations(self, builder: "Builder") -> None:
         from clew.trace.edit.service import open_mutations
 
-        self._mutations = open_mutations(self.context, builder, with_drafts=self._drafts)
+        self._mutations = open_mutations(
+            self.context, builder, with_drafts=self._drafts and self.context.believes_store
+        )
 
     @property
     def files(self) -> "RequirementFiles":
@@ -295,7 +297,7 @@ class Project:
         from clew.workspace.git import api as git
 
         more = (note for note in (git.unused(self.config.root), unsaved) if note)
-        return (*said, *self.context.recovered, *problems, *more)
+        return (*said, *self.context.doubts(), *self.context.recovered, *problems, *more)
 
     def unsaved(self) -> "Unsaved":
         """What waits to be saved, whether or not this process shows it in its graph."""

@@ -8,6 +8,7 @@ ranking of an answer, never the answer.
 # Implements: REQ-d00200
 
 import logging
+import os
 import threading
 import time
 import uuid
@@ -17,6 +18,7 @@ from typing import TypeVar
 
 from clew.context import Context
 from clew.derived.file import throw_away
+from clew.edit import below
 from clew.errors import (
     Cancelled,
     ClewError,
@@ -75,6 +77,7 @@ Clew, where unrelated ones stay around 0.1."""
 RELATED_WORDS = 0.5
 """The share of a query's words that a text with the same words has to hold, whatever it means."""
 _SPACE_FILE = "space"
+_LONGEST_SPACE = 64
 REST_SECONDS = 30.0
 """How long an index that could not be opened is left alone."""
 
@@ -368,12 +371,14 @@ class ProjectIndex:
         """What this work tree is called in the database: a name that is drawn once."""
         file = self._folder / _SPACE_FILE
         try:
-            return file.read_text(encoding="ascii")
+            return below.read(file, _LONGEST_SPACE).decode("ascii")
         except FileNotFoundError:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            with suppress(FileExistsError), file.open("x", encoding="ascii") as new:
-                new.write(uuid.uuid4().hex)
-            return file.read_text(encoding="ascii")
+            below.make_folder(self._folder)
+            with suppress(FileExistsError):
+                descriptor = below.open_file(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+                with os.fdopen(descriptor, "wb") as new:
+                    new.write(uuid.uuid4().hex.encode())
+            return below.read(file, _LONGEST_SPACE).decode("ascii")
 
     def _reopened(self, *, discard: bool) -> SearchEngine:
         """The engine, opened again; with `discard`, on an empty folder. The old one is let go of by its last user."""

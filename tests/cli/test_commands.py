@@ -137,7 +137,10 @@ async def test_call_prints_the_structured_result_that_an_mcp_client_gets(
     capfd.readouterr()
     async with Client(
         StdioServerParameters(
-            command=PATIENT_CLEW[0], args=[*PATIENT_CLEW[1:], "serve", str(demo), "--toolsets", "all"]
+            command=PATIENT_CLEW[0],
+            args=[*PATIENT_CLEW[1:], "serve", str(demo), "--toolsets", "all"],
+            # The same user: the SDK passes few variables on.
+            env=dict(os.environ),
         )
     ) as client:
         for tool in tools:

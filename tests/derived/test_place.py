@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from clew.derived import place
+from clew.edit.state_folder import make_state_folder
 
 
 # Verifies: REQ-d00269-C
@@ -14,6 +15,7 @@ def test_a_copy_of_derived_files_follows_no_link(tmp_path: Path, monkeypatch: py
     secret.mkdir()
     (secret / "key").write_text("secret")
     folder = tmp_path / "project" / ".clew"
+    make_state_folder(folder.parent)
     (folder / "kb").mkdir(parents=True)
     (folder / "kb" / "library.db").write_text("derived")
     (folder / "kb" / "elsewhere").symlink_to(secret)

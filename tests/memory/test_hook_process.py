@@ -16,6 +16,7 @@ import pytest
 from tests.contract.memory_client import Memory, remembering, write_project
 from tests.memory.hook_host import Host, listening, wait_until
 
+from clew.edit.state_folder import make_state_folder
 from clew.memory.hooks import address
 from clew.memory.hooks.handler import HookHandler
 from clew.memory.hooks.listener import HookListener
@@ -169,7 +170,7 @@ def test_private_text_and_secrets_reach_no_file_and_a_switch_ends_everything(roo
 
 # Verifies: REQ-d00313-C
 def test_the_spool_has_an_end(root: Path) -> None:
-    (root / ".clew").mkdir()
+    make_state_folder(root)
     spool(root).write_bytes(b"x" * (4 * 1024 * 1024 - 10) + b"\n")
     before = spool(root).stat().st_size
     Host(root).prompt("one more")

@@ -326,10 +326,10 @@ def test_the_copy_of_a_restore_that_is_under_way_stays(kept: Path, tmp_path: Pat
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     place.symlink_to(elsewhere)
-    assert not delete_leftover(tmp_path / ".clew")
-    with pytest.raises(StoreError, match="restoring"):
-        restore(kept, unopened, quiet, tmp_path)
-    assert elsewhere.exists()
+    (elsewhere / "file").write_text("stays", encoding="utf-8")
+    assert delete_leftover(tmp_path / ".clew")
+    assert not place.is_symlink()
+    assert (elsewhere / "file").exists()
 
 
 # Verifies: REQ-d00482-E

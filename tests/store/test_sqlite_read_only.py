@@ -127,6 +127,9 @@ def test_a_write_protected_store_in_use_shows_the_latest_writes(open_folder: Pat
     with closing(open_sqlite(path)) as writer:
         with writer.transaction(actor="ada") as transaction:
             transaction.put("notes", "n2", "two")
+        # A store is its user's alone; here somebody opened it to all.
+        for ending in ("", "-wal", "-shm"):
+            path.with_name(path.name + ending).chmod(0o644)
         assert as_nobody(path)["found"] == ["n1", "n2"]
 
 

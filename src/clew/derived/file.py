@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from clew.derived.sealed import checksum
+from clew.edit import below
+from clew.edit.admission import demand
 from clew.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
 from clew.store.sqlite.compacting import compact
 from clew.store.sqlite.connections import Connection, Connections
@@ -335,9 +337,15 @@ class DerivedFile:
 
     def _ready(self) -> Connections:
         """Connections to the file, with tables in it."""
+        demand(self.path)
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o644))
+            below.make_folder(self.path.parent)
+            descriptor = below.open_file(self.path, os.O_CREAT | os.O_RDWR)
+            try:
+                if os.name != "nt" and os.fstat(descriptor).st_mode & 0o077:
+                    os.fchmod(descriptor, 0o600)
+            finally:
+                os.close(descriptor)
         except OSError as error:
             raise protected(self.path, f"it cannot be made ({error.strerror})") from error
         connections = Connections(self.path, read_only=False, busy_timeout=self._patience)
@@ -391,12 +399,10 @@ def throw_away(place: Path) -> None:
     """Delete a derived file with what SQLite keeps beside it, or a whole folder of derived files. A process that has it
     open notices, and opens the new file."""
     if place.is_dir():
-        from shutil import rmtree
-
-        rmtree(place, ignore_errors=True)
+        below.remove_folder(place)
         return
-    for suffix in ("", "-wal", "-shm", "-journal"):
-        place.with_name(place.name + suffix).unlink(missing_ok=True)
+    for ending in below.BESIDE:
+        below.remove(place.with_name(place.name + ending))
 
 
 def _vacuum(connection: Connection) -> None:

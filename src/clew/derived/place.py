@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from clew.derived.file import throw_away
+from clew.edit.admission import admit
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +25,8 @@ class DerivedPlace:
         how messages call what is kept, at the beginning of a sentence."""
         self.folder = folder
         self._is_temporary = False
-        refusal = _refusal(folder)
+        standing = admit(folder)
+        refusal = _refusal(folder) if standing.is_ours else f"the folder {standing.why}"
         if refusal is None:
             return
         with suppress(OSError):
@@ -34,7 +36,7 @@ class DerivedPlace:
                 "%s is kept in %s until Clew ends, because nothing can be written to %s: %s.",
                 *(name, self.folder, folder, refusal),
             )
-        for part in parts if self._is_temporary else ():
+        for part in parts if self._is_temporary and standing.is_ours else ():
             with suppress(OSError, shutil.Error):
                 # A link stays one: what it leads to may lie anywhere, and be endless.
                 shutil.copytree(folder / part, self.folder / part, symlinks=True)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 import numpy as np
 
+from clew.edit import below
 from clew.edit.replacing import sweep, temporary_beside
 from clew.errors import StoreCorrupt
 
@@ -98,7 +99,7 @@ def open_vector_file(path: Path, key: str, dimensions: int) -> VectorFile | None
     """The file at `path`; None where there is none, or one of another table or format. StoreCorrupt where the file is
     damaged."""
     try:
-        with path.open("rb") as file:
+        with os.fdopen(below.open_file(path, os.O_RDONLY), "rb") as file:
             status = os.fstat(file.fileno())
             header = _header(path, file.read(_BLOCK))
             if (header.format, header.key, header.dimensions) != (FORMAT, key, dimensions):
@@ -123,7 +124,7 @@ def write_beside(path: Path, header: Header, batches: "Iterable[tuple[Numbers, V
     numbers: list[Numbers] = []
     rows = checksum = 0
     try:
-        with temporary.open("xb") as file:
+        with os.fdopen(below.open_file(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL), "r+b") as file:
             file.write(bytes(_BLOCK))
             for some, vectors in batches:
                 file.write(vectors.data)

@@ -51,12 +51,16 @@ def _folder(root: Path, place: Path, *, in_project: bool) -> Path:
     beside = place.parent.relative_to(root.resolve())
     state = root / STATE_FOLDER
     # Where something else stands in the place of the state folder, the copy goes beside the file.
-    if not in_project or (state.exists() and not state.is_dir()):
+    if not in_project or any(os.path.lexists(each) and not _is_plain(each) for each in (state, state / FOLDER)):
         return beside
     with suppress(OutsideProject):
         place_of(root, STATE_FOLDER)
         return Path(STATE_FOLDER) / FOLDER / beside
     return beside
+
+
+def _is_plain(folder: Path) -> bool:
+    return folder.is_dir() and not folder.is_symlink()
 
 
 def _is_there(place: Path) -> bool:

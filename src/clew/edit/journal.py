@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import msgspec
 
+from clew.edit import below, stamp
 from clew.edit.edits import Inverse
 from clew.edit.locking import locked
 from clew.edit.replacing import sync_folder
@@ -29,6 +30,14 @@ _PATIENCE_SECONDS = 1.0
 _TRIES = 10
 _ENDING = ".clew-journal"
 _PATTERN = f".{'[0-9a-f]' * 32}{_ENDING}"
+
+
+_USE = "journal"
+"""What the codes of journals are made for."""
+
+
+class ForeignJournal(Exception):
+    """A journal that came from elsewhere: nothing that it says is done. The message is the beginning of a sentence."""
 
 
 class State(StrEnum):
@@ -118,10 +127,10 @@ class Journal:
         """None where somebody looked for interrupted transactions right when the file was made, found it without a lock
         and without a plan, and took it away: so far it said nothing."""
         with ExitStack() as stack:
-            file = stack.enter_context(place.open("xb"))
+            file = stack.enter_context(os.fdopen(below.open_file(place, os.O_RDWR | os.O_CREAT | os.O_EXCL), "r+b"))
             if stack.enter_context(locked(file, _PATIENCE_SECONDS)) and _is_at(file, place):
                 plan = Plan(os.fstat(file.fileno()).st_ino, steps, folders, event)
-                _write_synced(file, msgspec.json.encode(plan) + b"\n")
+                _write_synced(file, _signed(place, msgspec.json.encode(plan)))
                 # Before there is any temporary file: an unrecorded file would never be removed.
                 sync_folder(place.parent)
                 return cls(place, file, stack.pop_all(), plan, State.PLANNED)
@@ -133,12 +142,12 @@ class Journal:
     def reopen(cls, place: Path) -> "Journal | None":
         """The journal that a killed process left; None where its writer lives, or somebody else completed it."""
         with ExitStack() as stack, suppress(FileNotFoundError):
-            file = stack.enter_context(place.open("r+b"))
+            file = stack.enter_context(os.fdopen(below.open_file(place, os.O_RDWR), "r+b"))
             if stack.enter_context(locked(file, 0.0)) and _is_at(file, place):
-                plan, state = _read(file)
+                plan, state = _read(file, place)
                 if plan is None or plan.inode == os.fstat(file.fileno()).st_ino:
                     return cls(place, file, stack.pop_all(), plan, state)
-                log.warning("%s is a copy of a journal, so it was left alone. Remove it.", place)
+                raise ForeignJournal(f"{place} is a copy of a journal")
         return None
 
     def mark(self, state: State) -> None:
@@ -175,12 +184,26 @@ def _write_synced(file: IO[bytes], line: bytes) -> None:
     os.fsync(file.fileno())
 
 
-def _read(file: IO[bytes]) -> tuple[Plan | None, State]:
+def _signed(place: Path, plan: bytes) -> bytes:
+    """The first line of a journal: a code that only this user's key makes of the plan and the journal's place, and the
+    plan. Without a key there is no code, and no other process goes on with it."""
+    return f"{stamp.code(_USE, _real(place), plan) or '-'} ".encode() + plan + b"\n"
+
+
+def _real(place: Path) -> str:
+    return os.path.join(os.path.realpath(place.parent), place.name)  # noqa: PTH118
+
+
+def _read(file: IO[bytes], place: Path) -> tuple[Plan | None, State]:
     # A line without an end was being written when the process was killed: it does not count.
     first, *states = file.read().split(b"\n")[:-1] or [b""]
+    if not first:
+        return None, State.PLANNED
+    code, _, plan = first.partition(b" ")
+    if not stamp.is_code(code.decode("ascii", "replace"), _USE, _real(place), plan):
+        raise ForeignJournal(f"{place} says what to do to files, and was not written by you on this machine")
     try:
-        plan = msgspec.json.decode(first, type=Plan)
-        return plan, State(states[-1].decode()) if states else State.PLANNED
+        return msgspec.json.decode(plan, type=Plan), State(states[-1].decode()) if states else State.PLANNED
     except (msgspec.DecodeError, ValueError):
         return None, State.PLANNED
 

@@ -9,7 +9,7 @@ import msgspec
 
 from clew.edit import execution
 from clew.edit.edits import place_of
-from clew.edit.journal import FileStep, Journal, State, journals
+from clew.edit.journal import FileStep, ForeignJournal, Journal, State, Step, journals
 from clew.edit.replacing import sync_folder
 from clew.errors import ClewError, OutsideProject
 
@@ -70,6 +70,8 @@ def _attempt(root: Path, place: Path, records: Records | None) -> tuple[Journal 
     try:
         journal = Journal.reopen(place)
         return (None, False, "") if journal is None else (journal, *_recover(root, journal, records))
+    except ForeignJournal as foreign:
+        return None, False, f"{foreign}. It was left alone, and nothing of it was done: look at it, and remove it."
     except (OSError, OutsideProject) as error:
         named = f"The change in {place}" if journal is None else _named(journal)
         return journal, False, f"{named} could not be completed; the next process tries again: {error}."
@@ -93,6 +95,8 @@ def _recover(root: Path, journal: Journal, records: Records | None) -> tuple[boo
     plan = journal.plan
     if plan is None:
         return True, ""
+    if any(_is_of_git(root, path) for step in plan.steps for path in _paths(step)):
+        return False, f"{_named(journal)} is about files of git's own, which are never touched here. Look at it."
     said = f"{_named(journal)} was completed."
     if records is not None and plan.event is not None and records.get(COLLECTION, plan.event.id) is not None:
         # It was committed, and only the end of its journal was lost with the machine's power: what was done to the
@@ -120,6 +124,17 @@ def _recover(root: Path, journal: Journal, records: Records | None) -> tuple[boo
             return False, said if was is State.PREPARED else ""
         record(journal, records)
     return True, said
+
+
+def _paths(step: Step) -> tuple[str, ...]:
+    return (step.path,) if isinstance(step, FileStep) else (step.source, step.target)
+
+
+def _is_of_git(root: Path, path: str) -> bool:
+    """Whether a path lies in the folder that git keeps a repository in. The root itself may: the hooks that Clew writes
+    have their journal beside them."""
+    inside = place_of(root, path).relative_to(root.resolve()).parts
+    return any(part.lower().rstrip(". ") in (".git", "git~1") for part in inside)
 
 
 def take_back(root: Path, journal: Journal) -> None:

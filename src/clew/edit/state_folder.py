@@ -2,29 +2,27 @@
 
 from pathlib import Path
 
+from clew.edit.below import SHARED_FOLDER as SHARED_FOLDER
+from clew.edit.below import STATE_FOLDER as STATE_FOLDER
 from clew.workspace.find import names_in
 
-STATE_FOLDER = ".clew"
+_STAMPS = "stamp-"
 
 
 def first_files(root: Path) -> dict[str, bytes]:
     """What a new state folder begins with, by path below the root: it should not show in `git status`. Nothing where
     the folder is in use."""
     # An empty one was left by a process that was killed when it made the folder.
-    return {} if names_in(root / STATE_FOLDER) else {f"{STATE_FOLDER}/.gitignore": b"*\n"}
+    used = [name for name in names_in(root / STATE_FOLDER) if not name.startswith(_STAMPS)]
+    return {} if used else {f"{STATE_FOLDER}/.gitignore": b"*\n"}
 
 
 def make_state_folder(root: Path) -> None:
-    """Make the folder where there is none. OSError where it cannot be made."""
+    """Make the folder, with its stamp, where there is none. OSError where it cannot be made, or is a link."""
     # Not at the start of a server, which only asks for the name.
-    from clew.edit.replacing import make_folder
+    from clew.edit import admission, below
 
+    admission.make(root / STATE_FOLDER)
     for path, data in first_files(root).items():
-        place = root / path
-        make_folder(place.parent)
-        try:
-            place.write_bytes(data)
-        except OSError:
-            # On a full disk: then the folder counts as new when there is room again.
-            place.unlink(missing_ok=True)
-            raise
+        # On a full disk nothing is left: then the folder counts as new when there is room again.
+        below.write(root / path, data, 0o644)

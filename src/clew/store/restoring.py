@@ -5,11 +5,13 @@ temporary files. A restore that is killed leaves it; the next start, the next re
 tells them whether a restore is still under way.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from clew.edit import below
 from clew.edit.locking import locked
 from clew.edit.replacing import translated
 from clew.edit.state_folder import STATE_FOLDER, make_state_folder
@@ -27,7 +29,7 @@ def private_folder(root: Path) -> Iterator[Path]:
     folder = state / FOLDER
     with translated(state / _LOCK):
         make_state_folder(root)
-        lock = (state / _LOCK).open("ab")
+        lock = _opened(state / _LOCK)
     with lock, locked(lock, 0) as is_alone:
         if not is_alone:
             raise StoreBusy(
@@ -36,7 +38,7 @@ def private_folder(root: Path) -> Iterator[Path]:
             )
         with translated(folder):
             _delete(folder)
-            folder.mkdir(mode=0o700)
+            below.make_folder(folder, 0o700)
         try:
             yield folder
         finally:
@@ -48,25 +50,18 @@ def delete_leftover(state: Path) -> bool:
     """Delete what a killed restore left in a state folder; whether there was something. The copy of a restore that is
     still under way stays."""
     folder = state / FOLDER
-    if not folder.exists():
+    if not os.path.lexists(folder):
         return False
     with suppress(OSError), _opened(state / _LOCK) as lock, locked(lock, 0) as is_alone:
         if is_alone:
             _delete(folder)
-    return not folder.exists()
+    return not os.path.lexists(folder)
 
 
 def _opened(lock: Path) -> IO[bytes]:
     """The lock that a restore left, or a new one where it is gone; never a file elsewhere that a link names."""
-    try:
-        return lock.open("rb")
-    except FileNotFoundError:
-        return lock.open("xb")
+    return os.fdopen(below.open_file(lock, os.O_RDWR | os.O_CREAT), "r+b")
 
 
 def _delete(folder: Path) -> None:
-    # Not at every start, which finds nothing to delete.
-    import shutil
-
-    with suppress(FileNotFoundError):
-        shutil.rmtree(folder)
+    below.remove_folder(folder)

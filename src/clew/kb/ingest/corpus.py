@@ -9,6 +9,7 @@ A document that is at another path than before is moved, not read anew.
 """
 
 import logging
+import os
 import posixpath
 import time
 from collections import Counter
@@ -19,6 +20,7 @@ from typing import Any
 
 import msgspec
 
+from clew.edit import below
 from clew.edit.locking import locked
 from clew.errors import Conflict, FormatError, NotFound, OutsideProject
 from clew.kb.ingest.citations import Citations
@@ -216,8 +218,11 @@ class Ingestion:
     def alone(self) -> Iterator[bool]:
         """Whether nobody else reads documents, and nobody does for the whole block."""
         folder = self._library.path.parent
-        folder.mkdir(parents=True, exist_ok=True)
-        with (folder / LOCK).open("a+b") as file, locked(file, 0.0) as held:
+        below.make_folder(folder)
+        with (
+            os.fdopen(below.open_file(folder / LOCK, os.O_RDWR | os.O_CREAT), "r+b") as file,
+            locked(file, 0.0) as held,
+        ):
             yield held
 
     def read(self, progress: Progress, *, full: bool = False, again: Collection[str] = ()) -> IndexReport:

@@ -144,7 +144,7 @@ def _asked(root: str, event: dict[str, object]) -> dict[str, object] | None:
     if not hasattr(socket, "AF_UNIX"):
         return None
     for path in sockets(root):
-        if not os.path.exists(path):
+        if not _is_socket(path):
             continue
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
@@ -157,6 +157,15 @@ def _asked(root: str, event: dict[str, object]) -> dict[str, object] | None:
         finally:
             connection.close()
     return None
+
+
+def _is_socket(path: str) -> bool:
+    """Whether it is a socket itself, in a folder itself: a link may lead to a socket of any program."""
+    try:
+        folder, place = os.lstat(os.path.dirname(path)), os.lstat(path)
+    except OSError:
+        return False
+    return folder.st_mode & 0o170000 == 0o040000 and place.st_mode & 0o170000 == 0o140000
 
 
 def _exchanged(connection: object, event: dict[str, object]) -> dict[str, object] | None:

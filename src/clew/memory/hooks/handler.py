@@ -60,7 +60,9 @@ class HookHandler:
         return is_kept
 
     def drain(self) -> None:
-        """Handle the events that wait."""
+        """Handle the events that wait; a memory that is not believed takes none, so that they go on waiting."""
+        if self._memory.home.doubt is not None:
+            return
         handled = sum(spool.drain(Path(place), self._handled) for place in address.spools(str(self._root)))
         now = self._memory.context.clock()
         if handled and (self._expired_at is None or now - self._expired_at >= _EXPIRED_EVERY):
@@ -73,7 +75,7 @@ class HookHandler:
         return spool.keep(Path(places[0]), msgspec.to_builtins(event), _KEEPING_SECONDS)
 
     def _said(self, event: HookEvent, check: Callable[[], None]) -> Said:
-        if event.kind not in INJECTS.get(event.host, ()):
+        if event.kind not in INJECTS.get(event.host, ()) or self._memory.home.doubt is not None:
             return Said()
         try:
             # Read first: what is being handled meanwhile is in the index afterwards.

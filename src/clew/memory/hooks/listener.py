@@ -7,6 +7,7 @@ while no server ran wait as well.
 
 import json
 import logging
+import os
 import socket
 import threading
 import time
@@ -15,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clew.edit import below
 from clew.edit.locking import locked
 from clew.errors import Cancelled
 from clew.memory.hooks import address, spool
@@ -78,7 +80,8 @@ class HookListener:
             try:
                 # Where nothing was kept yet there are no hooks either: the folder is not made for them.
                 if folder.is_dir():
-                    with (folder / LOCK).open("ab") as file, locked(file, 0.0) as is_ours:
+                    descriptor = below.open_file(folder / LOCK, os.O_RDWR | os.O_CREAT)
+                    with os.fdopen(descriptor, "r+b") as file, locked(file, 0.0) as is_ours:
                         if is_ours:
                             self._listen()
             except OSError as error:

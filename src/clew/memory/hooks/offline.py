@@ -13,11 +13,14 @@ from typing import Any
 
 import msgspec
 
+from clew.edit import below
+from clew.edit.admission import admit, look
 from clew.memory.hooks import address, client, spool
 from clew.memory.hooks.event import HookEvent, event_of
 from clew.memory.hooks.hosts import BUDGETS
 
 _STORE_FILE, _INDEX_FILE, _PLACE_FILE = "memory.db", "memory-index.db", "team-memory"
+_LONGEST_PLACE = 1024
 _OF_A_TEAM = re.compile(r"team-[0-9a-f]+\.db team-[0-9a-f]+-memory-index\.db")
 """As in `clew.memory.storage.home`, which takes longer to import than all of this to run."""
 
@@ -41,7 +44,8 @@ def keep(event: HookEvent) -> None:
         from clew.edit.state_folder import make_state_folder
 
         make_state_folder(Path(event.root))
-    spool.keep(first, msgspec.to_builtins(event), client.seconds() * client.KEEPING_SHARE)
+    if admit(first.parent).is_ours:
+        spool.keep(first, msgspec.to_builtins(event), client.seconds() * client.KEEPING_SHARE)
 
 
 def _by_place(event: HookEvent) -> tuple[str, list[str]]:
@@ -71,6 +75,10 @@ def _memory(root: str) -> tuple[Path, Path, str] | None:
     for place in address.spools(root):
         folder = Path(place).parent
         store, index = (folder / name for name in _names(folder))
+        standing = look(folder)
+        if not standing.is_ours or not standing.believes(store.name):
+            # It came from elsewhere, and nobody trusted it yet.
+            continue
         if store.is_file() and index.is_file():
             is_own = folder == Path(root) / address.STATE_FOLDER
             return store, index, "" if is_own else address.folder_inside(root) or ""
@@ -80,7 +88,7 @@ def _memory(root: str) -> tuple[Path, Path, str] | None:
 def _names(folder: Path) -> tuple[str, str]:
     """What the files are called. Where a team's store was used last, what is kept beside it may be out of date."""
     try:
-        store, index = (folder / _PLACE_FILE).read_text(encoding="utf-8").split()
+        store, index = below.read(folder / _PLACE_FILE, _LONGEST_PLACE).decode().split()
     except (OSError, ValueError):
         return _STORE_FILE, _INDEX_FILE
     # The file may have come with a clone: only names that Clew gives, and none that leads elsewhere.

@@ -7,12 +7,12 @@ that was handled already is known by its id, so each counts once.
 
 import json
 import os
-import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from clew.edit import below
 from clew.edit.locking import locked
 
 LARGEST = 4 * 1024 * 1024
@@ -21,7 +21,6 @@ TAKEN = ".taken"
 """The ending of the file that a server is working through."""
 _MOVING_SECONDS = 5.0
 """Hooks hold the file for as long as a line takes; how long that is depends on the machine."""
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 Event = dict[str, Any]
 
@@ -44,7 +43,7 @@ def waiting(path: Path) -> list[Event]:
     found: list[Event] = []
     for place in (path, path.with_name(path.name + TAKEN)):
         with suppress(OSError):
-            found += _events(place.read_bytes()) if place.is_file() else []
+            found += _events(below.read(place, 2 * LARGEST))
     return found
 
 
@@ -87,10 +86,9 @@ def _size(path: Path) -> int:
 @contextmanager
 def _opened(path: Path, patience: float) -> Iterator[int | None]:
     """The file, open and locked; None where another process holds it."""
-    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _NO_LINK, 0o600)
+    descriptor = below.open_file(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
     with os.fdopen(descriptor, "r+b", buffering=0) as file, locked(file, patience) as is_ours:
-        is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
-        yield descriptor if is_ours and is_file else None
+        yield descriptor if is_ours else None
 
 
 def _content(descriptor: int) -> bytes:

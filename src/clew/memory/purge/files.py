@@ -1,10 +1,13 @@
 """The files of Clew that may hold purged text besides the memory's store, and how it is taken out of each."""
 
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clew.derived.file import throw_away
+from clew.edit import below
+from clew.edit.admission import admit
 from clew.edit.backups import FOLDER as BACKUPS
 from clew.edit.locking import locked
 from clew.edit.recovery import COLLECTION as FILE_EDITS
@@ -18,13 +21,13 @@ from clew.memory.purge.traces import Traces
 from clew.memory.storage.home import INDEX_FILE, STORE_FILE
 from clew.store.restoring import delete_leftover
 from clew.store.sqlite.aside import damaged_files
-from clew.store.sqlite.engine import open_sqlite
+from clew.store.sqlite.engine import open_own
 from clew.workspace.find import files_below, folders_named, paths_named
 from clew.workspace.git.find import work_trees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
-    from typing import Any
+    from typing import IO, Any
 
     from clew.memory.storage.home import Home
 
@@ -40,8 +43,10 @@ COPY_PREFIX = "team-"
 def state_folders(home: "Home") -> list[Path]:
     """The folders in which projects of the repository keep what Clew made of them, in all its work trees."""
     trees = {home.root, *(work_trees(home.folder.parent) if home.folder.name != STATE_FOLDER else ())}
-    found = (folder.resolve() for tree in sorted(trees) for folder in folders_named(tree, STATE_FOLDER))
-    return list(dict.fromkeys(found))
+    named = (folder for tree in sorted(trees) for folder in folders_named(tree, STATE_FOLDER))
+    found = (folder.parent.resolve() / folder.name for folder in named if not folder.is_symlink())
+    # What is not believed was not made here: nothing that was remembered here is in it.
+    return [folder for folder in dict.fromkeys(found) if admit(folder).is_ours]
 
 
 def purge_mirrors(folders: "Collection[Path]", ids: "Collection[str]") -> tuple[str, ...]:
@@ -60,7 +65,7 @@ def purge_files(home: "Home", projects: "Collection[DerivedFiles]", traces: Trac
     """Take purged text out of every other file of Clew, and say what became of it."""
     done: list[str] = []
     for damaged in damaged_files(home.path):
-        damaged.unlink(missing_ok=True)
+        below.remove(damaged)
         done.append(f"deleted the rescued store {damaged.name}")
     for project in projects:
         if delete_leftover(project.folder):
@@ -79,8 +84,13 @@ def empty_spools(home: "Home", folders: "Collection[Path]") -> None:
     """Leave nothing of events that no server has read yet."""
     for place in (home.folder, *folders):
         for file in paths_named(place, _SPOOLS):
-            with suppress(OSError), file.open("r+b") as opened, locked(opened, _PATIENCE_SECONDS):
+            with suppress(OSError), _opened(file) as opened, locked(opened, _PATIENCE_SECONDS):
                 opened.truncate()
+
+
+def _opened(file: Path) -> "IO[bytes]":
+    """A file of Clew's own; OSError for a link, which may lead to a file of the user's."""
+    return os.fdopen(below.open_file(file, os.O_RDWR), "r+b")
 
 
 def left_in(
@@ -117,7 +127,7 @@ def _cleaned(folder: Path, file: Path, traces: Traces) -> str:
         _purge_project_store(folder / _PROJECT_STORE, traces)
         return f"took it out of the history of file changes in {folder / _PROJECT_STORE}"
     if part == BACKUPS or "-damaged-" in file.name:
-        file.unlink(missing_ok=True)
+        below.remove(file)
         return f"deleted {file}"
     if ".db" in file.suffixes or ".db-" in file.name:
         throw_away(file.with_name(file.name.partition(".db")[0] + ".db"))
@@ -132,7 +142,7 @@ def _purge_project_store(place: Path, traces: Traces) -> None:
         # Drafts are work that is not saved yet: their author decides.
         return None if collection == FILE_EDITS and traces.in_value(value) else value
 
-    store = open_sqlite(place)
+    store = open_own(place)
     try:
         store.rewrite(edit)
         store.compact()
@@ -143,7 +153,7 @@ def _purge_project_store(place: Path, traces: Traces) -> None:
 def _without_lines(file: Path, traces: Traces) -> str:
     """A file of lines, such as events that wait to be read, keeps the lines that hold nothing of it."""
     # In place: a process that adds lines has the file open, and locks it meanwhile.
-    with file.open("r+b") as opened, locked(opened, _PATIENCE_SECONDS):
+    with _opened(file) as opened, locked(opened, _PATIENCE_SECONDS):
         lines = opened.read().splitlines(keepends=True)
         kept = [line for line in lines if not traces.in_bytes(line)]
         opened.seek(0)

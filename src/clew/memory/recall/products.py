@@ -154,6 +154,9 @@ def inject_context(
     check: Callable[[], None] = lambda: None,
 ) -> Injection:
     query = check_text("query", query, LONGEST_QUERY)
+    doubt = view.service.home.doubt
+    if doubt is not None:
+        return _nothing(doubt)
     now = view.service.context.clock()
     block = inject(
         view.recall,
@@ -187,6 +190,22 @@ def inject_context(
         bundled_metadata=_bundled(view, shown, metadata),
         tool_gating_warning=tense if pulse.entropy > _TENSE else None,
         notes=block.notes,
+    )
+
+
+def _nothing(reason: str) -> Injection:
+    """What is said in place of memories that the user may never have seen."""
+    return Injection(
+        context="",
+        reason=f"Nothing is injected. {reason}",
+        tokens_used=0,
+        tokens_before_distillation=0,
+        compression_ratio=0.0,
+        distillation_applied="none",
+        nodes_retrieved=(),
+        conflict_alert=ConflictAlert(False, (), None),
+        utl_metrics={},
+        bundled_metadata={},
     )
 
 

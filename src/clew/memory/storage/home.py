@@ -10,15 +10,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from clew.context import SHARED_FOLDER, STORE_PATIENCE_SECONDS, Context
+from clew.context import STORE_PATIENCE_SECONDS, Context
 from clew.derived.file import throw_away
 from clew.derived.place import DerivedPlace
+from clew.edit import below
+from clew.edit.admission import admit, make
+from clew.edit.state_folder import SHARED_FOLDER
 from clew.errors import Conflict, NotFound, Refused, StoreBusy, StoreError, StoreFull, StoreReadOnly, StoreUnreachable
 from clew.memory.model import BYTES_LEFT, PENDING, PURGES
 from clew.memory.storage.index import MemoryIndex
 from clew.store.interface import Damaged, Record, Store
 from clew.store.person import person
-from clew.store.sqlite.engine import open_sqlite
+from clew.store.sqlite.engine import open_own
 from clew.store.sqlite.glance import log_of, size_of
 from clew.store.watched import renewed
 from clew.text.hashing import content_hash
@@ -27,6 +30,7 @@ from clew.workspace.git.find import find_work_tree
 
 log = logging.getLogger(__name__)
 
+_LONGEST_PLACE = 1024
 STORE_FILE = "memory.db"
 INDEX_FILE = "memory-index.db"
 PLACE_FILE = "team-memory"
@@ -64,6 +68,7 @@ class Home:
         self._context = context
         self.folder, self.inside = places(context)
         self._ready(context, self.folder)
+        self.standing = admit(self.folder)
         self.store, index = self._open(context)
         """Of its own, beside the project's: worktrees share it, while drafts belong to one of them. Or the team's."""
         self.repository = self._repository()
@@ -84,9 +89,9 @@ class Home:
         text = "" if copy is None else f"{copy.name}\n{index}\n"
         with suppress(OSError):
             if not text:
-                place.unlink(missing_ok=True)
-            elif not place.is_file() or place.read_text(encoding="utf-8") != text:
-                place.write_text(text, encoding="utf-8")
+                below.remove(place)
+            elif below.status_of(place) is None or below.read(place, _LONGEST_PLACE) != text.encode():
+                below.write(place, text.encode())
 
     def _open_index(self, index: str) -> MemoryIndex:
         try:
@@ -102,7 +107,7 @@ class Home:
         """The store, and the name of the file that holds its index."""
         self._closes = True
         if context.config.store is None:
-            return open_sqlite(self.folder / STORE_FILE, busy_timeout=STORE_PATIENCE_SECONDS), INDEX_FILE
+            return open_own(self.folder / STORE_FILE, busy_timeout=STORE_PATIENCE_SECONDS), INDEX_FILE
         if not self.inside:
             # A project that is a whole repository has one store for everything.
             self._closes = False
@@ -129,14 +134,24 @@ class Home:
                 raise context.store_problem or StoreError("The project has no store.", hint="Make .clew writable.")
             return
         try:
-            folder.mkdir(mode=0o700, exist_ok=True)
+            make(folder, 0o700)
         except OSError as error:
             raise StoreReadOnly(
                 f"The memory cannot be kept in {folder}: {error.strerror}.", hint="Make the folder writable."
             ) from error
 
     def _repository(self) -> str:
-        return self.store.setting(_REPOSITORY, uuid.uuid4().hex.encode()).decode()
+        new = uuid.uuid4().hex.encode()
+        try:
+            return self.store.setting(_REPOSITORY, new).decode()
+        except StoreReadOnly:
+            # It never got one, and nothing may be written to it.
+            return new.decode()
+
+    @property
+    def doubt(self) -> str | None:
+        """Why nothing of the memory is given to an agent unasked; None where it is the user's own."""
+        return None if self.is_team or self.standing.believes(STORE_FILE) else self.standing.note
 
     def _finish_purge(self, index: str) -> None:
         """A purge that was killed, or one of a team's writer, may have left bytes of what it took out."""

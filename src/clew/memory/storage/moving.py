@@ -14,12 +14,15 @@ from typing import Any
 import msgspec
 
 from clew.context import STORE_PATIENCE_SECONDS, Context
+from clew.edit.admission import make
 from clew.edit.replacing import translated
+from clew.edit.state_folder import make_state_folder
 from clew.errors import Conflict, StoreBusy, StoreError, StoreFull, StoreReadOnly, StoreTooNew
 from clew.memory.storage.home import STORE_FILE, places
 from clew.store.backups import MANIFEST, UNVERIFIED, Manifest, damaged, prepare, seal, verified
+from clew.store.interface import Store
 from clew.store.sqlite.compacting import put_into_one_file
-from clew.store.sqlite.engine import open_sqlite
+from clew.store.sqlite.engine import open_own, open_sqlite
 from clew.store.team import SHARED_COLLECTIONS, schema_of
 from clew.store.transfer import Copied, content, copy, everything, plan
 from clew.text.database_address import Address
@@ -54,8 +57,10 @@ def here(context: Context) -> Opener:
 
     def opened(stack: ExitStack) -> Place:
         folder, _ = places(context)
-        folder.mkdir(mode=0o700, exist_ok=True)
-        return _files(stack, "this machine", context.store_file, folder / STORE_FILE)
+        with translated(folder):
+            make_state_folder(context.root)
+            make(folder, 0o700)
+        return _files(stack, "this machine", context.store_file, folder / STORE_FILE, open_own)
 
     return opened
 
@@ -90,10 +95,10 @@ def backup(name: str, folder: Path) -> Opener:
 _PATIENCE = STORE_PATIENCE_SECONDS
 
 
-def _files(stack: ExitStack, name: str, project: Path, memory: Path) -> Place:
-    first, second = (
-        stack.enter_context(closing(open_sqlite(file, busy_timeout=_PATIENCE))) for file in (project, memory)
-    )
+def _files(
+    stack: ExitStack, name: str, project: Path, memory: Path, opener: Callable[..., Store] = open_sqlite
+) -> Place:
+    first, second = (stack.enter_context(closing(opener(file, busy_timeout=_PATIENCE))) for file in (project, memory))
     return Place(name, first, second)
 
 

@@ -16,6 +16,7 @@ first every unit gets the vector of its first window, with which most of it is f
 """
 
 import logging
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -24,6 +25,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from clew.edit import below
 from clew.edit.locking import locked
 from clew.errors import StoreCorrupt, StoreError
 from clew.search.dense.sharing import Embedding, Sharing
@@ -71,8 +73,8 @@ def index_vectors(
     embedder = spaces.configured()
     if embedder is None:
         return VectorReport(note=spaces.problem or "The configuration asks for no embedder.")
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / LOCK).open("a+b") as file, locked(file, 0.0) as held:
+    below.make_folder(folder)
+    with os.fdopen(below.open_file(folder / LOCK, os.O_RDWR | os.O_CREAT), "r+b") as file, locked(file, 0.0) as held:
         if not held:
             return VectorReport(embedder=embedder.name, note="Another process is making the vectors.")
         return _Work(index, spaces, embedder, progress, sharing).run()

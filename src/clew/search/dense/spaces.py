@@ -5,7 +5,6 @@ until the new one is, if it is the encoder that comes with Clew. A service that 
 index may have come with the project, and its author would choose where texts and keys go.
 """
 
-import shutil
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +16,7 @@ import msgspec
 
 from clew.cache import Cache
 from clew.config import EmbedSettings
+from clew.edit import below
 from clew.errors import ClewError, ConfigError, NotFound, Unavailable
 from clew.search.embed.embedder import Embedder
 from clew.search.embed.opening import open_embedder
@@ -216,9 +216,9 @@ class Spaces(Embedders):
         for path in paths_named(self._folder, "vectors-*"):
             if path.is_dir():
                 # Earlier versions of Clew kept vectors in folders.
-                shutil.rmtree(path, ignore_errors=True)
+                below.remove_folder(path)
             elif path != kept and not path.name.startswith(f"{kept.stem}-"):
-                path.unlink(missing_ok=True)
+                below.remove(path)
 
     # Implements: REQ-d00261-G
     def _earlier(self, made: Made) -> Space | None:

@@ -9,9 +9,19 @@ from itertools import count
 from pathlib import Path
 from weakref import ref
 
+from clew.edit import below
 from clew.errors import StoreCorrupt, StoreError
 from clew.store.clock import now
-from clew.store.sqlite.faults import NOT_UTF8, damaged, fault, is_out_of_space, is_refused_access, protected, translated
+from clew.store.sqlite.faults import (
+    NOT_UTF8,
+    damaged,
+    fault,
+    is_out_of_space,
+    is_refused_access,
+    protected,
+    translated,
+    unusable,
+)
 from clew.store.sqlite.glance import AS_WRITTEN, VALUE, log_of, size_of
 from clew.store.sqlite.guard import guard
 from clew.text.hashing import short_hash
@@ -91,8 +101,10 @@ class Connections:
     as_written = AS_WRITTEN
     value = VALUE
 
-    def __init__(self, path: Path, *, read_only: bool, busy_timeout: float) -> None:
+    def __init__(self, path: Path, *, read_only: bool, busy_timeout: float, refusal: StoreError | None = None) -> None:
+        """`refusal` says why nothing is written where it is opened for reading only."""
         self.path = path
+        self._refusal = refusal
         self._busy_timeout = busy_timeout
         self._ways = ("read", "frozen") if read_only else ("write", "read", "frozen")
         self._idle: list[Connection] = []
@@ -155,6 +167,8 @@ class Connections:
         with self._lent() as connection:
             if connection.refusal is not None:
                 raise fault(connection.refusal, self.path)
+            if self._refusal is not None:
+                raise self._refusal
             if not connection.writable:
                 raise protected(self.path, "it was opened for reading, or may not be written")
             with translated(self.path):
@@ -254,6 +268,24 @@ def index_of(path: Path) -> Path:
 
 
 def _connect(path: Path, access: str, busy_timeout: float) -> Connection:
+    # SQLite opens by name, and follows links: so it may only find what was looked at before.
+    try:
+        before = below.demand_plain(path)
+        connection = _opened(path, access, busy_timeout)
+    except OSError as error:
+        raise unusable(path, error) from error
+    try:
+        if before is not None and before != below.demand_plain(path):
+            raise unusable(path, below.refused(path))
+    except BaseException as error:
+        connection.close()
+        if isinstance(error, OSError):
+            raise unusable(path, error) from error
+        raise
+    return connection
+
+
+def _opened(path: Path, access: str, busy_timeout: float) -> Connection:
     connection = sqlite3.connect(
         f"{path.as_uri()}?{_ACCESS[access]}",
         uri=True,

@@ -2,11 +2,13 @@
 
 import sqlite3
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
-from clew.errors import StoreCorrupt
+from clew.edit.admission import admit, make, settle
+from clew.edit.below import BESIDE, remove
+from clew.errors import StoreCorrupt, StoreError
 from clew.store.sql.engine import SqlStore
 from clew.store.sqlite import compacting, inspection
 from clew.store.sqlite.connections import Connections
@@ -21,6 +23,37 @@ COMPACTING_SECONDS = 10.0
 MOMENT_SECONDS = 0.1
 """How long they are waited for at least. Most of them read for a few milliseconds, and then nothing is left to try
 again."""
+
+
+def open_own(path: Path, *, busy_timeout: float = BUSY_TIMEOUT) -> "SqliteStore":
+    """The store in this file of a folder of Clew's own. One that came from elsewhere is opened for reading only, and
+    says why nothing is written to it."""
+    # The system, or the store itself, says what is wrong with the folder.
+    with suppress(OSError):
+        make(path.parent, 0o700)
+    standing = admit(path.parent)
+    if standing.believes(path.name):
+        return open_sqlite(path, busy_timeout=busy_timeout)
+    refusal = standing.refusal(path.name)
+    if not path.exists():
+        raise refusal
+    store = SqliteStore(open_connections(path, read_only=True, busy_timeout=busy_timeout, refusal=refusal))
+    if not standing.is_ours or not standing.may_be_trusted or not _is_blank(store):
+        return store
+    # Nobody wrote anything in it: there is nothing to be asked about.
+    store.close()
+    for ending in BESIDE:
+        remove(path.with_name(path.name + ending))
+    settle(path.parent, path.name)
+    return open_sqlite(path, busy_timeout=busy_timeout)
+
+
+def _is_blank(store: "SqliteStore") -> bool:
+    try:
+        counts = store.describe()
+    except StoreError:
+        return False
+    return not any(counts[each] for each in ("records", "events", "tombstones"))
 
 
 def open_sqlite(path: Path, *, read_only: bool = False, busy_timeout: float = BUSY_TIMEOUT) -> "SqliteStore":

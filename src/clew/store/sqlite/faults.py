@@ -83,6 +83,14 @@ def protected(path: Path, cause: str) -> StoreReadOnly:
     )
 
 
+def unusable(path: Path, error: OSError) -> StoreError:
+    """For a file that the system, or a link in its place, does not let be opened."""
+    return StoreError(
+        f"The store {path} cannot be opened: {error.filename or path}: {error.strerror or error}.",
+        hint="Nothing was written.",
+    )
+
+
 def is_refused_access(error: sqlite3.Error) -> bool:
     return _primary(_code_of(error)) in (sqlite3.SQLITE_CANTOPEN, *_PROTECTED)
 

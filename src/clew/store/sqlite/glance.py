@@ -3,6 +3,7 @@
 import sqlite3
 from pathlib import Path
 
+from clew.edit import below
 from clew.store.sqlite.guard import guard
 
 _PROTECTED = "mode=ro&immutable=1"
@@ -31,6 +32,10 @@ def glance(path: Path, patience: float) -> sqlite3.Connection:
 
 
 def _opened(path: Path, access: str, patience: float) -> sqlite3.Connection:
+    try:
+        below.demand_plain(path)
+    except OSError as error:
+        raise sqlite3.DatabaseError(str(error)) from error
     connection = sqlite3.connect(f"{path.as_uri()}?{access}", uri=True, timeout=patience)
     try:
         guard(connection)

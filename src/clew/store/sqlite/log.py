@@ -22,6 +22,7 @@ from pathlib import Path
 
 import msgspec
 
+from clew.edit import below
 from clew.store.processes import boot_id
 from clew.store.sqlite.connections import index_of
 from clew.store.sqlite.glance import log_of, size_of
@@ -37,6 +38,7 @@ _INDEX_BYTES = 48
 _PRESENCE_BYTE = 128
 """Every process that has the store open holds a lock on this byte of the index."""
 _MASK = 0xFFFFFFFF
+_LONGEST_NOTE = 256
 
 Sums = tuple[int, int]
 
@@ -155,19 +157,19 @@ def note_start(store: Path) -> None:
     it is. Without a note the index is not believed."""
     if boot_id() and not _is_of_this_start(store):
         with suppress(OSError):
-            start_of(store).write_text(boot_id(), encoding="ascii")
+            below.write(start_of(store), boot_id().encode("ascii"))
 
 
 def forget_start(store: Path) -> None:
     """With the last connection SQLite removes the index, and then there is nothing to note."""
     with suppress(OSError):
         if not index_of(store).exists():
-            start_of(store).unlink(missing_ok=True)
+            below.remove(start_of(store))
 
 
 def _is_of_this_start(store: Path) -> bool:
     try:
-        return start_of(store).read_bytes() == boot_id().encode() != b""
+        return below.read(start_of(store), _LONGEST_NOTE) == boot_id().encode() != b""
     except OSError:
         return False
 

@@ -4,17 +4,19 @@ import errno
 import logging
 import os
 import sqlite3
+import stat
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
+from clew.edit import below
 from clew.edit.replacing import add_in_place, make_folder, sweep, temporary_beside
 from clew.errors import StoreBusy, StoreError, StoreFull
 from clew.store.sqlite.aside import unfinished
 from clew.store.sqlite.connections import Connection, Connections, is_open_here
-from clew.store.sqlite.faults import damaged, fault, protected, translated
+from clew.store.sqlite.faults import damaged, fault, protected, translated, unusable
 from clew.store.sqlite.glance import log_of, size_of
 from clew.store.sqlite.log import lost_writes, note_start
 from clew.store.sqlite.migrations import SCHEMA_VERSION, check_origin, migrate
@@ -32,11 +34,13 @@ _PROTECTED = (errno.EACCES, errno.EPERM, errno.EROFS)
 _OUT_OF_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
-def open_connections(path: Path, *, read_only: bool, busy_timeout: float) -> Connections:
+def open_connections(
+    path: Path, *, read_only: bool, busy_timeout: float, refusal: StoreError | None = None
+) -> Connections:
     path = path.absolute()
     with _opening:
         _demand_file(path, read_only)
-        connections = Connections(path, read_only=read_only, busy_timeout=busy_timeout)
+        connections = Connections(path, read_only=read_only, busy_timeout=busy_timeout, refusal=refusal)
     deadline = time.monotonic() + busy_timeout
     try:
         # Two processes that create one store meet where SQLite reports "busy" without waiting.
@@ -78,6 +82,8 @@ def _prepare(connection: Connection, path: Path) -> None:
 def _demand_file(path: Path, read_only: bool) -> None:
     """A sound file; none is made where nothing may be written."""
     try:
+        with suppress(FileNotFoundError):
+            below.demand_plain(path)
         if not path.exists():
             if read_only:
                 raise protected(path, "it does not exist, and read-only access does not create it")
@@ -88,11 +94,23 @@ def _demand_file(path: Path, read_only: bool) -> None:
             _check_size(path)
             if lost := lost_writes(path):
                 raise damaged(path, lost)
+        if not read_only:
+            _keep_private(path)
         with suppress(OSError):
             # Left by processes that were killed when they made the store.
             sweep(path)
     except OSError as error:
         raise _refusal(path, error) from error
+
+
+# Implements: REQ-d00623
+def _keep_private(path: Path) -> None:
+    """Take from others what earlier versions let them read."""
+    for ending in below.BESIDE:
+        file = path.with_name(path.name + ending)
+        with suppress(OSError):
+            if (status := os.lstat(file)).st_mode & 0o077 and stat.S_ISREG(status.st_mode):
+                file.chmod(0o600)
 
 
 def _check_size(path: Path) -> None:
@@ -132,7 +150,7 @@ def _create(path: Path) -> None:
 def filling(path: Path) -> Iterator[Connection]:
     """Make a store in one file with nothing beside it, whole when the block ends. Should the process be killed, the
     file is to be thrown away."""
-    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o644))
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     with closing(Connections(path, read_only=False, busy_timeout=0)) as connections:
         with connections.reading() as connection:
             connection.execute("PRAGMA journal_mode = MEMORY")
@@ -143,6 +161,8 @@ def filling(path: Path) -> Iterator[Connection]:
 
 def _refusal(path: Path, error: OSError) -> StoreError:
     cause = error.strerror or str(error)
+    if below.is_refusal(error):
+        return unusable(path, error)
     if error.errno in _PROTECTED:
         return protected(path, f"it may not be opened or created ({cause})")
     if error.errno in _OUT_OF_SPACE:

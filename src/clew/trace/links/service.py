@@ -135,7 +135,7 @@ class LinkService:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._graph, self._config, self._lock = context.graph, context.config, context.lock
-        self._folder = context.state_folder / VECTORS_FOLDER if context.store is not None else None
+        self._folder = context.derived_folder / VECTORS_FOLDER if context.store is not None else None
         self._sources = ProjectSources(context.graph, context.config, lambda: context.builder.readers)
         self._writer = LinkWriter(context.graph, context.config, context.grammar, self._sources, context.store)
         self._decisions = Decisions(lambda: context.shared, lambda: context.damage)

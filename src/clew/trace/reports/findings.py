@@ -13,6 +13,7 @@
 | `trace.retired_reference` | warning | something cites a retired requirement or assertion |
 | `trace.unsettled_reference` | as configured | something cites a draft or an idea, where a project asks for it |
 | `trace.unmatched_result` | warning | a report has a result for a test that does not exist, or that several could be |
+| `trace.state_in_git` | error | git keeps files of the folder in which Clew keeps its own |
 | `trace.suspect_link` | warning, info | what a link cites changed since the link was reviewed, or first seen here |
 | `elspais.*`, `markers.*`, `results.*`, `reviews.*`, `file.*` | as reported | what a reader could not read as meant |
 
@@ -41,6 +42,7 @@ from clew.trace.reports.coverage_rules import coverage_rules
 from clew.trace.reports.finding import Finding, finding_at
 from clew.trace.reports.format_rules import forbidden_references, format_rules, term_findings
 from clew.trace.reports.suspect import suspects
+from clew.workspace.git.staged import is_kept
 
 if TYPE_CHECKING:
     from xml.etree import ElementTree as ET
@@ -283,6 +285,20 @@ def reader_diagnostics(graph: Graph, context: Context) -> Iterator[Finding]:
         yield Finding(code=item.code, severity=item.severity, message=item.message, path=path, line=item.line)
 
 
+def state_in_git(graph: Graph, context: Context) -> Iterator[Finding]:
+    """A folder that others change with a commit is not believed."""
+    if is_kept(context.state_folder):
+        name = context.state_folder.name
+        yield Finding(
+            code="trace.state_in_git",
+            severity="error",
+            message=f"git keeps files of {name}/, the folder of Clew's own, so that nothing in it is believed.",
+            path=f"{name}/",
+            line=0,
+            hint=f"Run `git rm -r --cached {name}` and commit that.",
+        )
+
+
 SOURCES: tuple[Callable[[Graph, Context], Iterator[Finding]], ...] = (
     broken_references,
     circular_hierarchy,
@@ -297,6 +313,7 @@ SOURCES: tuple[Callable[[Graph, Context], Iterator[Finding]], ...] = (
     term_findings,
     unmatched_results,
     suspect_links,
+    state_in_git,
     reader_diagnostics,
 )
 

@@ -29,6 +29,7 @@ _WORDS = {
     "trace.circle": ("requirement below itself", "requirements below themselves"),
     "trace.wrong_level": ("requirement on the wrong level", "requirements on the wrong level"),
     "trace.retired_reference": ("reference to something retired", "references to something retired"),
+    "trace.state_in_git": ("folder of Clew's own in git", "folders of Clew's own in git"),
     "trace.unmatched_result": ("test result without a test", "test results without a test"),
     "markers.undeclared": ("id in a comment without a keyword", "ids in comments without a keyword"),
 }

@@ -172,10 +172,10 @@ def _team_check(name: str, store: Store | None, problem: StoreError | None) -> C
 
 
 def _memory_store_check(path: Path) -> Check:
-    from clew.store.sqlite.engine import open_sqlite
+    from clew.store.sqlite.engine import open_own
 
     try:
-        with closing(open_sqlite(path, busy_timeout=STORE_PATIENCE_SECONDS)) as store:
+        with closing(open_own(path, busy_timeout=STORE_PATIENCE_SECONDS)) as store:
             return _store_check("memory", store)
     except StoreError as error:
         return Check("memory", False, error.message, error.hint)

@@ -92,13 +92,13 @@ def _memory(project: "Project") -> dict[str, Any]:
     from contextlib import closing
 
     from clew.memory.storage.home import STORE_FILE, places
-    from clew.store.sqlite.engine import open_sqlite
+    from clew.store.sqlite.engine import open_own
 
     file = places(project.context)[0] / STORE_FILE
     if not file.exists():
         return {}
     try:
-        with closing(open_sqlite(file)) as memory:
+        with closing(open_own(file)) as memory:
             described = memory.describe()
     except StoreError as error:
         return {"location": str(file), "problem": str(error)}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from clew.config import load
+from clew.edit.admission import accept, asked_stores, folders_of, withdraw
 from clew.errors import InvalidArgument, Refused
 from clew.surfaces.cli.opening import Here, add_folder, add_json
 from clew.surfaces.cli.output import print_json
@@ -100,6 +101,9 @@ def _take_back(trust: Trust, grants: Collection[Grant], *, as_json: bool) -> int
     gone = revoke(trust.root, grants)
     if Grant.REPOSITORY in grants and (place := _bound(trust, Grant.REPOSITORY)[0]) != trust.root:
         gone += revoke(place, [Grant.REPOSITORY])
+    if Grant.STORE in gone:
+        for folder in folders_of(trust.root):
+            withdraw(folder)
     if as_json:
         print_json(_data(load(trust.root).trust))
     elif len(grants) == len(Grant):
@@ -114,7 +118,8 @@ def _has(trust: Trust, grant: Grant) -> bool:
     if grant is Grant.CONFIGURATION:
         return trust.is_trusted
     place, bound = _bound(trust, grant)
-    return is_granted(place, grant, bound=bound)
+    # Another folder may have come to the place of the one that was trusted.
+    return is_granted(place, grant, bound=bound) and not (grant is Grant.STORE and asked_stores(trust.root))
 
 
 def _give(trust: Trust, grant: Grant) -> None:
@@ -129,6 +134,9 @@ def _give(trust: Trust, grant: Grant) -> None:
             hint="`clew doctor` says what git finds.",
         )
     give(place, grant, datetime.now(UTC), bound=bound)
+    if grant is Grant.STORE:
+        for folder in folders_of(trust.root):
+            accept(folder)
 
 
 def _bound(trust: Trust, grant: Grant) -> tuple[Path, str]:
@@ -164,8 +172,11 @@ def _line(trust: Trust, grant: Grant) -> str:
     elif _has(trust, grant):
         state = f"given {since}"
     else:
-        state = f"given {since}, for other {'keys or values' if grant is Grant.CONFIGURATION else 'places'} than now"
-    return f"{grant}: {state}. It allows that {_allows(grant)}."
+        other = {Grant.CONFIGURATION: "keys or values", Grant.STORE: "stores"}.get(grant, "places")
+        state = f"given {since}, for other {other} than now"
+    asking = asked_stores(trust.root) if grant is Grant.STORE else ()
+    asks = f" It is asked for: {' and '.join(map(str, asking))}." if asking else ""
+    return f"{grant}: {state}.{asks} It allows that {_allows(grant)}."
 
 
 def _since(trust: Trust, grant: Grant) -> str | None:

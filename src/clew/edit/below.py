@@ -1,0 +1,200 @@
+"""Files in the folders in which Clew keeps its own things, opened without following a link.
+
+A clone, an archive or a `git pull` may put links there, to make Clew write somewhere else. So whoever opens, makes or
+removes a file there does it here: each name is looked up in the open folder above it, and none of them may be a link.
+Where a system has no such calls, every name is looked at first.
+"""
+
+# Implements: REQ-d00622
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+STATE_FOLDER = ".clew"
+SHARED_FOLDER = "clew"
+"""Of the folder in which git keeps a repository: what all its work trees share."""
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_FOLDER = getattr(os, "O_DIRECTORY", 0)
+_TO_LOOK_UP = getattr(os, "O_PATH", os.O_RDONLY)
+"""A folder that may be entered need not be one that may be listed."""
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0)
+_HAS_DESCRIPTORS = bool(_NO_LINK and _FOLDER) and os.open in os.supports_dir_fd and os.stat in os.supports_dir_fd
+_REFUSAL = "it is a link or something else than Clew makes there, and is left alone; remove it"
+BESIDE = ("", "-wal", "-shm", "-journal")
+"""What SQLite opens for one database, by the endings of the names."""
+
+
+def refused(path: Path) -> OSError:
+    return OSError(errno.ELOOP, _REFUSAL, str(path))
+
+
+def is_refusal(error: OSError) -> bool:
+    """Whether something was not opened because it is a link, or no plain file."""
+    return error.errno == errno.ELOOP
+
+
+def anchor_of(path: Path) -> tuple[Path, tuple[str, ...]]:
+    """The folder that is opened as it is, and the names from there on, none of which may be a link: from the state
+    folder on, or, outside of one, the folder that holds the file."""
+    parts = Path(os.path.abspath(path)).parts  # noqa: PTH100 - resolving would follow links
+    if STATE_FOLDER in parts:
+        first = len(parts) - 1 - parts[::-1].index(STATE_FOLDER)
+    else:
+        first = max(len(parts) - 2, 1)
+    return Path(*parts[:first]), parts[first:]
+
+
+@contextmanager
+def holding(path: Path) -> Iterator[int | None]:
+    """The open folder that holds a file; None where the system works with paths only, which were looked at."""
+    anchor, names = anchor_of(path)
+    if not _HAS_DESCRIPTORS:
+        _look_at(anchor, names[:-1])
+        yield None
+        return
+    descriptor = os.open(anchor, _TO_LOOK_UP | _FOLDER)
+    try:
+        for name in names[:-1]:
+            above = descriptor
+            try:
+                descriptor = os.open(name, _TO_LOOK_UP | _FOLDER | _NO_LINK, dir_fd=above)
+            except NotADirectoryError as error:
+                # So the system says of a link, too.
+                raise refused(path) from error
+            finally:
+                os.close(above)
+    except BaseException:
+        with suppress(OSError):
+            os.close(descriptor)
+        raise
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _look_at(anchor: Path, names: tuple[str, ...]) -> None:
+    place = anchor
+    for name in names:
+        place /= name
+        status = place.lstat()
+        if not stat.S_ISDIR(status.st_mode) or _is_junction(place):
+            raise refused(place)
+
+
+def _is_junction(place: Path) -> bool:
+    return Path(os.path.realpath(place)) != Path(os.path.realpath(place.parent), place.name)
+
+
+def _named(path: Path, folder: int | None) -> str:
+    return path.name if folder is not None else str(path)
+
+
+def open_file(path: Path, flags: int, mode: int = 0o600) -> int:
+    """A descriptor of a plain file. OSError where it, or a folder on its way, is a link."""
+    with holding(path) as folder:
+        return _opened(path, folder, flags, mode)
+
+
+def _opened(path: Path, folder: int | None, flags: int, mode: int) -> int:
+    name = _named(path, folder)
+    if not _NO_LINK:
+        _demand(path, folder, path.name)
+    binary = getattr(os, "O_BINARY", 0)
+    # A pipe is opened at once, and refused then.
+    descriptor = os.open(name, flags | _NO_LINK | _AT_ONCE | binary, mode, dir_fd=folder)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise refused(path)
+    return descriptor
+
+
+def status_of(path: Path) -> os.stat_result | None:
+    """The status of what has this name, a link itself; None where nothing has."""
+    try:
+        with holding(path) as folder:
+            return os.stat(_named(path, folder), dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+
+
+def demand_plain(path: Path) -> tuple[int, int] | None:
+    """Refuse a database of which a file is a link or no file; its identity, None where it is not there yet. SQLite
+    opens by name, so all names are looked at, and whoever opens compares the identity afterwards."""
+    identity = None
+    with holding(path) as folder:
+        for ending in BESIDE:
+            status = _demand(path, folder, path.name + ending)
+            if status is not None and not ending:
+                identity = status.st_dev, status.st_ino
+    return identity
+
+
+def _demand(path: Path, folder: int | None, name: str) -> os.stat_result | None:
+    try:
+        place = name if folder is not None else str(path.with_name(name))
+        status = os.stat(place, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        raise refused(path.with_name(name))
+    return status
+
+
+def read(path: Path, limit: int) -> bytes:
+    """What a plain file holds, no more than `limit` bytes."""
+    with os.fdopen(open_file(path, os.O_RDONLY), "rb") as file:
+        return file.read(limit)
+
+
+def write(path: Path, data: bytes, mode: int = 0o600) -> None:
+    """Put a small file in the place of what has its name, which is not followed where it is a link."""
+    temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}.clew-tmp")
+    with holding(path) as folder:
+        try:
+            with os.fdopen(_opened(temporary, folder, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+                file.write(data)
+            os.replace(_named(temporary, folder), _named(path, folder), src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(_named(temporary, folder), dir_fd=folder)
+            raise
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or a link, that may be gone already."""
+    with suppress(FileNotFoundError), holding(path) as folder:
+        os.unlink(_named(path, folder), dir_fd=folder)
+
+
+def remove_folder(path: Path) -> None:
+    """Remove a folder with all that is in it, or a link to one, which is not followed."""
+    status = status_of(path)
+    if status is None:
+        return
+    if not stat.S_ISDIR(status.st_mode):
+        remove(path)
+        return
+    from shutil import rmtree  # it loads every way to compress files
+
+    with holding(path) as folder:
+        rmtree(_named(path, folder), ignore_errors=True, dir_fd=folder)
+
+
+def make_folder(path: Path, mode: int = 0o777) -> None:
+    """Make a folder and those around it, as far as they are missing. None of them may be a link."""
+    anchor, names = anchor_of(path)
+    anchor.mkdir(parents=True, exist_ok=True)
+    place = anchor
+    for name in names:
+        place /= name
+        with holding(place) as folder:
+            with suppress(FileExistsError):
+                os.mkdir(_named(place, folder), mode, dir_fd=folder)
+            status = os.stat(_named(place, folder), dir_fd=folder, follow_symlinks=False)
+            if not stat.S_ISDIR(status.st_mode):
+                raise refused(place)
