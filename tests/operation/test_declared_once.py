@@ -38,7 +38,7 @@ def run(tmp_path: Path) -> Run:
     """Runs Python in an empty project, with a copy of Clew whose req_add has one more field."""
     package = tmp_path / "source" / "clew"
     shutil.copytree(Path(clew.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
-    declaration = package / "register" / "operations" / "edit.py"
+    declaration = package / "register" / "requests.py"
     text = declaration.read_text(encoding="utf-8")
     assert text.count(LAST_FIELD) == 1
     declaration.write_text(text.replace(LAST_FIELD, LAST_FIELD + ONE_MORE), encoding="utf-8")

@@ -349,15 +349,19 @@ def _state_of(request: Operation, call: Call) -> str:
     return f"{call.project.graph.state.fingerprint} {request.state(call)}".rstrip()
 
 
-def decode_as(type_: type[S], arguments: Mapping[str, Any], name: str, *, help_text: str | None = None) -> S:
+def decode_as(
+    type_: type[S], arguments: Mapping[str, Any], name: str, *, help_text: str | None = None, writes: bool = False
+) -> S:
     """The arguments as a struct that forbids unknown ones, or an error that says which one breaks which rule. `name`
-    says whose arguments they are, and `help_text` where to learn about them."""
+    says whose arguments they are, and `help_text` where to learn about them. What an operation that `writes` takes is
+    one line, unless the field says otherwise."""
     if not (type(arguments) is dict or isinstance(arguments, Mapping)):
         raise InvalidArgument(
             f"{name} takes an object of named arguments, got {type(arguments).__name__}.",
             hint=f"Arguments of {name}: {_signature(type_)}.",
         )
-    if issubclass(type_, Operation) and type_.about.writes and (problem := problem_with_lines(type_, arguments)):
+    writes = writes or (issubclass(type_, Operation) and type_.about.writes)
+    if writes and (problem := problem_with_lines(type_, arguments)):
         raise InvalidArgument(f"{name}: argument {problem}.", hint="Remove it; other fields take longer texts.")
     try:
         return msgspec.convert(dict(arguments), type_)

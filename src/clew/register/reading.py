@@ -17,13 +17,12 @@ from clew.register.change.draft import find
 from clew.register.change.transaction import PATIENCE_SECONDS, RegisterFile, Snapshot
 from clew.register.git import audit, doctor, hooks, revisions
 from clew.register.git.repository import Repository
-from clew.register.operations.read import ListRequirements, NextRequirement
-from clew.register.operations.review import AuditRegister, ReviewChange
 from clew.register.reports import coverage, difference, queries, review, staleness
 from clew.register.reports import export as exports
 from clew.register.reports.changed_files import NearHunks, review_files
 from clew.register.reports.mentions import Mentions, MentionScanner, folder_inside
 from clew.register.reports.validation import ValidationReport, validation_report
+from clew.register.requests import AuditPolicy, ListFilter, RequirementFilter, ReviewScope
 from clew.register.rules import lint
 from clew.register.rules.codes import Finding
 from clew.register.rules.duplicates import DuplicateIndex
@@ -85,7 +84,7 @@ class RegisterReading:
     def register(self) -> Register:
         return self.file.read().register
 
-    def listing(self, wanted: ListRequirements) -> results.Listing:
+    def listing(self, wanted: ListFilter) -> results.Listing:
         return queries.listing(self.register, wanted)
 
     def show(self, id: str) -> Requirement:
@@ -95,7 +94,7 @@ class RegisterReading:
     def status(self, tags: tuple[str, ...] = ()) -> results.StatusReport:
         return queries.status(self.register, tags)
 
-    def next(self, wanted: NextRequirement) -> Requirement | results.NothingNext:
+    def next(self, wanted: RequirementFilter) -> Requirement | results.NothingNext:
         return queries.next_up(self.register, wanted)
 
     def brief(self, *, full: bool = False) -> results.Brief:
@@ -205,7 +204,7 @@ class RegisterReading:
         place = (self.root / name).resolve()
         return place == self.file.place or self.file.place in place.parents or name.endswith(".req.lock")
 
-    def audit(self, wanted: AuditRegister) -> audit.Audit:
+    def audit(self, wanted: AuditPolicy) -> audit.Audit:
         return audit.audit(self._around, self.file.place.name, wanted)
 
     def doctor(self) -> doctor.Doctor:
@@ -218,7 +217,7 @@ class RegisterReading:
 
     def review(
         self,
-        wanted: ReviewChange,
+        wanted: ReviewScope,
         *,
         ignore: tuple[str, ...] = (),
         extensions: tuple[str, ...] = (),

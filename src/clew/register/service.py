@@ -13,7 +13,7 @@ from clew.register.change import changes
 from clew.register.change.adopt import AdoptReport, RenumberReport, adopt, renumber
 from clew.register.change.batch import apply_batch
 from clew.register.change.candidates import candidates
-from clew.register.change.draft import Author, Draft
+from clew.register.change.draft import Author, Draft, author_of
 from clew.register.change.evidence import NO_GIT, LinkedFiles, read_log, record_run, record_test, verify
 from clew.register.change.imports import import_all, place_all
 from clew.register.change.transaction import check_purpose
@@ -21,18 +21,21 @@ from clew.register.git import remap as remapping
 from clew.register.git import revisions
 from clew.register.git.merge import Merged, merge_branch, side_of
 from clew.register.git.merge_ids import known_ids
-from clew.register.operations.edit import (
-    AddRequirement,
-    ApplyBatch,
-    DeleteRequirement,
-    ImportRequirements,
-    LinkRequirements,
-    SplitRequirement,
-    UpdateRequirement,
-)
-from clew.register.operations.evidence import AdoptRequirements, RecordTest, RecordTestRun, VerifyRequirement
 from clew.register.reading import MOST_IMPORT_BYTES, RegisterReading
 from clew.register.reports import staleness
+from clew.register.requests import (
+    Addition,
+    Adoption,
+    Batch,
+    Deletion,
+    ImportedFile,
+    LinkChange,
+    OtherEvidence,
+    SavedRun,
+    SingleTest,
+    Splitting,
+    Update,
+)
 from clew.register.rules.duplicates import resemblances
 from clew.workspace.files import read_bytes
 from clew.workspace.paths import raw
@@ -44,7 +47,7 @@ if TYPE_CHECKING:
 class RegisterService(RegisterReading):
     """Every change as well. Each is one transaction, and takes the operation that asks for it as it is."""
 
-    def add(self, by: Author, new: AddRequirement) -> results.Added:
+    def add(self, by: Author, new: Addition) -> results.Added:
         """A single new requirement, with a warning for each that it resembles."""
 
         def added(draft: Draft) -> results.Added:
@@ -54,25 +57,25 @@ class RegisterService(RegisterReading):
 
         return self.file.transaction(by, added)
 
-    def update(self, by: Author, wanted: UpdateRequirement, *, expected: str | None = None) -> results.Updated:
+    def update(self, by: Author, wanted: Update, *, expected: str | None = None) -> results.Updated:
         """`expected` is the version of the file that the change was made from; at another one it is refused."""
         return self.file.transaction(by, lambda draft: changes.update(draft, wanted), expected=expected)
 
-    def preview_update(self, by: Author, wanted: UpdateRequirement) -> tuple[str, str]:
+    def preview_update(self, by: Author, wanted: Update) -> tuple[str, str]:
         """What an update would write, and the version of the file that it is made from."""
         return self.file.difference(by, lambda draft: changes.update(draft, wanted))
 
-    def delete(self, by: Author, wanted: DeleteRequirement, *, again: bool = False) -> results.Deleted:
+    def delete(self, by: Author, wanted: Deletion, *, again: bool = False) -> results.Deleted:
         """`again` lets somebody retire what is retired already, with one more reason."""
         return self.file.transaction(by, lambda draft: changes.delete(draft, wanted, again=again))
 
-    def link(self, by: Author, wanted: LinkRequirements) -> results.Linked:
+    def link(self, by: Author, wanted: LinkChange) -> results.Linked:
         return self.file.transaction(by, lambda draft: changes.link(draft, wanted))
 
-    def split(self, by: Author, wanted: SplitRequirement) -> results.Split:
+    def split(self, by: Author, wanted: Splitting) -> results.Split:
         return self.file.transaction(by, lambda draft: changes.split(draft, wanted))
 
-    def batch(self, by: Author, wanted: ApplyBatch) -> results.BatchReport:
+    def batch(self, by: Author, wanted: Batch) -> results.BatchReport:
         return self.file.transaction(
             by, lambda draft: apply_batch(draft, wanted.mutations, wanted.reason, self._commit)
         )
@@ -89,7 +92,7 @@ class RegisterService(RegisterReading):
 
         return self.file.transaction(by, change)
 
-    def import_text(self, by: Author, wanted: ImportRequirements, data: bytes) -> results.ImportReport:
+    def import_text(self, by: Author, wanted: ImportedFile, data: bytes) -> results.ImportReport:
         found = candidates(data.decode("utf-8", "replace"), wanted.format)
         if wanted.dry_run:
             return import_all(Draft(self.register, by), found, dry_run=True, strict=wanted.strict)
@@ -99,8 +102,6 @@ class RegisterService(RegisterReading):
 
     def check_placing(self, call: "Call", wanted: Sequence[Requirement], *, source: str) -> None:
         """Raises what `place` would raise, and writes nothing."""
-        from clew.register.operations.fields import author_of
-
         place_all(Draft(self.register, author_of(call)), wanted, source)
 
     def place(
@@ -108,7 +109,6 @@ class RegisterService(RegisterReading):
     ) -> None:
         """Take in requirements of another tool under the ids they have. `before` is called when all of them are
         accepted, before anything is written."""
-        from clew.register.operations.fields import author_of
 
         def change(draft: Draft) -> None:
             place_all(draft, wanted, source)
@@ -126,7 +126,7 @@ class RegisterService(RegisterReading):
                 return read_bytes(folder, real.relative_to(folder).as_posix(), limit=MOST_IMPORT_BYTES)
         return read_bytes(self.root, source, limit=MOST_IMPORT_BYTES)
 
-    def record_test(self, by: Author, wanted: RecordTest) -> results.Recorded:
+    def record_test(self, by: Author, wanted: SingleTest) -> results.Recorded:
         commit = self._tree.head()
         if commit is None:
             raise InvalidArgument(
@@ -139,7 +139,7 @@ class RegisterService(RegisterReading):
         )  # fmt: skip
 
     def record_run(
-        self, by: Author, wanted: RecordTestRun, log: bytes, names: Mapping[str, Sequence[str]] | None = None
+        self, by: Author, wanted: SavedRun, log: bytes, names: Mapping[str, Sequence[str]] | None = None
     ) -> results.RunReport | None:
         """What a log proves; None where no name of a test carries an id. `names` says which other tests verify what."""
         tallies = read_log(log, names or {})
@@ -151,11 +151,11 @@ class RegisterService(RegisterReading):
         files = self._linked(tuple(tallies))
         return self.file.transaction(by, lambda draft: record_run(draft, tallies, wanted, commit, files))
 
-    def verify(self, by: Author, wanted: VerifyRequirement) -> results.Verified:
+    def verify(self, by: Author, wanted: OtherEvidence) -> results.Verified:
         commit = self._commit()
         return self.file.transaction(by, lambda draft: verify(draft, wanted, commit))
 
-    def adopt(self, by: Author, wanted: AdoptRequirements) -> AdoptReport:
+    def adopt(self, by: Author, wanted: Adoption) -> AdoptReport:
         commit = self._commit()
         return self.file.transaction(by, lambda draft: adopt(draft, wanted, commit))
 

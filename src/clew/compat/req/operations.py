@@ -16,11 +16,12 @@ from clew.compat.req.clients import tell_claude_code
 from clew.errors import ClewError, OutsideProject
 from clew.operation.call import Call
 from clew.operation.declare import Option
+from clew.register.change.draft import author_of
 from clew.register.change.transaction import new_register
 from clew.register.git.agents_block import install
 from clew.register.git.hooks import STRICT_LINES
 from clew.register.git.setup import SetupReport, SetupStep, bounds_of, set_up, take_down
-from clew.register.operations.fields import RegisterOperation, author_of, register_of
+from clew.register.operations.fields import RegisterOperation, register_of
 from clew.register.operations.review import ReviewChange
 from clew.register.service import RegisterService
 from clew.text.terminal import table

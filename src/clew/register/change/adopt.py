@@ -1,7 +1,6 @@
 """Taking over requirements of something that exists already, and moving ids out of each other's way."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -20,9 +19,8 @@ from clew.register.change.changes import check_dossier
 from clew.register.change.draft import Draft
 from clew.register.change.evidence import with_record
 from clew.register.git.merge_ids import relinked
+from clew.register.requests import Adoption
 
-if TYPE_CHECKING:
-    from clew.register.operations.evidence import AdoptRequirements
 LADDER = (Status.DRAFT, Status.PROPOSED, Status.APPROVED, Status.IMPLEMENTED, Status.VERIFIED)
 CRITERION = "What the system does today is what is required."
 """The criterion of a functional requirement that had none when it was adopted."""
@@ -51,7 +49,7 @@ class RenumberReport(msgspec.Struct, frozen=True):
     """By old id, the places that still say it; `coverage --remap OLD=NEW --apply` rewrites them."""
 
 
-def adopt(draft: Draft, wanted: "AdoptRequirements", commit: str) -> AdoptReport:
+def adopt(draft: Draft, wanted: Adoption, commit: str) -> AdoptReport:
     """Walk requirements up to a status, one entry of history for each step."""
     to, reason = parse_word(wanted.to, Status, "status", LADDER), wanted.reason
     drafts = [each.id for each in draft.requirements.values() if each.status is Status.DRAFT]

@@ -8,24 +8,22 @@ import msgspec
 
 from clew.errors import ClewError, InvalidArgument
 from clew.operation.call import decode_as
-from clew.operation.declare import Operation
 from clew.register import results
 from clew.register.change import changes
 from clew.register.change.draft import BATCH, Draft
 from clew.register.change.evidence import verify
-from clew.register.operations.edit import AddRequirement, DeleteCommand, LinkRequirements, UpdateCommand
-from clew.register.operations.evidence import VerifyRequirement
+from clew.register.requests import Addition, DeletionWithoutReason, LinkChange, OtherEvidence, UpdateWithoutReason
 from clew.text.display import shortened
 
 _REFERENCE = re.compile(r"\$([1-9][0-9]{0,8})")
 _IDS = ("id", "from", "to", "parent")
 """The arguments that may refer to an earlier mutation."""
-OPERATIONS: Mapping[str, type[Operation]] = {
-    "add": AddRequirement,
-    "update": UpdateCommand,
-    "delete": DeleteCommand,
-    "link": LinkRequirements,
-    "verify": VerifyRequirement,
+OPERATIONS: Mapping[str, type[msgspec.Struct]] = {
+    "add": Addition,
+    "update": UpdateWithoutReason,
+    "delete": DeletionWithoutReason,
+    "link": LinkChange,
+    "verify": OtherEvidence,
 }
 _KIND_NAMES = {"link": "link_kind"}
 """In a mutation `kind` says which operation it is, so the argument `kind` has another name: req_kind, or one of these.
@@ -71,23 +69,23 @@ class _Batch:
         operation, reason = self._decoded(raw)
         draft = self._draft
         match operation:
-            case AddRequirement():
+            case Addition():
                 added = changes.add(draft, operation, action="created via batch", reason=reason)
                 warnings = {"warnings": added.warnings} if added.warnings else {}
                 done = {"op": "add", "id": added.id, **warnings}
-            case UpdateCommand():
+            case UpdateWithoutReason():
                 updated = changes.update(draft, operation)
                 done = {"op": "update", "id": updated.id, "changes": updated.changes}
-            case DeleteCommand():
+            case DeletionWithoutReason():
                 deleted = changes.delete(draft, operation)
                 done = {"op": "delete", "id": deleted.id, "mode": deleted.deleted}
-            case LinkRequirements():
+            case LinkChange():
                 done = {"op": "link", **msgspec.to_builtins(changes.link(draft, operation, reason=reason))}
-            case VerifyRequirement():
+            case OtherEvidence():
                 done = {"op": "verify", **msgspec.to_builtins(verify(draft, operation, self._commit()))}
         self.done.append(done)
 
-    def _decoded(self, raw: Any) -> tuple[Operation, str | None]:
+    def _decoded(self, raw: Any) -> tuple[msgspec.Struct, str | None]:
         """The operation that a mutation is, and the reason for it."""
         if not isinstance(raw, Mapping):
             raise InvalidArgument(f"A mutation is an object, got {type(raw).__name__}.", hint=_HINT)
@@ -101,7 +99,7 @@ class _Batch:
         reason = raw.get("reason") or self._reason
         if "reason" in operation.__struct_fields__:
             arguments["reason"] = reason
-        return decode_as(operation, arguments, kind, help_text=_HINT), reason
+        return decode_as(operation, arguments, kind, help_text=_HINT, writes=True), reason
 
     def _id(self, written: Any) -> Any:
         match = _REFERENCE.fullmatch(written.strip()) if isinstance(written, str) else None

@@ -1,6 +1,6 @@
 """Adding, changing, retiring, linking and splitting requirements, on a draft."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -19,22 +19,14 @@ from clew.formats.register.model import (
 from clew.register import results
 from clew.register.change.draft import BATCH, Draft, checked
 from clew.register.change.kept_history import REMOVED
+from clew.register.requests import Addition, Deletion, LinkChange, Splitting, Update
 from clew.register.rules.lifecycle import check_move, may_be_verified
 from clew.register.rules.links import DIRECTED, path_between
 from clew.register.rules.validator import TITLE_MOST
 from clew.text.display import counted, shortened
 
-if TYPE_CHECKING:
-    from clew.register.operations.edit import (
-        AddRequirement,
-        DeleteRequirement,
-        LinkRequirements,
-        SplitRequirement,
-        UpdateRequirement,
-    )
 
-
-def add(draft: Draft, new: "AddRequirement", *, action: str | None = None, reason: str | None = None) -> results.Added:
+def add(draft: Draft, new: Addition, *, action: str | None = None, reason: str | None = None) -> results.Added:
     """A new draft requirement. What the validator rejects costs no id."""
     links = (
         ()
@@ -64,7 +56,7 @@ def add(draft: Draft, new: "AddRequirement", *, action: str | None = None, reaso
     return results.Added(requirement.id, tuple(each.text for each in warnings))
 
 
-def update(draft: Draft, wanted: "UpdateRequirement") -> results.Updated:
+def update(draft: Draft, wanted: Update) -> results.Updated:
     """Change what is asked for. Where that changes nothing, nothing is written."""
     requirement = draft.find(wanted.id)
     fields, changes = _amended(requirement, wanted)
@@ -90,7 +82,7 @@ def check_dossier(draft: Draft, requirement: Requirement) -> None:
         )
 
 
-def _amended(requirement: Requirement, wanted: "UpdateRequirement") -> tuple[dict[str, Any], list[str]]:
+def _amended(requirement: Requirement, wanted: Update) -> tuple[dict[str, Any], list[str]]:
     """The fields that differ, and what to tell about each."""
     fields: dict[str, Any] = {}
     changes: list[str] = []
@@ -116,7 +108,7 @@ def _amended(requirement: Requirement, wanted: "UpdateRequirement") -> tuple[dic
     return fields, changes
 
 
-def _amended_acceptance(now: tuple[str, ...], wanted: "UpdateRequirement") -> tuple[tuple[str, ...], list[str]]:
+def _amended_acceptance(now: tuple[str, ...], wanted: Update) -> tuple[tuple[str, ...], list[str]]:
     criteria = list(now)
     described: list[str] = []
     if wanted.acceptance is not None and wanted.acceptance != now:
@@ -136,7 +128,7 @@ def _amended_acceptance(now: tuple[str, ...], wanted: "UpdateRequirement") -> tu
     return tuple(criteria), described
 
 
-def _amended_tags(now: tuple[str, ...], wanted: "UpdateRequirement") -> tuple[tuple[str, ...], list[str]]:
+def _amended_tags(now: tuple[str, ...], wanted: Update) -> tuple[tuple[str, ...], list[str]]:
     tags = list(now)
     described: list[str] = []
     for tag in wanted.add_tag:
@@ -150,7 +142,7 @@ def _amended_tags(now: tuple[str, ...], wanted: "UpdateRequirement") -> tuple[tu
     return tuple(tags), described
 
 
-def delete(draft: Draft, wanted: "DeleteRequirement", *, again: bool = False) -> results.Deleted:
+def delete(draft: Draft, wanted: Deletion, *, again: bool = False) -> results.Deleted:
     """Retire a requirement, or, where nothing links to it, remove it."""
     requirement, reason = draft.find(wanted.id), wanted.reason
     if not wanted.hard:
@@ -175,7 +167,7 @@ def delete(draft: Draft, wanted: "DeleteRequirement", *, again: bool = False) ->
     return results.Deleted("hard", requirement.id)
 
 
-def link(draft: Draft, wanted: "LinkRequirements", *, reason: str | None = None) -> results.Linked:
+def link(draft: Draft, wanted: LinkChange, *, reason: str | None = None) -> results.Linked:
     """Make a link, or take it away."""
     kind, remove = parse_word(wanted.kind, LinkKind, "link kind", LINK_KINDS), wanted.remove
     start, end = draft.find(wanted.source, "source"), _end(draft, wanted.to)
@@ -225,7 +217,7 @@ def _links(requirement: Requirement) -> str:
     return ", ".join(f"{each.kind.word} {each.target}" for each in requirement.links)
 
 
-def split(draft: Draft, wanted: "SplitRequirement") -> results.Split:
+def split(draft: Draft, wanted: Splitting) -> results.Split:
     """Put several requirements in the place of one. Each part refines the original, so the trace stays whole."""
     original, into = draft.find(wanted.id), wanted.into
     if len(into) < 2:

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -17,6 +18,9 @@ from clew.register.change.kept_history import REMOVED
 from clew.register.rules.codes import Finding
 from clew.register.rules.validator import validate_requirement
 from clew.text.display import shortened
+
+if TYPE_CHECKING:
+    from clew.operation.call import Call
 
 ACTOR, ACTOR_KIND = "REQ_ACTOR", "REQ_ACTOR_KIND"
 
@@ -51,6 +55,13 @@ def timestamp(nanoseconds: int) -> str:
         digits = digits[:-3]
     moment = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     return f"{moment}.{digits}Z" if digits else f"{moment}Z"
+
+
+def author_of(call: "Call") -> Author:
+    """Who makes the changes of a call: over MCP it is an agent, unless the environment says otherwise."""
+    if call.surface == "mcp":
+        return current_author("MCP", otherwise=ActorKind.AGENT)
+    return current_author()
 
 
 def current_author(

@@ -6,7 +6,7 @@ test belongs to a requirement when its name holds `req_0042` or `REQ-0042`.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -17,11 +17,8 @@ from clew.formats.results.reader import read_results
 from clew.register import results
 from clew.register.change.changes import check_dossier
 from clew.register.change.draft import Draft
+from clew.register.requests import OtherEvidence, SavedRun, SingleTest
 from clew.register.rules.lifecycle import check_promotion, may_be_verified
-
-if TYPE_CHECKING:
-    from clew.register.operations.evidence import RecordTest, RecordTestRun, VerifyRequirement
-
 
 NO_GIT = "(no git)"
 VERIFY_KINDS = (Evidence.COMPOSITION, Evidence.INSPECTION)
@@ -84,7 +81,7 @@ def with_record(
     return draft.change(requirement, draft.author.entry(action, reason), tests=(*requirement.tests, record))
 
 
-def record_test(draft: Draft, wanted: "RecordTest", commit: str, files: LinkedFiles | None = None) -> results.Recorded:
+def record_test(draft: Draft, wanted: SingleTest, commit: str, files: LinkedFiles | None = None) -> results.Recorded:
     """Attach the outcome of a test that somebody ran."""
     requirement, outcome = draft.find(wanted.id), parse_word(wanted.result, Outcome, "result")
     action = draft.author.with_channel(f"test {outcome.word} recorded against commit {short(commit)}")
@@ -100,7 +97,7 @@ def record_test(draft: Draft, wanted: "RecordTest", commit: str, files: LinkedFi
     return results.Recorded(commit, requirement.id, outcome.word)
 
 
-def verify(draft: Draft, wanted: "VerifyRequirement", commit: str) -> results.Verified:
+def verify(draft: Draft, wanted: OtherEvidence, commit: str) -> results.Verified:
     """Attach evidence of composition or inspection, and where asked promote what is implemented."""
     requirement = draft.find(wanted.id)
     kind = parse_word(wanted.by, Evidence, "verification kind", VERIFY_KINDS)
@@ -127,7 +124,7 @@ def _promote(draft: Draft, requirement: Requirement, why: str) -> None:
 def record_run(
     draft: Draft,
     tallies: Mapping[str, Tally],
-    wanted: "RecordTestRun",
+    wanted: SavedRun,
     commit: str,
     files: Mapping[str, LinkedFiles] | None = None,
 ) -> results.RunReport:

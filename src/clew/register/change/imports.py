@@ -1,7 +1,6 @@
 """Taking in requirements from markdown and JSON. Every one of them passes the validator."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -18,11 +17,8 @@ from clew.register import results
 from clew.register.change import changes
 from clew.register.change.candidates import FORM, Candidate, NoCandidate
 from clew.register.change.draft import Draft, checked
-from clew.register.operations.edit import AddRequirement
+from clew.register.requests import Addition
 from clew.text.display import shortened
-
-if TYPE_CHECKING:
-    pass
 
 
 def place_all(draft: Draft, wanted: Sequence[Requirement], source: str) -> None:
@@ -85,11 +81,11 @@ def import_all(
     return results.ImportReport(not rejected, dry_run, tuple(accepted), tuple(rejected))
 
 
-def _new(candidate: Candidate | NoCandidate) -> AddRequirement:
+def _new(candidate: Candidate | NoCandidate) -> Addition:
     if isinstance(candidate, NoCandidate):
         raise InvalidArgument(candidate.problem, hint=FORM)
-    given = {name: getattr(candidate, name, None) for name in AddRequirement.__struct_fields__}
-    return AddRequirement(**{name: value for name, value in given.items() if value is not None})
+    given = {name: getattr(candidate, name, None) for name in Addition.__struct_fields__}
+    return Addition(**{name: value for name, value in given.items() if value is not None})
 
 
 def _errors(error: ClewError) -> tuple[str, ...]:

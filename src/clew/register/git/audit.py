@@ -1,14 +1,10 @@
 """Who changed the register, and whether git vouches for them."""
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
 from clew.errors import InvalidArgument
 from clew.register.git.repository import GOOD, Commit, Repository
-
-if TYPE_CHECKING:
-    from clew.register.operations.review import AuditRegister
+from clew.register.requests import AuditPolicy
 
 
 class Violation(msgspec.Struct, frozen=True):
@@ -26,7 +22,7 @@ class Audit(msgspec.Struct, frozen=True):
     truncated: bool = False
 
 
-def audit(repository: Repository, path: str, wanted: "AuditRegister") -> Audit:
+def audit(repository: Repository, path: str, wanted: AuditPolicy) -> Audit:
     if not repository.exists():
         raise InvalidArgument(
             "The register is in no git repository, so there are no signatures.",
@@ -41,7 +37,7 @@ def audit(repository: Repository, path: str, wanted: "AuditRegister") -> Audit:
     return Audit(not violations, tuple(entries), tuple(violations))
 
 
-def _objections(entry: Commit, wanted: "AuditRegister") -> list[str]:
+def _objections(entry: Commit, wanted: AuditPolicy) -> list[str]:
     why = []
     if wanted.require_good_signature and entry.signature_status not in GOOD:
         why.append(f"signature status '{entry.signature_status}' is not 'good'")

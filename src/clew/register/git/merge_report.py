@@ -3,7 +3,7 @@
 import sys
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -14,15 +14,13 @@ from clew.formats.register.model import Register
 from clew.formats.register.single import read_single, write_single
 from clew.register.change.draft import Author
 from clew.register.git.merge import MergeConflict, Merged, merge
+from clew.register.requests import MergedFiles
 from clew.register.service import RegisterService
 from clew.text.display import counted
 from clew.workspace.regular import contents
 
-if TYPE_CHECKING:
-    from clew.register.operations.upkeep import MergeVersions
 
-
-def merge_files(wanted: "MergeVersions", service: RegisterService, by: Author) -> dict[str, Any]:
+def merge_files(wanted: MergedFiles, service: RegisterService, by: Author) -> dict[str, Any]:
     """Merge two versions of a register into ours."""
     place = PurePosixPath(wanted.path)
     if place.name == INDEX or place.parent.name == FOLDER:

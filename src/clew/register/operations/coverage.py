@@ -13,8 +13,9 @@ from clew.operation.call import Call
 from clew.operation.declare import Option
 from clew.register.git.remap import RemapReport
 from clew.register.operations.answers import Object, paged
-from clew.register.operations.fields import Cursor, Folder, Limit, RegisterOperation, Size, register_of, without
+from clew.register.operations.fields import Cursor, RegisterOperation, Size, register_of, without
 from clew.register.reports import coverage
+from clew.register.requests import Folder, Limit
 from clew.text.display import counted
 from clew.text.terminal import table
 

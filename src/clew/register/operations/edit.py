@@ -1,7 +1,7 @@
 """Operations that change requirements. Each is one transaction that the program req waits for."""
 
 import sys
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, cast
 
 import msgspec
 from msgspec import Meta
@@ -12,54 +12,27 @@ from clew.operation.call import Call
 from clew.operation.declare import Option
 from clew.operation.one_line import MANY_LINES
 from clew.register import results
-from clew.register.operations.fields import (
-    AnyId,
-    Id,
-    KindWord,
-    LinkWord,
-    PriorityWord,
-    Reason,
-    RegisterOperation,
-    StatusWord,
-    Text,
-    Texts,
-    author_of,
-    read_input,
-    read_json,
-    register_of,
+from clew.register.change.draft import author_of
+from clew.register.operations.fields import RegisterOperation, read_input, read_json, register_of
+from clew.register.requests import (
+    Addition,
+    Batch,
+    Deletion,
+    DeletionWithoutReason,
+    ImportedFile,
+    LinkChange,
+    Splitting,
+    Update,
+    UpdateWithoutReason,
 )
-
-Title = Annotated[str, Meta(max_length=1_000, description="5 to 120 characters"), Option("-t")]
-Statement = Annotated[
-    str, Meta(max_length=20_000, description="One sentence with shall, must, should or will"), MANY_LINES, Option("-s")
-]
-Rationale = Annotated[str, Meta(max_length=20_000, description="Why it is needed"), MANY_LINES, Option("-r")]
-Acceptance = Annotated[
-    Texts,
-    Meta(description="What a test can decide; functional requirements need one"),
-    Option("-a", about="a criterion; may be repeated"),
-]
-Force = Annotated[bool, Meta(description="Allow a move that the life of a requirement does not have")]
-OptionalReason = Annotated[Text | None, Meta(description="Kept in the history")]
 
 
 class AddRequirement(
-    RegisterOperation, tool="req_add", title="Add a requirement", writes=True, idempotent=False, default=True
+    Addition, RegisterOperation, tool="req_add", title="Add a requirement", writes=True, idempotent=False, default=True
 ):
     """Adds a managed requirement as a draft and returns its id. Call it when the user describes behaviour that req_list
     does not show yet. Bad input is rejected with every broken rule and how to rewrite it, and costs no id; warnings
     come back with the id."""
-
-    title: Title
-    statement: Statement
-    rationale: Rationale
-    kind: Annotated[KindWord, Meta(description="What kind of requirement"), Option("-k")] = "functional"
-    priority: Annotated[PriorityWord, Meta(description="How much it is needed"), Option("-p")] = "should"
-    acceptance: Acceptance = ()
-    tags: Annotated[
-        tuple[str, ...], Meta(description="Words to find it by"), Option("--tag", about="a tag; may be repeated")
-    ] = ()
-    parent: Annotated[str | None, Meta(description="A requirement that it stands below")] = None
 
     def run(self, call: Call) -> results.Added:
         return register_of(call).add(author_of(call), self)
@@ -119,28 +92,17 @@ def _ask(given: dict[str, Any]) -> None:
 
 
 class UpdateRequirement(
-    RegisterOperation, tool="req_update", title="Change a requirement", writes=True, idempotent=False, default=True
+    Update,
+    RegisterOperation,
+    tool="req_update",
+    title="Change a requirement",
+    writes=True,
+    idempotent=False,
+    default=True,
 ):
     """Changes fields, criteria, tags or the status of a requirement, with a reason for its history. The status moves
     draft, proposed, approved, implemented, verified, or to obsolete; other moves need force. Returns what changed;
     nothing is written where nothing does."""
-
-    id: Id
-    reason: Reason
-    title: Annotated[Title | None, Meta(description="The new title")] = None
-    statement: Annotated[Statement | None, Meta(description="The new statement")] = None
-    rationale: Annotated[Rationale | None, Meta(description="The new rationale")] = None
-    acceptance: Annotated[Texts | None, Meta(description="Replaces the whole list"), Option("-a")] = None
-    add_acceptance: Annotated[Texts, Meta(description="Appended; better than replacing")] = ()
-    remove_acceptance: Annotated[
-        tuple[int, ...], Meta(description="Numbers of criteria, from 1"), Option(metavar="N")
-    ] = ()
-    kind: Annotated[KindWord | None, Meta(description="The new kind"), Option("-k")] = None
-    priority: Annotated[PriorityWord | None, Meta(description="The new priority"), Option("-p")] = None
-    status: Annotated[StatusWord | None, Meta(description="The next status")] = None
-    add_tag: Annotated[tuple[str, ...], Meta(description="Tags more")] = ()
-    remove_tag: Annotated[tuple[str, ...], Meta(description="Tags less")] = ()
-    force: Force = False
 
     def run(self, call: Call) -> results.Updated:
         wanted = msgspec.structs.replace(self, force=True) if call.is_lenient else self
@@ -153,13 +115,14 @@ class UpdateRequirement(
         return "\n".join((f"{result.id}: {'; '.join(result.changes)}", *warnings))
 
 
-class UpdateCommand(UpdateRequirement, verb="req update", summary="change a requirement", writes=True):
+class UpdateCommand(
+    UpdateWithoutReason, UpdateRequirement, verb="req update", summary="change a requirement", writes=True
+):
     """Changes a requirement. On the command line and in a batch a reason may be missing."""
-
-    reason: OptionalReason = None  # type: ignore[assignment]
 
 
 class DeleteRequirement(
+    Deletion,
     RegisterOperation,
     tool="req_delete",
     title="Retire a requirement",
@@ -170,10 +133,6 @@ class DeleteRequirement(
     """Retires a requirement: it becomes obsolete and keeps its links and history. hard=true removes it for good and is
     refused while others link to it. Its id is never given again."""
 
-    id: Id
-    reason: Reason
-    hard: Annotated[bool, Meta(description="Remove it, which is refused while anything links to it")] = False
-
     def run(self, call: Call) -> results.Deleted:
         return register_of(call).delete(author_of(call), self, again=call.is_lenient)
 
@@ -182,6 +141,7 @@ class DeleteRequirement(
 
 
 class DeleteCommand(
+    DeletionWithoutReason,
     DeleteRequirement,
     verb="req delete",
     aliases=("retire",),
@@ -191,10 +151,9 @@ class DeleteCommand(
 ):
     """Retires a requirement. On the command line and in a batch a reason may be missing."""
 
-    reason: OptionalReason = None  # type: ignore[assignment]
-
 
 class LinkRequirements(
+    LinkChange,
     RegisterOperation,
     tool="req_link",
     verb="req link",
@@ -206,17 +165,6 @@ class LinkRequirements(
     """Makes or removes a link: parent (hierarchy), depends_on (order), refines (a part of something coarser), verifies
     or conflicts. Links that would close a circle, lead to themselves or exist already are refused."""
 
-    source: Annotated[AnyId, Option(positional=True, metavar="FROM", about="where the link starts")] = msgspec.field(
-        name="from"
-    )
-    to: Annotated[AnyId, Option(positional=True, metavar="TO", about="where it leads")]
-    kind: Annotated[
-        LinkWord,
-        Meta(description="What the link means"),
-        Option("-k", metavar="KIND", about="parent, depends-on, conflicts, refines or verifies"),
-    ] = "parent"
-    remove: Annotated[bool, Meta(description="Take the link away")] = False
-
     def run(self, call: Call) -> results.Linked:
         return register_of(call).link(author_of(call), self)
 
@@ -226,6 +174,7 @@ class LinkRequirements(
 
 
 class SplitRequirement(
+    Splitting,
     RegisterOperation,
     tool="req_split",
     verb="req split",
@@ -237,15 +186,6 @@ class SplitRequirement(
     """Puts several requirements in the place of one that asks for too much (REQ-V-0010). Each part gets a statement of
     `into`, inherits the rest and refines the original, which is retired unless keep_original."""
 
-    id: Id
-    into: Annotated[
-        Texts,
-        Meta(min_length=2, description="The statement of each part"),
-        Option("-s", metavar="STATEMENT", about="once for each part"),
-    ]
-    reason: Annotated[str | None, Meta(description="Kept in the history"), MANY_LINES] = None
-    keep_original: Annotated[bool, Meta(description="Do not retire what is split")] = False
-
     def run(self, call: Call) -> results.Split:
         return register_of(call).split(author_of(call), self)
 
@@ -254,6 +194,7 @@ class SplitRequirement(
 
 
 class ApplyBatch(
+    Batch,
     RegisterOperation,
     tool="req_batch",
     title="Many changes at once",
@@ -264,15 +205,6 @@ class ApplyBatch(
 ):
     """Applies many mutations as one: all or none. The first that fails is named, and nothing is written. req_schema
     with which=batch describes their form."""
-
-    mutations: Annotated[
-        tuple[dict[str, Any], ...],
-        Meta(description="Each with kind: add, update, delete, link or verify; `$n` is what mutation n made"),
-        Option(hidden=True),
-    ]
-    reason: Annotated[
-        str | None, Meta(description="For mutations without one of their own"), MANY_LINES, Option(hidden=True)
-    ] = None
 
     def run(self, call: Call) -> results.BatchReport:
         return register_of(call).batch(author_of(call), self)
@@ -300,6 +232,7 @@ class BatchCommand(ApplyBatch, verb="req batch", summary="many changes at once, 
 
 
 class ImportRequirements(
+    ImportedFile,
     RegisterOperation,
     tool="req_import",
     title="Import requirements",
@@ -309,15 +242,6 @@ class ImportRequirements(
 ):
     """Takes in requirements from a markdown or JSON file of the project; each passes the validator. Valid ones are
     added and the others reported; with strict all or none. dry_run previews."""
-
-    format: Annotated[Literal["markdown", "json"], Meta(description="What the file is written in"), Option("-f")]
-    source: Annotated[
-        str,
-        Meta(min_length=1, description="A file of the project, relative to it"),
-        Option(positional=True, about="a file, or - for standard input"),
-    ]
-    dry_run: Annotated[bool, Meta(description="Say what would happen")] = False
-    strict: Annotated[bool, Meta(description="All or nothing")] = False
 
     def run(self, call: Call) -> results.ImportReport:
         register = register_of(call)

@@ -2,7 +2,7 @@
 
 import shlex
 import subprocess
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, cast
 
 import msgspec
 from msgspec import Meta
@@ -13,12 +13,14 @@ from clew.operation.call import Call
 from clew.operation.declare import Option
 from clew.operation.one_line import MANY_LINES
 from clew.register import results
+from clew.register.change.draft import author_of
 from clew.register.operations.answers import RunView
-from clew.register.operations.edit import Force
-from clew.register.operations.fields import AnyId, Id, RegisterOperation, Text, author_of, read_input, register_of
+from clew.register.operations.fields import RegisterOperation, read_input, register_of
+from clew.register.requests import Adoption, Id, OtherEvidence, SavedRun, SingleTest
 
 
 class RecordTest(
+    SingleTest,
     RegisterOperation,
     tool="req_test_record",
     verb="req test record",
@@ -30,15 +32,12 @@ class RecordTest(
     """Attaches the outcome of a test that you ran to a requirement, with the commit and the files that carry its id.
     For logs of test runs call req_test_run."""
 
-    id: Id
-    result: Annotated[Literal["pass", "fail"], Meta(description="How it went")]
-    notes: Annotated[Text, Meta(description="What was tested, and how")] = ""
-
     def run(self, call: Call) -> results.Recorded:
         return register_of(call).record_test(author_of(call), self)
 
 
 class RecordTestRun(
+    SavedRun,
     RegisterOperation,
     tool="req_test_run",
     title="Record a test run",
@@ -48,14 +47,6 @@ class RecordTestRun(
 ):
     """Reads a saved log (cargo test, pytest -v, JUnit XML, pytest JSON) and attaches a record to each requirement whose
     id a test's name holds (req_0042_...). promote=true verifies what is implemented and passes. Runs nothing."""
-
-    from_file: Annotated[
-        str,
-        Meta(min_length=1, description="The saved log, relative to the project"),
-        Option(metavar="FILE", exclusive=True, about="the saved log"),
-    ]
-    dry_run: Annotated[bool, Meta(description="Say what would be recorded")] = False
-    promote: Annotated[bool, Meta(description="Implemented requirements that pass become verified")] = False
 
     def run(self, call: Call) -> RunView:
         register = register_of(call)
@@ -130,6 +121,7 @@ class ListTests(RegisterOperation, verb="req test list", summary="the test recor
 
 
 class VerifyRequirement(
+    OtherEvidence,
     RegisterOperation,
     tool="req_verify",
     verb="req verify",
@@ -141,13 +133,6 @@ class VerifyRequirement(
     """Records that a requirement holds by composition (tests of others cover it; cite them) or inspection (somebody
     looked). promote=true makes it verified where it is implemented."""
 
-    id: Id
-    by: Annotated[Literal["composition", "inspection"], Meta(description="The kind of evidence")]
-    notes: Annotated[Text, Meta(min_length=1, description="What was looked at, and what was seen")]
-    cites: Annotated[tuple[str, ...], Meta(description="Tests or requirements that support it")] = ()
-    promote: Annotated[bool, Meta(description="Make it verified, where it is implemented")] = False
-    force: Force = False
-
     def run(self, call: Call) -> results.Verified:
         return register_of(call).verify(author_of(call), self)
 
@@ -156,17 +141,9 @@ class VerifyRequirement(
 
 
 class AdoptRequirements(
-    RegisterOperation, verb="req adopt", summary="take over requirements of what exists already", writes=True
+    Adoption, RegisterOperation, verb="req adopt", summary="take over requirements of what exists already", writes=True
 ):
     """Walks requirements of something that exists up to a status, one history entry for each step."""
-
-    reason: Annotated[str, Meta(description="Kept in the history"), MANY_LINES]
-    ids: Annotated[tuple[AnyId, ...], Meta(description="What to adopt"), Option(positional=True, metavar="ID")] = ()
-    all_drafts: Annotated[bool, Meta(description="Every draft")] = False
-    to: Annotated[Literal["proposed", "approved", "implemented", "verified"], Meta(description="How far")] = (
-        "implemented"
-    )
-    dry_run: Annotated[bool, Meta(description="Say what would happen")] = False
 
     def run(self, call: Call) -> Any:
         if bool(self.ids) is self.all_drafts:

@@ -30,25 +30,18 @@ from clew.register.operations.answers import (
     paged,
     shown,
 )
-from clew.register.operations.fields import (
-    Cursor,
-    FilteredOperation,
-    Id,
-    Limit,
-    RegisterOperation,
-    Size,
-    register_of,
-    without,
-)
+from clew.register.operations.fields import Cursor, RegisterOperation, Size, register_of, without
 from clew.register.operations.schema import schema
 from clew.register.operations.texts import brief_text
 from clew.register.reports.queries import rows
 from clew.register.reports.validation import ValidationReport, as_text
+from clew.register.requests import Id, Limit, ListFilter, RequirementFilter
 from clew.text.controls import pretty_json
 
 
 class ListRequirements(
-    FilteredOperation,
+    ListFilter,
+    RegisterOperation,
     tool="req_list",
     title="List requirements",
     default=True,
@@ -58,14 +51,6 @@ class ListRequirements(
     exists. All filters must fit. Not for details: req_show has those. `count` is all that match; long lists come in
     pages (next_cursor)."""
 
-    query: Annotated[str | None, Meta(description="Part of the title or the statement, in any case"), Option("-q")] = (
-        None
-    )
-    include_obsolete: Annotated[
-        bool,
-        Meta(description="Retired ones too"),
-        Option("--hide-obsolete", about="leave out retired ones"),
-    ] = True
     limit: Limit = None
     cursor: Cursor = None
     max_tokens: Size = None
@@ -280,7 +265,8 @@ class StatusCommand(ShowStatus, verb="req status", summary="progress in figures"
 
 
 class NextRequirement(
-    FilteredOperation,
+    RequirementFilter,
+    RegisterOperation,
     tool="req_next",
     verb="req next",
     title="What to work on next",

@@ -9,19 +9,10 @@ from clew.operation.call import Call
 from clew.operation.declare import Option
 from clew.register.git import audit, doctor, revisions
 from clew.register.operations.answers import paged
-from clew.register.operations.fields import (
-    AsJson,
-    Cursor,
-    Folder,
-    Limit,
-    RegisterOperation,
-    Revision,
-    Size,
-    register_of,
-    without,
-)
+from clew.register.operations.fields import Cursor, RegisterOperation, Size, register_of, without
 from clew.register.reports import difference, review, staleness
 from clew.register.reports.summary import summary
+from clew.register.requests import AsJson, AuditPolicy, Folder, Limit, ReviewScope, Revision
 from clew.register.rules import lint
 from clew.text.display import counted
 from clew.text.terminal import table
@@ -128,6 +119,7 @@ class ShowStaleEvidence(
 
 
 class AuditRegister(
+    AuditPolicy,
     RegisterOperation,
     tool="req_audit",
     verb="req audit",
@@ -138,18 +130,6 @@ class AuditRegister(
     """The commits that changed the register, with author, signer and state of the signature. gate=true with a policy
     lists the commits that break it."""
 
-    limit: Annotated[int, Meta(ge=1, le=10_000, description="Commits at most"), Option("-n", metavar="LIMIT")] = 50
-    gate: Annotated[
-        bool,
-        Meta(description="Report commits that break the policy"),
-        Option(about="exit code 1 where a commit breaks the policy"),
-    ] = False
-    require_good_signature: Annotated[bool, Meta(description="Every commit must be signed well")] = False
-    required_signers: Annotated[
-        tuple[str, ...],
-        Meta(description="Parts of the signer's name, in any case"),
-        Option("--require-signer", metavar="NAME", about="who may sign"),
-    ] = ()
     max_tokens: Size = None
 
     def run(self, call: Call) -> audit.Audit:
@@ -193,6 +173,7 @@ class ExamineClone(
 
 
 class ReviewChange(
+    ReviewScope,
     RegisterOperation,
     tool="req_review",
     title="Review a change",
@@ -205,21 +186,6 @@ class ReviewChange(
     changed source without a marker, unknown ids, stale evidence, signatures. `ok` and `failures` say whether a gate
     lets it pass; the whole report comes back either way."""
 
-    base: Annotated[Revision, Option(metavar="BASE", about="what to compare with; where that is missing, main")] = (
-        "origin/main"
-    )
-    path: Folder = "."
-    gate: Annotated[
-        bool,
-        Meta(description="Fail closed: a missing base is an error"),
-        Option(about="exit code 1 where the change does not pass"),
-    ] = False
-    staged: Annotated[bool, Meta(description="What the next commit would hold")] = False
-    new: Annotated[
-        bool, Meta(description="Findings of added and changed requirements only"), Option(exclusive=True)
-    ] = False
-    all: Annotated[bool, Meta(description="All findings, even with staged"), Option(exclusive=True)] = False
-    json: AsJson = True
     max_tokens: Size = None
 
     def run(self, call: Call) -> review.Review:

@@ -12,7 +12,7 @@ from clew.operation.call import Call
 from clew.operation.declare import Option
 from clew.register.operations import texts
 from clew.register.operations.answers import Object, paged
-from clew.register.operations.fields import Cursor, Limit, RegisterOperation, Size, StatusWord, register_of
+from clew.register.operations.fields import Cursor, RegisterOperation, Size, register_of
 from clew.register.reports.safety_case import (
     FUNCTION,
     HAZARD,
@@ -27,6 +27,7 @@ from clew.register.reports.safety_case import (
     rows,
     safety_report,
 )
+from clew.register.requests import Limit, StatusWord
 
 Level = Annotated[
     Annotated[str, Meta(max_length=10)] | None, Meta(description="Only this derived level: none, a, SIL1 to SIL4, b")

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from clew.errors import InvalidArgument
 from clew.formats.register.envelope import FORMAT_TAG
 from clew.formats.register.model import LINK_KINDS, Kind, Priority, Status
-from clew.operation.declare import Operation
 from clew.operation.schemas import arguments_schema, names_and_types
 from clew.register.change.batch import OPERATIONS, name_in_batch
-from clew.register.operations.edit import AddRequirement
+from clew.register.requests import Addition
 from clew.text.display import shortened
 
 _ID = {"description": "REQ-0001; req-1 and 1 are understood; $3 is what mutation 3 of a batch made"}
@@ -35,7 +36,7 @@ def _object(properties: Mapping[str, Any], required: list[str]) -> dict[str, Any
     return {"type": "object", "required": required, "properties": dict(properties)}
 
 
-def _fields(operation: type[Operation], batch_kind: str | None = None) -> tuple[dict[str, Any], list[str]]:
+def _fields(operation: type[msgspec.Struct], batch_kind: str | None = None) -> tuple[dict[str, Any], list[str]]:
     """The fields of an operation under the names of a mutation in a batch, and those that are required."""
     schema = arguments_schema(operation)
     properties = {}
@@ -49,17 +50,17 @@ def _fields(operation: type[Operation], batch_kind: str | None = None) -> tuple[
 
 
 def _add() -> dict[str, Any]:
-    return _object(*_fields(AddRequirement))
+    return _object(*_fields(Addition))
 
 
 def _import() -> dict[str, Any]:
-    properties, required = _fields(AddRequirement)
+    properties, required = _fields(Addition)
     # The ids in the file are those of another register.
     del properties["parent"]
     return {"type": "array", "items": _object(properties, required)}
 
 
-def _mutation(kind: str, operation: type[Operation]) -> dict[str, Any]:
+def _mutation(kind: str, operation: type[msgspec.Struct]) -> dict[str, Any]:
     properties, required = _fields(operation, kind)
     return _object({"kind": {"const": kind}, **properties, "reason": _REASON}, ["kind", *required])
 

@@ -15,10 +15,11 @@ from clew.graph.readers.locations import FILE_VARIABLE, SINGLE
 from clew.operation.call import Call
 from clew.operation.declare import Option
 from clew.operation.one_line import MANY_LINES
-from clew.register.change.draft import rejection
+from clew.register.change.draft import author_of, rejection
 from clew.register.change.transaction import MigrationReport, RegisterFile, new_register
-from clew.register.operations.fields import RegisterOperation, author_of, read_input, register_at, register_of
+from clew.register.operations.fields import RegisterOperation, read_input, register_at, register_of
 from clew.register.reading import locate
+from clew.register.requests import MergedFiles
 from clew.register.rules.validator import validate_register
 
 
@@ -180,6 +181,7 @@ class MergeBranch(
 
 
 class MergeVersions(
+    MergedFiles,
     MergeOperation,
     verb="req merge-driver",
     summary="merge two versions of a register, as git calls it",
@@ -187,11 +189,6 @@ class MergeVersions(
     needs_config=False,
 ):
     """Merges two versions of a register where git calls it: in the work tree, in the middle of a merge."""
-
-    base: Annotated[str, Meta(description="The version both sides go back to (%O)"), Option(positional=True)]
-    ours: Annotated[str, Meta(description="Our version, which becomes the merged one (%A)"), Option(positional=True)]
-    theirs: Annotated[str, Meta(description="Their version (%B)"), Option(positional=True)]
-    path: Annotated[str, Meta(description="What the file is called (%P)"), Option(metavar="PATH")] = "project.req"
 
     def run(self, call: Call) -> dict[str, Any]:
         from clew.register.git.merge_report import merge_files

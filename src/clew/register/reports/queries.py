@@ -1,17 +1,14 @@
 """Questions about a register: which requirements there are, how far they are, and which comes next."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 from clew.formats.register.ids import sort_key
 from clew.formats.register.model import LinkKind, Priority, Register, Requirement, Status
 from clew.register import results
+from clew.register.requests import ListFilter, RequirementFilter
 from clew.text.display import counted
 from clew.text.tokens import estimate_tokens
-
-if TYPE_CHECKING:
-    from clew.register.operations.fields import FilteredOperation
-    from clew.register.operations.read import ListRequirements
 
 DONE = (Status.IMPLEMENTED, Status.VERIFIED)
 _PRIORITIES, _STATUSES = tuple(Priority), tuple(Status)
@@ -25,7 +22,7 @@ def in_id_order(register: Register) -> list[Requirement]:
     return sorted(register.requirements.values(), key=lambda each: sort_key(each.id))
 
 
-def filtered(register: Register, wanted: "FilteredOperation") -> Iterator[Requirement]:
+def filtered(register: Register, wanted: RequirementFilter) -> Iterator[Requirement]:
     """The requirements that pass a filter, in the order of their ids. What is None or empty asks for nothing."""
     for requirement in in_id_order(register):
         if (
@@ -57,7 +54,7 @@ class Rows(Sequence[results.Row]):
         return results.Row(each.id, each.kind.word, each.priority.word, each.status.word, each.tags, each.title)
 
 
-def rows(register: Register, wanted: "ListRequirements") -> Rows:
+def rows(register: Register, wanted: ListFilter) -> Rows:
     found = filtered(register, wanted)
     if not wanted.include_obsolete:
         found = (each for each in found if each.status is not Status.OBSOLETE)
@@ -67,7 +64,7 @@ def rows(register: Register, wanted: "ListRequirements") -> Rows:
     return Rows(list(found))
 
 
-def listing(register: Register, wanted: "ListRequirements") -> results.Listing:
+def listing(register: Register, wanted: ListFilter) -> results.Listing:
     found = rows(register, wanted)
     return results.Listing(len(found), register.name, tuple(found))
 
@@ -109,7 +106,7 @@ def waits_for(requirement: Requirement, register: Register) -> tuple[str, ...]:
     )
 
 
-def next_up(register: Register, wanted: "FilteredOperation | None" = None) -> Requirement | results.NothingNext:
+def next_up(register: Register, wanted: RequirementFilter | None = None) -> Requirement | results.NothingNext:
     """The most urgent unfinished requirement whose dependencies are done, or why there is none."""
     chosen = in_id_order(register) if wanted is None else filtered(register, wanted)
     open_ones = [each for each in chosen if each.status not in (Status.VERIFIED, Status.OBSOLETE)]

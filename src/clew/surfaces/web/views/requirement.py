@@ -10,7 +10,7 @@ from clew.errors import NotFound
 from clew.formats.register.records import requirement_object
 from clew.graph.model import EdgeKind, NodeKind
 from clew.project import Project
-from clew.register.operations.fields import StatusWord
+from clew.register.requests import StatusWord
 from clew.surfaces.web import addresses
 from clew.surfaces.web.pictures.neighbourhood import Drawing, neighbourhood
 from clew.surfaces.web.texts import field_of, label_of, sections_of_requirement
