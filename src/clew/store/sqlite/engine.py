@@ -28,9 +28,10 @@ again."""
 def open_own(path: Path, *, busy_timeout: float = BUSY_TIMEOUT) -> "SqliteStore":
     """The store in this file of a folder of Clew's own. One that came from elsewhere is opened for reading only, and
     says why nothing is written to it."""
-    # The system, or the store itself, says what is wrong with the folder.
-    with suppress(OSError):
-        make(path.parent, 0o700)
+    if not path.parent.exists():
+        # The system, or the store itself, says what is wrong with the folder.
+        with suppress(OSError):
+            make(path.parent, 0o700)
     standing = admit(path.parent)
     if standing.believes(path.name):
         return open_sqlite(path, busy_timeout=busy_timeout)

@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 from typing import IO
 
-from clew.errors import ClewError, Refused
+from clew.errors import ClewError
 from clew.workspace.find import paths_named
-from clew.workspace.git.find import find_work_tree
+from clew.workspace.git.place import located
 
 _HEADER = struct.Struct(">4sII")
 _ENTRY_BYTES = 62
@@ -26,11 +26,9 @@ Mark = tuple[int, int, int] | None
 
 def index_of(folder: Path) -> Path | None:
     """The index of the work tree that holds a folder; None where there is none."""
-    try:
-        tree = find_work_tree(folder)
-    except (Refused, OSError):
-        return None
-    return None if tree is None else tree.own / "index"
+    # Also where git is not used, because `.git` leads elsewhere: only the names in the index are looked at.
+    tree = located(str(folder))
+    return None if tree is None or tree.looks_bare else Path(tree.own, "index")
 
 
 def mark_of(index: Path | None) -> Mark:
@@ -44,15 +42,12 @@ def mark_of(index: Path | None) -> Mark:
 
 def is_kept(folder: Path) -> bool:
     """Whether git keeps a file in a folder, or a link or a repository of this name."""
-    try:
-        tree = find_work_tree(folder.parent)
-    except (Refused, OSError):
-        return False
-    if tree is None:
+    tree = located(str(folder.parent))
+    if tree is None or tree.looks_bare:
         return False
     inside = os.path.relpath(os.path.realpath(folder.parent), tree.top)
     path = os.path.normpath(Path(inside, folder.name)).replace(os.sep, "/")
-    index = tree.own / "index"
+    index = Path(tree.own, "index")
     try:
         with _opened(index) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             magic, version, count = _HEADER.unpack(data[: _HEADER.size])
