@@ -5,7 +5,7 @@ import pytest
 from clew.config import KbTable
 from clew.errors import OverBudget
 from clew.surfaces.mcp.dialects import document_code
-from clew.surfaces.mcp.transports.ratelimit import SessionLimit
+from clew.surfaces.mcp.transports.access.ratelimit import SessionLimit
 
 
 class Clock:

@@ -14,7 +14,7 @@ from mcp.server.lowlevel import Server
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from clew.surfaces.mcp.transports.guard import Guard
+from clew.surfaces.mcp.transports.access.guard import Guard
 from clew.surfaces.mcp.transports.http import serve_http
 from clew.surfaces.mcp.transports.settings import HttpSettings
 

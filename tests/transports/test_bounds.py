@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.surfaces.mcp.transports.guard import Guard
-from clew.surfaces.mcp.transports.ratelimit import RateLimit
+from clew.surfaces.mcp.transports.access.guard import Guard
+from clew.surfaces.mcp.transports.access.ratelimit import RateLimit
 from clew.surfaces.mcp.transports.settings import HttpSettings
-from clew.surfaces.mcp.transports.sse_log import EventLog
+from clew.surfaces.mcp.transports.sse.event_log import EventLog
 
 # Verifies: REQ-d00016-D
 

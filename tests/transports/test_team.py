@@ -27,8 +27,8 @@ from clew.errors import AlreadyExists, ConfigError, InvalidArgument, NotFound
 from clew.setup import tokens
 from clew.store.sqlite.engine import open_sqlite
 from clew.surfaces.cli.main import main
-from clew.surfaces.mcp.transports import oauth
-from clew.surfaces.mcp.transports.oauth import OAuthSettings
+from clew.surfaces.mcp.transports.access import oauth
+from clew.surfaces.mcp.transports.access.oauth import OAuthSettings
 from clew.surfaces.mcp.transports.settings import HttpSettings, check
 
 pytestmark = pytest.mark.anyio

@@ -16,8 +16,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from tests.transports.test_team import PING, RESOURCE, Issuer, admitted
 
 from clew.setup.tokens import Principal
-from clew.surfaces.mcp.transports import oauth
-from clew.surfaces.mcp.transports.oauth import OAuthSettings
+from clew.surfaces.mcp.transports.access import oauth
+from clew.surfaces.mcp.transports.access.oauth import OAuthSettings
 
 pytestmark = pytest.mark.anyio
 

@@ -33,7 +33,7 @@ from clew.surfaces.mcp.dialects import dialect_of, said, unexpected
 from clew.surfaces.mcp.resources import ScratchResources, link_blocks
 from clew.surfaces.mcp.sampling import AskClient, model_of
 from clew.surfaces.mcp.server import is_structured, meta_of
-from clew.surfaces.mcp.transports.ratelimit import SessionLimit
+from clew.surfaces.mcp.transports.access.ratelimit import SessionLimit
 from clew.text.display import shortened
 
 log = logging.getLogger(__name__)

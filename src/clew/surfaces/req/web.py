@@ -16,7 +16,7 @@ from clew.register.operations.read import ListRequirements
 from clew.register.reports.html_page import overview_page, requirement_page
 from clew.register.service import RegisterService
 from clew.surfaces.mcp.dialects import register_envelope
-from clew.surfaces.mcp.transports.guard import Guard
+from clew.surfaces.mcp.transports.access.guard import Guard
 from clew.surfaces.mcp.transports.http import web_server
 from clew.surfaces.mcp.transports.listen import listen, url_of
 from clew.surfaces.mcp.transports.settings import HttpSettings, check_address

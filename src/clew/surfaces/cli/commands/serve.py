@@ -22,7 +22,7 @@ from clew.surfaces.cli.opening import HERE, admit
 from clew.workspace.regular import SETTINGS_BYTES, contents
 
 if TYPE_CHECKING:
-    from clew.surfaces.mcp.transports.oauth import OAuthSettings
+    from clew.surfaces.mcp.transports.access.oauth import OAuthSettings
     from clew.surfaces.mcp.transports.settings import HttpSettings
 
 ADMITS = True
@@ -170,7 +170,7 @@ def _is_team(args: argparse.Namespace, token: str | None) -> bool:
 
 
 def _oauth(args: argparse.Namespace) -> "OAuthSettings | None":
-    from clew.surfaces.mcp.transports.oauth import OAuthSettings
+    from clew.surfaces.mcp.transports.access.oauth import OAuthSettings
 
     if args.oauth_issuer is None:
         return None

@@ -14,7 +14,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from clew.surfaces.mcp.transports.ratelimit import household
+from clew.surfaces.mcp.transports.access.ratelimit import household
 from clew.surfaces.mcp.transports.settings import HttpSettings
 
 _FULL_BODY = (

@@ -17,16 +17,16 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
+from clew.surfaces.mcp.transports.access.guard import Guard
+from clew.surfaces.mcp.transports.access.oauth import METADATA_PATH, OAuthSettings, metadata
 from clew.surfaces.mcp.transports.clock import SYSTEM_CLOCK, Clock
 from clew.surfaces.mcp.transports.connections import limited
 from clew.surfaces.mcp.transports.drain import Draining, DrainingServer
-from clew.surfaces.mcp.transports.guard import Guard
 from clew.surfaces.mcp.transports.listen import listen, url_of
 from clew.surfaces.mcp.transports.messages import CheckedMessages
-from clew.surfaces.mcp.transports.oauth import METADATA_PATH, OAuthSettings, metadata
 from clew.surfaces.mcp.transports.refusal import Refusal
 from clew.surfaces.mcp.transports.settings import HEALTH_PATH, HttpSettings, check
-from clew.surfaces.mcp.transports.sse import MESSAGES_PATH, STREAM_PATH, SseEndpoints
+from clew.surfaces.mcp.transports.sse.endpoints import MESSAGES_PATH, STREAM_PATH, SseEndpoints
 
 HTTP_PATH = "/mcp"
 _STREAMS = (HTTP_PATH, STREAM_PATH, "/live")

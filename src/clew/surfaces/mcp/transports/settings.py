@@ -8,7 +8,7 @@ import msgspec
 
 from clew.errors import ConfigError
 from clew.setup.token import check_token
-from clew.surfaces.mcp.transports.oauth import OAuthSettings, check_oauth
+from clew.surfaces.mcp.transports.access.oauth import OAuthSettings, check_oauth
 
 HEALTH_PATH = "/healthz"
 _LONGEST_ECHO = 80

@@ -23,7 +23,7 @@ from clew.surfaces.mcp.transports.clock import Clock
 from clew.surfaces.mcp.transports.messages import Malformed, is_json, read_message, refused
 from clew.surfaces.mcp.transports.refusal import Refusal
 from clew.surfaces.mcp.transports.settings import HttpSettings
-from clew.surfaces.mcp.transports.sse_sessions import Session, Sessions, parse_event_id
+from clew.surfaces.mcp.transports.sse.sessions import Session, Sessions, parse_event_id
 
 SSE_SESSION_EXPIRED = -32016
 STREAM_PATH = "/sse"

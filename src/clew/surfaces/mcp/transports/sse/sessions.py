@@ -15,7 +15,7 @@ from mcp.shared.message import SessionMessage
 
 from clew.surfaces.mcp.transports.clock import Clock
 from clew.surfaces.mcp.transports.settings import HttpSettings
-from clew.surfaces.mcp.transports.sse_log import EventLog, Outbox
+from clew.surfaces.mcp.transports.sse.event_log import EventLog, Outbox
 
 logger = logging.getLogger(__name__)
 

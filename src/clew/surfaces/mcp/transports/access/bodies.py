@@ -5,7 +5,7 @@ from typing import Self
 
 import anyio
 
-from clew.surfaces.mcp.transports.ratelimit import household
+from clew.surfaces.mcp.transports.access.ratelimit import household
 from clew.surfaces.mcp.transports.refusal import Refusal
 
 BUSY = Refusal(

@@ -25,10 +25,11 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from clew.setup.tokens import PREFIX, Principal, Tokens
-from clew.surfaces.mcp.transports.bodies import BUSY, Bodies, Held
+from clew.surfaces.mcp.transports.access.bodies import BUSY, Bodies, Held
+from clew.surfaces.mcp.transports.access.oauth import METADATA_PATH, READ_SCOPE, WRITE_SCOPE, Issuer, metadata_address
+from clew.surfaces.mcp.transports.access.ratelimit import RateLimit
+from clew.surfaces.mcp.transports.access.standing import Standing
 from clew.surfaces.mcp.transports.clock import SYSTEM_CLOCK, Clock
-from clew.surfaces.mcp.transports.oauth import METADATA_PATH, READ_SCOPE, WRITE_SCOPE, Issuer, metadata_address
-from clew.surfaces.mcp.transports.ratelimit import RateLimit
 from clew.surfaces.mcp.transports.refusal import Refusal
 from clew.surfaces.mcp.transports.settings import (
     HEALTH_PATH,
@@ -38,7 +39,6 @@ from clew.surfaces.mcp.transports.settings import (
     origin_host,
     plain_host,
 )
-from clew.surfaces.mcp.transports.standing import Standing
 
 logger = logging.getLogger(__name__)
 

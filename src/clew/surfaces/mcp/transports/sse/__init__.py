@@ -1,0 +1,1 @@
+"""Server-sent events: the endpoints, the log that a client resumes from, and the sessions with their limits."""
