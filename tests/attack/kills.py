@@ -19,6 +19,7 @@ from typing import Any
 from tests.attack.outcome import Outcome
 from tests.attack.writers import WRITERS
 
+from clew.edit.admission import accept, folders_of
 from clew.project import Project
 
 Tree = dict[str, bytes]
@@ -152,6 +153,9 @@ class Attack:
         root = self._folder / name / "project"
         shutil.rmtree(root, ignore_errors=True)
         shutil.copytree(self._folder / name / "template", root)
+        # A copy's drafts count only once its user says so.
+        for folder in folders_of(root):
+            accept(folder)
         return root
 
     def _demand(self, where: str, answer: dict[str, Any]) -> None:
