@@ -2,12 +2,15 @@
 
 import os
 import socket
+import subprocess
 import sys
 from contextlib import chdir
 from pathlib import Path
 
 import pytest
 
+from clew.errors import Refused
+from clew.workspace.git.run import run
 from clew.workspace.regular import NotRegular, TooLarge, beginning, contents, opened, read_from
 
 needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="needs devices, pipes and links")
@@ -79,3 +82,23 @@ def test_a_file_that_says_nothing_of_its_size_is_read_to_its_end() -> None:
     assert contents(place).startswith(b"Limit")
     with pytest.raises(TooLarge):
         contents(place, 20)
+
+
+# Verifies: REQ-d00651-D
+@needs_posix
+@pytest.mark.parametrize("name", [".gitignore", ".gitattributes", ".mailmap", ".git/HEAD", ".git/config", ".git/index"])
+def test_git_is_not_run_where_it_would_wait_for_a_pipe(tmp_path: Path, name: str) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    assert run(tmp_path, "status", "--porcelain").code == 0
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(Refused, match="git would wait for it"):
+        run(tmp_path, "status", "--porcelain", seconds=5)
+
+
+# Verifies: REQ-d00651-D
+@needs_posix
+def test_git_passes_over_a_link_that_it_does_not_follow(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    (tmp_path / ".gitignore").symlink_to("/dev/zero")
+    assert run(tmp_path, "status", "--porcelain").code == 0

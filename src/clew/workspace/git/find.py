@@ -3,6 +3,7 @@ that merely looks like one: a folder that anybody can commit, with a configurati
 a `.git` to any repository of the user.
 """
 
+import stat
 from pathlib import Path
 
 import msgspec
@@ -34,6 +35,27 @@ def find_work_tree(folder: Path) -> WorkTree | None:
         )
     _refuse_elsewhere(tree)
     return WorkTree(Path(tree.top), Path(tree.own), Path(tree.common))
+
+
+_OWN_FILES = ("HEAD", "index", "commondir", "config.worktree")
+_SHARED_FILES = ("config", "packed-refs", "shallow", "info/exclude", "info/attributes", "info/grafts")
+_IN_THE_TREE = (".gitignore", ".gitattributes", ".gitmodules", ".mailmap")
+
+
+def refuse_endless(tree: WorkTree) -> None:
+    """Refused where a file that git reads at once is a device, a pipe or a socket: git would wait for it."""
+    for folder, names in ((tree.own, _OWN_FILES), (tree.common, _SHARED_FILES), (tree.top, _IN_THE_TREE)):
+        for name in names:
+            try:
+                # Git follows links in its own folder only.
+                mode = (folder / name).stat(follow_symlinks=folder is not tree.top).st_mode
+            except OSError:
+                continue
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)):
+                raise Refused(
+                    f"'{folder / name}' is a device, a pipe or a socket; git would wait for it and is not run there.",
+                    hint="Remove it.",
+                )
 
 
 def refuse_elsewhere(folder: Path) -> None:

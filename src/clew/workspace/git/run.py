@@ -18,7 +18,7 @@ import msgspec
 from clew.cache import Cache
 from clew.errors import Refused, Unavailable
 from clew.workspace.git import protect
-from clew.workspace.git.find import WorkTree, elsewhere_note, find_work_tree
+from clew.workspace.git.find import WorkTree, elsewhere_note, find_work_tree, refuse_endless
 from clew.workspace.git.place import located
 from clew.workspace.git.protect import Configuration
 
@@ -48,13 +48,14 @@ def run(
     """Run a git command in a folder. Paths are literal unless `patterns` says that they are pathspecs with magic.
 
     Unavailable where git is not installed, too old, or takes longer than `seconds`; Refused where a folder only looks
-    like a repository.
+    like a repository, or git would read a pipe.
     """
     name, *rest = arguments
     options = protect.options(name)
     tree = find_work_tree(folder)
     if tree is None:
         return Result(128, b"", _OUTSIDE)
+    refuse_endless(tree)
     settings = configuration(tree, seconds)
     if isinstance(settings, Result):
         return settings
