@@ -83,6 +83,19 @@ def test_imports_point_down_only() -> None:
     assert not wrong
 
 
+# Verifies: REQ-d00681-A
+def test_services_do_not_know_their_operations() -> None:
+    """Not even for types: a service owns its requests, and an operation inherits them."""
+    wrong = [
+        f"{path.relative_to(SOURCE)} imports {node.module}"
+        for path, tree in modules().items()
+        if path.relative_to(SOURCE).parts[0] in SERVICES and "operations" not in path.relative_to(SOURCE).parts
+        for node in nodes(tree)
+        if isinstance(node, ast.ImportFrom) and node.module and "operations" in node.module.split(".")
+    ]
+    assert not wrong
+
+
 def imported_at_once(body: list[ast.stmt]) -> Iterator[str]:
     """What is imported when a module is; a function's imports wait until it is called."""
     for node in body:

@@ -8,9 +8,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import clew
+from clew.operation.declare import Operation
 
 LAST_FIELD = '    parent: Annotated[str | None, Meta(description="A requirement that it stands below")] = None\n'
 ONE_MORE = '    owner: Annotated[str | None, Meta(description="Who answers for it")] = None\n'
@@ -69,11 +71,11 @@ def test_a_field_added_in_one_place_shows_everywhere(run: Run, tmp_path: Path) -
     helped = " ".join(run("-m", "clew", "req", "add", "--help").stdout.split())
     assert "--owner OWNER who answers for it" in helped
 
+    assert run("-m", "clew", "req", "init", "--name", "Demo").returncode == 0
     schema = json.loads(run("-m", "clew", "req", "schema", "batch", "--json").stdout)
     added = schema["properties"]["mutations"]["items"]["oneOf"][0]
     assert added["properties"]["owner"] == {"type": "string"}
 
-    assert run("-m", "clew", "req", "init", "--name", "Demo").returncode == 0
     batch = tmp_path / "batch.json"
     batch.write_text(json.dumps([{**MUTATION, "owner": "Ada"}]), encoding="utf-8")
     done = run("-m", "clew", "req", "batch", str(batch))
@@ -82,3 +84,14 @@ def test_a_field_added_in_one_place_shows_everywhere(run: Run, tmp_path: Path) -
     refused = run("-m", "clew", "req", "batch", str(batch))
     assert refused.returncode != 0
     assert "'owner'" in refused.stderr
+
+
+# Verifies: REQ-d00681-B
+def test_a_request_whose_field_hides_a_method_of_operations_is_refused() -> None:
+    class Hiding(msgspec.Struct, frozen=True):
+        text: str
+
+    with pytest.raises(TypeError, match=r"Hidden\.text hides a method; call it text_"):
+
+        class Hidden(Hiding, Operation, tool="hidden"):
+            """Has a field that stands where its text is made."""

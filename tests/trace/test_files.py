@@ -377,7 +377,7 @@ def test_a_target_in_which_it_would_not_be_found_is_refused(opened: Open, root: 
     assert (spec(root), spec(root, "a.md")) == (SPEC, there)
 
 
-# Verifies: REQ-o00022-A
+# Verifies: REQ-o00022-A, REQ-d00681-C
 def test_a_neighbour_that_would_swallow_what_follows_keeps_the_requirement_where_it_is(
     opened: Open, root: Path
 ) -> None:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -31,16 +30,13 @@ from clew.formats.openspec.layout import SPEC_FILE, PlaceKind, Root, classify, r
 from clew.formats.openspec.reader import write
 from clew.formats.openspec.rules.change import check_whole
 from clew.specs.library import ChangeEntry, Library
+from clew.specs.requests import ArchiveRequest
 from clew.specs.results import ArchiveReport
 from clew.store.interface import Damaged, Store
 from clew.text.display import counted
 from clew.workspace.files import read_bytes, resolve
 from clew.workspace.find import files_below, names_in
 from clew.workspace.paths import display, raw
-
-if TYPE_CHECKING:
-    from clew.specs.operations.tools import ArchiveChange
-
 
 _DATED = 11
 """Characters of `2026-01-31-`."""
@@ -58,7 +54,7 @@ class ChangeArchiver:
     def run(
         self,
         known: Library,
-        request: "ArchiveChange",
+        request: ArchiveRequest,
         found: Sequence[ConflictFound],
         today: date,
         *,
@@ -185,7 +181,7 @@ def _changed(path: str) -> Conflict:
     return Conflict(f"'{path}' changed since it was read.", hint="Run the command again. Nothing was changed.")
 
 
-def _check_tasks(change: Change, request: "ArchiveChange") -> tuple[str, ...]:
+def _check_tasks(change: Change, request: ArchiveRequest) -> tuple[str, ...]:
     """What is to be said about tasks that are not done; they stand against an archive, not against a look at it."""
     tasks = change.tasks
     if tasks is None or tasks.completed == tasks.total or not request.move or request.unfinished:
@@ -199,7 +195,7 @@ def _check_tasks(change: Change, request: "ArchiveChange") -> tuple[str, ...]:
     return (str(refusal),)
 
 
-def _check_confirmed(request: "ArchiveChange") -> None:
+def _check_confirmed(request: ArchiveRequest) -> None:
     if not request.dry_run and not request.confirm:
         raise Refused(
             "Applying a change writes files, and nobody confirmed it.",

@@ -36,13 +36,12 @@ from clew.specs.library import (
     library,
     unreadable_files,
 )
+from clew.specs.requests import ArchiveRequest
 from clew.specs.written_against import GitBase, GitBases
 from clew.text.display import shortened
 from clew.workspace.files import read_bytes, resolve
 
 if TYPE_CHECKING:
-    from clew.specs.operations.tools import ArchiveChange
-
     # Searching needs much that the other questions do not.
     from clew.specs.search import SpecIndex
 
@@ -393,7 +392,7 @@ class SpecsService:
         return done
 
     def archive(
-        self, request: "ArchiveChange", *, actor: str = "clew", skip_specs: bool = False
+        self, request: ArchiveRequest, *, actor: str = "clew", skip_specs: bool = False
     ) -> results.ArchiveReport:
         """Apply a change to the specs and by default archive it; with `skip_specs` only archive it."""
         context = self._context

@@ -10,7 +10,8 @@ from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Option, Toolset
 from clew.specs import results
 from clew.specs.operations import as_openspec, tools
-from clew.specs.operations.tools import ChangeId, SomeChange
+from clew.specs.operations.tools import SomeChange
+from clew.specs.requests import ChangeId
 from clew.specs.results import (
     ChangeList,
     ChangeStatus,

@@ -8,7 +8,7 @@ from msgspec import Meta
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Option, Toolset
 from clew.specs import results
-from clew.specs.operations.tools import ChangeId
+from clew.specs.requests import ChangeId
 from clew.text.display import counted
 from clew.text.terminal import coloured
 

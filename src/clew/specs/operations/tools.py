@@ -9,6 +9,7 @@ from clew.operation.budget import longest_page
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
 from clew.specs import results
+from clew.specs.requests import ArchiveRequest, ChangeId
 from clew.text.display import counted
 from clew.text.terminal import coloured
 
@@ -17,17 +18,10 @@ MOST_FOUND = 500
 
 _SPEC_NEEDED = ("`{command}` needs the id of a spec.", "`clew specs list` shows them.")
 _WORDS_NEEDED = ("`{command}` needs words.", 'Say what to look for: clew specs search "login".')
-_CHANGE_NEEDED = ("`{command}` needs the id of a change.", "`clew change list` shows the open ones.")
-
 SpecId = Annotated[
     str,
     Meta(min_length=1, max_length=400, description="Such as auth or platform/auth"),
     Option(positional=True, needed=_SPEC_NEEDED),
-]
-ChangeId = Annotated[
-    str,
-    Meta(min_length=1, max_length=400, description="Such as add-login"),
-    Option(positional=True, needed=_CHANGE_NEEDED),
 ]
 SomeChange = Annotated[str | None, Meta(description="Default: all open changes"), Option(positional=True)]
 Findings = Annotated[int, Meta(ge=1, le=500, description="Findings at most")]
@@ -352,6 +346,7 @@ class RebaseChange(
 
 
 class ArchiveChange(
+    ArchiveRequest,
     Operation,
     tool="archive_change",
     toolset=Toolset.SPECS,
@@ -368,17 +363,6 @@ class ArchiveChange(
     has to wait for another change, and unfinished tasks; take=spec|change decides conflicts. move=false leaves the
     folder in place."""
 
-    change_id: ChangeId
-    dry_run: Annotated[bool, Meta(description="Only show what would be done; false writes")] = True
-    confirm: Annotated[bool, Meta(description="Must be true to write")] = False
-    move: Annotated[bool, Meta(description="Move the folder into the archive afterwards")] = True
-    unfinished: Annotated[bool, Meta(description="Archive though tasks are not done"), Option("-y", "--yes")] = False
-    take: Annotated[
-        Literal["spec", "change"] | None, Meta(description="Which side wins where there is a conflict; default refuse")
-    ] = None
-    accept_base: Annotated[
-        bool, Meta(description="Go on though git no longer knows what the change was written against")
-    ] = False
     max_tokens: MaxTokens = None
 
     def run(self, call: Call) -> results.ArchiveReport:
