@@ -16,6 +16,13 @@ def test_a_link_in_the_state_folder_leads_nowhere(name: str, *, worked_before: b
     assert found == []
 
 
+# Verifies: REQ-d00622-B
+@pytest.mark.parametrize("name", ["search", "kb", "code", "history"])
+def test_what_cannot_be_kept_because_of_a_link_keeps_nobody_waiting(name: str) -> None:
+    found = state_folder.through_link(name, in_git=False, worked_before=True, commands=(("index",), ("kb", "index")))
+    assert found == []
+
+
 # Verifies: REQ-d00622-A
 @pytest.mark.parametrize("name", [state_folder.ITSELF, "memory.db", "hooks.spool"])
 def test_a_link_in_the_repositorys_folder_leads_nowhere(name: str) -> None:

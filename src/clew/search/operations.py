@@ -73,6 +73,9 @@ def _read_code(call: Call) -> None:
     until = time.monotonic() + _LONGEST_READING
     while (notes := call.project.code.ensure(_REPORT_SECONDS)) and time.monotonic() < until:
         call.progress(0, 0, notes[0])
+        if call.project.code.cannot_keep:
+            call.notes = (*call.notes, *notes)
+            return
 
 
 def _running(call: Call) -> tuple[Job, ...]:

@@ -46,6 +46,8 @@ class CodeKeeper:
         self._thread: threading.Thread | None = None
         self._aliases: tuple[int, Aliases] | None = None
         self._closed = False
+        self.cannot_keep = False
+        """Whether the outlines could not be written the last time, so that waiting for them is of no use."""
 
     @property
     def file(self) -> CodeFile:
@@ -78,6 +80,7 @@ class CodeKeeper:
         if not self._lock.acquire(timeout=seconds):
             return (self._unfinished(),)
         try:
+            self.cannot_keep = False
             if self.file.opening is self._known and self._follower.is_probably_current():
                 return ()
             changes = self._changes()
@@ -85,6 +88,7 @@ class CodeKeeper:
                 self._read(changes)
                 return ()
         except StoreError as error:
+            self.cannot_keep = True
             return (f"The outlines of source files cannot be kept: {error.message}",)
         finally:
             self._lock.release()
