@@ -23,8 +23,8 @@ from clew.formats.register.model import (
 )
 from clew.register.change.draft import Author
 from clew.register.change.transaction import new_register
+from clew.register.reports.lint import judge_from
 from clew.register.rules.codes import RULES, Finding
-from clew.register.rules.lint import judge_from
 from clew.register.rules.validator import validate_register, validate_requirement
 
 NOW = "2026-06-01T12:00:00Z"

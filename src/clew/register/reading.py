@@ -17,16 +17,15 @@ from clew.register.change.draft import find
 from clew.register.change.transaction import PATIENCE_SECONDS, RegisterFile, Snapshot
 from clew.register.git import audit, doctor, hooks, revisions
 from clew.register.git.repository import Repository
-from clew.register.reports import coverage, difference, queries, review, staleness
+from clew.register.reports import coverage, difference, lint, queries, review, staleness
 from clew.register.reports import export as exports
 from clew.register.reports.changed_files import NearHunks, review_files
+from clew.register.reports.lint import judge_from
 from clew.register.reports.mentions import Mentions, MentionScanner, folder_inside
 from clew.register.reports.validation import ValidationReport, validation_report
 from clew.register.requests import AuditPolicy, ListFilter, RequirementFilter, ReviewScope
-from clew.register.rules import lint
 from clew.register.rules.codes import Finding
 from clew.register.rules.duplicates import DuplicateIndex
-from clew.register.rules.lint import judge_from
 from clew.register.rules.validator import validate_register, validate_requirement
 from clew.workspace.files import read_bytes
 

@@ -177,3 +177,14 @@ class BatchReport(msgspec.Struct, frozen=True):
     results: tuple[dict[str, Any], ...]
     """One for each mutation: `op`, and what the single operation returns."""
     truncated: bool = False
+
+
+class Commit(msgspec.Struct, frozen=True):
+    """A commit that changed the register."""
+
+    commit: str
+    date: str
+    author: str
+    signature_status: str
+    signer: str
+    subject: str

@@ -15,10 +15,9 @@ from clew.formats.register.model import (
     Status,
     parse_word,
 )
-from clew.register.change.changes import check_dossier
+from clew.register.change.changes import check_dossier, relinked
 from clew.register.change.draft import Draft
 from clew.register.change.evidence import with_record
-from clew.register.git.merge_ids import relinked
 from clew.register.requests import Adoption
 
 LADDER = (Status.DRAFT, Status.PROPOSED, Status.APPROVED, Status.IMPLEMENTED, Status.VERIFIED)

@@ -1,5 +1,6 @@
 """Adding, changing, retiring, linking and splitting requirements, on a draft."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -261,3 +262,11 @@ def _part(
         history=(draft.author.entry(f"split from {original.id}", reason),),
         tests=(),
     )
+
+
+def relinked(requirement: Requirement, new: Mapping[str, str]) -> Requirement:
+    """The requirement with its links to where others moved."""
+    if not any(new.get(link.target, link.target) != link.target for link in requirement.links):
+        return requirement
+    links = tuple(msgspec.structs.replace(link, target=new.get(link.target, link.target)) for link in requirement.links)
+    return msgspec.structs.replace(requirement, links=links)

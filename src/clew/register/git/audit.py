@@ -3,8 +3,9 @@
 import msgspec
 
 from clew.errors import InvalidArgument
-from clew.register.git.repository import GOOD, Commit, Repository
+from clew.register.git.repository import GOOD, Repository
 from clew.register.requests import AuditPolicy
+from clew.register.results import Commit
 
 
 class Violation(msgspec.Struct, frozen=True):

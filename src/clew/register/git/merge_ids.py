@@ -11,6 +11,7 @@ import msgspec
 
 from clew.formats.register.ids import format_id, in_order, number_of
 from clew.formats.register.model import Register, Requirement
+from clew.register.change.changes import relinked
 from clew.register.change.draft import Author
 
 _RENUMBERED = re.compile(r"renumbered from (\S+) \(merge")
@@ -89,10 +90,3 @@ def _moved(requirements: Mapping[str, Requirement], new: Mapping[str, str]) -> d
         here = new.get(id, id)
         moved[here] = changed if here == changed.id else msgspec.structs.replace(changed, id=here)
     return moved
-
-
-def relinked(requirement: Requirement, new: Mapping[str, str]) -> Requirement:
-    if not any(new.get(link.target, link.target) != link.target for link in requirement.links):
-        return requirement
-    links = tuple(msgspec.structs.replace(link, target=new.get(link.target, link.target)) for link in requirement.links)
-    return msgspec.structs.replace(requirement, links=links)

@@ -5,9 +5,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-import msgspec
-
 from clew.errors import InvalidArgument
+from clew.register.results import Commit
 from clew.text.display import shortened
 from clew.workspace.find import files_below
 from clew.workspace.git import api as git
@@ -32,15 +31,6 @@ _SIGNATURES = {
     "": "no-signature",
 }
 GOOD = ("good", "good-unknown")
-
-
-class Commit(msgspec.Struct, frozen=True):
-    commit: str
-    date: str
-    author: str
-    signature_status: str
-    signer: str
-    subject: str
 
 
 class Repository:

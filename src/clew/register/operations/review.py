@@ -10,10 +10,9 @@ from clew.operation.declare import Option
 from clew.register.git import audit, doctor, revisions
 from clew.register.operations.answers import paged
 from clew.register.operations.fields import Cursor, RegisterOperation, Size, register_of, without
-from clew.register.reports import difference, review, staleness
+from clew.register.reports import difference, lint, review, staleness
 from clew.register.reports.summary import summary
 from clew.register.requests import AsJson, AuditPolicy, Folder, Limit, ReviewScope, Revision
-from clew.register.rules import lint
 from clew.text.display import counted
 from clew.text.terminal import table
 

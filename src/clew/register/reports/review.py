@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from clew.register.git.repository import Commit
 from clew.register.reports.changed_files import ReviewCoverage
 from clew.register.reports.difference import Changed, Diff
 from clew.register.reports.staleness import Report, State
 from clew.register.reports.validation import ValidationReport
+from clew.register.results import Commit
 from clew.text.display import counted
 
 
