@@ -96,6 +96,29 @@ def test_services_do_not_know_their_operations() -> None:
     assert not wrong
 
 
+BOTH_WAYS = {"graph", "kb", "memory", "search"}
+"""Rooms in which packages beside each other still import each other. No room may be added."""
+
+
+def package_of(module: str) -> str:
+    """The package that holds a module, or the package itself."""
+    place = SOURCE.joinpath(*module.split(".")[1:])
+    return module if place.is_dir() else module.rpartition(".")[0]
+
+
+# Verifies: REQ-d00681-D
+def test_packages_beside_each_other_import_one_way() -> None:
+    imports: set[tuple[str, str]] = set()
+    for path, tree in modules().items():
+        own = ".".join(("clew", *path.parent.relative_to(SOURCE).parts))
+        imports |= {(own, package_of(module)) for module in runtime_imports(tree)}
+    beside = {(one, other) for one, other in imports if one.rpartition(".")[0] == other.rpartition(".")[0]}
+    mutual = {(one, other) for one, other in beside if one < other and (other, one) in beside}
+    # Rooms themselves are tested above.
+    inside = {pair for pair in mutual if pair[0].count(".") > 1}
+    assert {pair for pair in inside if pair[0].split(".")[1] not in BOTH_WAYS} == set()
+
+
 def imported_at_once(body: list[ast.stmt]) -> Iterator[str]:
     """What is imported when a module is; a function's imports wait until it is called."""
     for node in body:
