@@ -2,8 +2,11 @@
 
 import os
 import stat
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 import pytest
 from hypothesis import given
@@ -386,3 +389,72 @@ def test_contents_are_opened_again_when_others_may_read_them(
         patched.setattr(follow.os, "stat", lambda _: changed)
         with pytest.raises(PermissionError):
             contents.read(place)
+
+
+def folders_looked_into(work: Callable[[], object]) -> int:
+    """How many folders the system lists for a piece of work."""
+    listed = 0
+
+    def note(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal listed
+        listed += event == "c_call" and argument is os.scandir
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return listed
+
+
+# Verifies: REQ-d00690-A
+def test_only_the_folder_whose_time_is_young_is_looked_into_again(tmp_path: Path) -> None:
+    folders = [f"in{number}" for number in range(20)]
+    for folder in folders:
+        write(tmp_path, f"{folder}/a.md", "one")
+    for folder in (*folders, "."):
+        os.utime(tmp_path / folder, (LONG_AGO, LONG_AGO))
+    os.utime(tmp_path / "in7", (AHEAD, AHEAD))
+    files = follower(tmp_path)
+    take(files, tmp_path)
+    assert folders_looked_into(files.is_current) == 1
+    assert folders_looked_into(files.changes) == 1
+    write(tmp_path, "in7/b.md", "two")
+    os.utime(tmp_path / "in7", (AHEAD, AHEAD))
+    assert not files.is_current()
+    assert take(files, tmp_path) == ({"in7/b.md"}, set(), set())
+    (tmp_path / "in7" / "b.md").rename(tmp_path / "in7" / "c.md")
+    os.utime(tmp_path / "in7", (AHEAD, AHEAD))
+    assert take(files, tmp_path) == ({"in7/c.md"}, set(), {"in7/b.md"})
+
+
+# Verifies: REQ-d00690-B
+def test_a_link_that_leads_elsewhere_under_the_same_name_in_a_young_folder_is_noticed(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    write(root, "in/a.md", "one")
+    write(tmp_path, "outside.md", "one")
+    (root / "in" / "link.md").symlink_to("a.md")
+    os.utime(root / "in", (AHEAD, AHEAD))
+    files = follower(root)
+    assert take(files, root)[0] == {"in/a.md", "in/link.md"}
+    assert files.is_current()
+    (root / "in" / "link.md").unlink()
+    (root / "in" / "link.md").symlink_to(tmp_path / "outside.md")
+    os.utime(root / "in", (AHEAD, AHEAD))
+    assert not files.is_current()
+    assert take(files, root) == (set(), set(), {"in/link.md"})
+
+
+# Verifies: REQ-d00690-A
+def test_after_an_own_write_only_its_folder_is_looked_into(tmp_path: Path) -> None:
+    for folder in ("in", "on"):
+        write(tmp_path, f"{folder}/a.md", "one")
+    for folder in ("in", "on", "."):
+        os.utime(tmp_path / folder, (LONG_AGO, LONG_AGO))
+    files = follower(tmp_path)
+    take(files, tmp_path)
+    write(tmp_path, "in/a.md", "two")
+    os.utime(tmp_path / "in", (LONG_AGO + 5, LONG_AGO + 5))
+    files.wrote(["in/a.md"])
+    assert folders_looked_into(files.is_current) == 1
+    assert folders_looked_into(files.is_current) == 0

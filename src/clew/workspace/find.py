@@ -79,6 +79,26 @@ Listings = dict[str, "tuple[int, list[os.DirEntry[str]]]"]
 """By folder: its time, and what it holds."""
 
 
+def shape_of(entries: "Iterable[os.DirEntry[str]]") -> int | None:
+    """A number that names and kinds of a folder's entries give, and others do not; None for a folder with links, whose
+    targets may change under the same names."""
+    shape = set()
+    for entry in entries:
+        if entry.is_symlink():
+            return None
+        shape.add((entry.name, entry.is_dir(follow_symlinks=False)))
+    return hash(frozenset(shape))
+
+
+def shape_at(root: Path, folder: str) -> int | None:
+    """The shape of a folder as it is now; None where it cannot be told."""
+    try:
+        with os.scandir(f"{root}/{raw(folder)}") as entries:
+            return shape_of(entries)
+    except OSError:
+        return None
+
+
 def scan(root: Path, selection: Selection, listings: Listings | None = None) -> Tree:
     """Find the selected files. Several selections that share `listings` look into each folder once."""
     walk = _Walk(os.path.realpath(root), selection, listings)

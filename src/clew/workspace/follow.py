@@ -17,8 +17,8 @@ import msgspec
 from clew.errors import ClewError, FormatError
 from clew.text.hashing import content_hash
 from clew.workspace.files import FileEntry, entry_of, read_bytes, time_of
-from clew.workspace.find import Listings, Selection, Tree, scan
-from clew.workspace.paths import raw
+from clew.workspace.find import Listings, Selection, Tree, scan, shape_at, shape_of
+from clew.workspace.paths import display, raw
 from clew.workspace.regular import TooLarge, opened, read_from
 
 RACY_NS = 2_000_000_000
@@ -94,8 +94,12 @@ class Follower:
         """The files that the last walk through the folders found, in order."""
         self._marks: dict[str, int] = {}
         """Times of the folders at that walk."""
-        self._are_marks_settled = False
-        """Whether the folders' times prove that no file was added or removed since."""
+        self._shapes: dict[str, int | None] = {}
+        """Names in the folders at that walk."""
+        self._young: set[str] = set()
+        """Folders whose time does not prove that no file was added or removed since they were last looked into."""
+        self._has_to_walk = True
+        """Set before the first walk, and after other files were selected."""
         self._pause_until = 0.0
 
     @property
@@ -118,7 +122,8 @@ class Follower:
         """What is new, changed or gone. Everything in the selections called in `again` counts as changed. With `walk`
         the folders are looked into whatever their times are."""
         looked_ns = time.time_ns()
-        fresh = self._walk() if walk or not (self._are_marks_settled and self._are_marks_same()) else None
+        is_known = not (walk or self._has_to_walk) and self._are_marks_same() and self._are_young_same()
+        fresh = None if is_known else self._walk()
         entries: dict[Key, FileEntry] = {}
         new: set[Key] = set()
         for key in self._keys:
@@ -136,7 +141,7 @@ class Follower:
         """Whether nothing is new, changed or gone: one question to the system for each file and folder."""
         if not self._trees or not self._are_marks_same():
             return False
-        if not self._are_marks_settled:
+        if self._has_to_walk or not self._are_young_same():
             self._walk()
         if self._keys.keys() != self._states.keys():
             return False
@@ -170,7 +175,7 @@ class Follower:
     def select(self, selections: Mapping[str, Selection]) -> None:
         """Follow the files of other selections from now on. What is known of files stays."""
         self._selections = dict(selections)
-        self._are_marks_settled = False
+        self._has_to_walk = True
 
     def note(self, states: Mapping[Key, FileState]) -> None:
         """Remember how files were when they were read."""
@@ -191,16 +196,30 @@ class Follower:
             self._states[key] = FileState.at_reading(entry, digest, changes.looked_ns)
 
     def wrote(self, paths: Collection[str]) -> None:
-        """Expect the changes that replacing these files made to the times of their folders. Whether others added files
-        there is looked at more closely next time."""
-        self._are_marks_settled = False
+        """Expect the changes that replacing these files made to the times of their folders. The next look compares the
+        names in these folders with those of the last walk, because others may have added files there."""
         for folder in {path.rpartition("/")[0] for path in paths} & self._marks.keys():
             self._marks[folder] = time_of(self._root, folder)
+            self._young.add(folder)
 
     # Looking
 
     def _are_marks_same(self) -> bool:
         return _are_same(self._root, self._marks)
+
+    def _are_young_same(self) -> bool:
+        """True if the folders whose times prove nothing have the names of the last walk. One whose time has settled is
+        not looked into again. Asked after the times, so that what changes in between is noticed by this look or the
+        next."""
+        if not self._young:
+            return True
+        looked_ns = time.time_ns()
+        for path in self._young:
+            shape = self._shapes.get(path)
+            if shape is None or shape != shape_at(self._root, path):
+                return False
+        self._young = {path for path in self._young if not is_settled(self._marks[path], looked_ns)}
+        return True
 
     def _walk(self) -> dict[Key, FileEntry]:
         """Look into all folders."""
@@ -210,7 +229,9 @@ class Follower:
         found = {(entry.path, name): entry for name, tree in self._trees.items() for entry in tree.files}
         self._keys = dict.fromkeys(found)
         self._marks = dict(chain.from_iterable(tree.marks.items() for tree in self._trees.values()))
-        self._are_marks_settled = is_settled(max(self._marks.values(), default=0), looked_ns)
+        self._shapes = {display(folder): shape_of(entries) for folder, (_, entries) in listings.items()}
+        self._young = {path for path, mark in self._marks.items() if not is_settled(mark, looked_ns)}
+        self._has_to_walk = False
         return found
 
     def _is_same(self, key: Key, state: FileState, entry: FileEntry) -> bool:
