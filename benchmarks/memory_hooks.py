@@ -85,7 +85,7 @@ def _remember(root: Path) -> None:
     """Memories about the project, written by one process."""
     program = f"""
 from pathlib import Path
-from clew.memory.writing.admit import Note
+from clew.memory.texts.admit import Note
 from clew.memory.scope import Viewer
 from clew.memory.service import MemoryView
 from clew.project import Project

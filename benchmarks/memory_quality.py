@@ -16,8 +16,8 @@ from clew.memory.model import LINKS, MEMORIES, Kind, LinkKind, Memory, Origin, S
 from clew.memory.recall.injection import inject
 from clew.memory.service import MemoryView
 from clew.memory.storage.changes import spelled
+from clew.memory.texts.scrub import scrub
 from clew.memory.writing.judge import judge
-from clew.memory.writing.scrub import scrub
 from clew.operation.call import Call
 from clew.project import Project
 from clew.search.eval.collection import Collection, Evaluation, read_collection

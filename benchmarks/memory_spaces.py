@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from clew.memory.cognition.agreement import as_memory
 from clew.memory.cognition.compare import Comparer, Values
-from clew.memory.cognition.gauges.agreement import as_memory
 from clew.memory.model import Kind, LinkKind, Memory, Origin, Scope, linked, new_id
 from clew.memory.navigation.spaces import SPACES
 from clew.memory.service import MemoryView

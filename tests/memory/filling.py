@@ -8,7 +8,7 @@ from tests.contract.memory_client import WHY
 from clew.memory.model import Kind, Link, LinkKind, Memory, Origin, Scope, new_id
 from clew.memory.scope import Viewer
 from clew.memory.service import MemoryView
-from clew.memory.writing.admit import title_of
+from clew.memory.texts.admit import title_of
 from clew.project import Project
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)

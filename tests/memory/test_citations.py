@@ -8,12 +8,12 @@ import pytest
 from tests.conftest import SPEC
 from tests.contract.memory_client import RUNS, WHY, Memory, remembering, write_project
 
-from clew.memory.listing import listed
 from clew.memory.model import Cite
 from clew.memory.places import Places
+from clew.memory.recall.listing import listed
 from clew.memory.scope import Viewer
 from clew.memory.service import MemoryView
-from clew.memory.writing.admit import Note
+from clew.memory.texts.admit import Note
 from clew.project import Project
 from clew.text.passage_hash import lines_hash, passage_hash, says, stands_in
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.contract.memory_client import WHY, Memory, remembering, write_project
 from tests.memory.filling import LAMPS, NOW, SHIPS, at, fill, link, view_of
 
-from clew.memory.cognition.gauges.agreement import order
+from clew.memory.cognition.agreement import order
 from clew.memory.cognition.gauges.oscillators import FREQUENCIES, simulated
 from clew.memory.cognition.learning.learner import weighed
 from clew.memory.cognition.learning.thresholds import ORDER, THRESHOLDS, ordered

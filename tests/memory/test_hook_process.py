@@ -195,7 +195,7 @@ def test_a_hook_that_has_nothing_to_do_imports_nothing_heavy(root: Path) -> None
 def test_what_a_hook_shows_without_a_server_needs_no_format_graph_or_encoder() -> None:
     loaded = "import sys, clew.memory.hooks.cited, clew.memory.hooks.named; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", loaded], capture_output=True, check=True, text=True)
-    assert "clew.memory.recall.block" in done.stdout.split()
+    assert "clew.memory.texts.block" in done.stdout.split()
     heavy = ("clew.formats", "clew.graph", "clew.search.embed", "clew.search.dense", "numpy")
     assert not [name for name in done.stdout.split() if name.startswith(heavy)]
 

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from clew.memory.model import Cite, Kind, Memory, Origin, Scope
-from clew.memory.recall.block import cited, is_line_of, line_of
-from clew.memory.writing.admit import just_recalled
+from clew.memory.texts.admit import just_recalled
+from clew.memory.texts.block import cited, is_line_of, line_of
 from clew.search.quote.evidence import preview
 from clew.text.passage_hash import passage_hash
 

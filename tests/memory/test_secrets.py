@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.contract.memory_client import WHY, Memory, remembering, write_project
 
-from clew.memory.writing.scrub import scrub
+from clew.memory.texts.scrub import scrub
 
 WORD = "q7Zk2Vx9Lm4Tn8Bw3Rc6Yd1Hf5Js0Gp"
 HEX = "3f9a1c7e5b2d8064" * 4

@@ -20,7 +20,7 @@ from clew.memory.curation.curate import Annotations
 from clew.memory.model import LINKS, MEMORIES
 from clew.memory.scope import Viewer
 from clew.memory.service import MemoryView
-from clew.memory.writing.admit import Note
+from clew.memory.texts.admit import Note
 from clew.project import Project
 
 KILLED = """

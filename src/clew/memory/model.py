@@ -28,6 +28,7 @@ SHORTEST_RATIONALE = 10
 LONGEST_QUERY = 4_096
 LONGEST_NAME = 256
 LONGEST_NOTES = 2_000
+LONGEST_SNIPPET = 200
 
 Domain = Literal["Code", "Medical", "Legal", "Creative", "Research", "General"]
 EdgeType = Literal["Semantic", "Temporal", "Causal", "Hierarchical", "Relational"]

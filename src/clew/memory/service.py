@@ -13,9 +13,9 @@ import msgspec
 from clew.cache import Cache
 from clew.context import Context
 from clew.errors import InvalidArgument, StoreCorrupt, StoreError
-from clew.memory.cognition.gauges.agreement import Questions
-from clew.memory.cognition.gauges.modulators import Moods, note_reward, note_search
+from clew.memory.cognition.agreement import Questions
 from clew.memory.cognition.learning.observations import Observations
+from clew.memory.cognition.modulators import Moods, is_profile, modulated, note_reward, note_search
 from clew.memory.curation.curate import Curator
 from clew.memory.curation.merge import Merger
 from clew.memory.model import EXCHANGES, MIRRORS, Origin, Trust
@@ -30,17 +30,17 @@ from clew.memory.storage.home import Home, is_there
 from clew.memory.storage.library import Library
 from clew.memory.storage.region import RememberedRegion
 from clew.memory.storage.units import MemoryUnits
-from clew.memory.writing.admit import Note
+from clew.memory.texts.admit import Note
+from clew.memory.texts.scrub import scrub
 from clew.memory.writing.remember import Stored, Writer
-from clew.memory.writing.scrub import scrub
 from clew.once import Once
 from clew.store.person import signed
 from clew.text.display import shortened
 
 if TYPE_CHECKING:
     from clew.memory.cognition.dreams.dream import Dreams
-    from clew.memory.listing import ListedMemory
     from clew.memory.mirror.service import Mirror
+    from clew.memory.recall.listing import ListedMemory
     from clew.memory.recall.ranking import Ranked
     from clew.memory.storage.jsonl import Imported
     from clew.operation.call import Call
@@ -146,13 +146,13 @@ class MemoryService:
 
     def at_place(self, call: "Call", place: str, limit: int = 20) -> "tuple[ListedMemory, ...]":
         """What is remembered about a place, decisions and pitfalls first; makes nothing."""
-        from clew.memory.listing import at_place
+        from clew.memory.recall.listing import at_place
 
         return at_place(self.view(call), place, limit) if self.exists else ()
 
     def decisions(self, call: "Call", limit: int = 5) -> "tuple[ListedMemory, ...]":
         """The latest decisions and pitfalls of the project; makes nothing."""
-        from clew.memory.listing import decisions
+        from clew.memory.recall.listing import decisions
 
         return decisions(self.view(call), limit) if self.exists else ()
 
@@ -262,6 +262,10 @@ class MemoryView:
             self.service.dreams_made.queried()
         self.service.questions.note(self.viewer.session, query, self.service.context.clock(), ranked)
         note_search(self, len(ranked))
+
+    def modulated(self, call: "Call", query: str, ranked: "list[Ranked]") -> "list[Ranked]":
+        """The ranking as the modulators of the session make it; in other profiles than Context Graph's, as it was."""
+        return modulated(self, query, ranked) if is_profile(call) else ranked
 
     def note_exchange(
         self,

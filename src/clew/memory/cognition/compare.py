@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from clew.memory.cognition.gauges.agreement import is_text
+from clew.memory.cognition.agreement import is_text
 from clew.memory.model import Memory
 from clew.memory.navigation.spaces import SPACES, Pair
 

@@ -7,11 +7,11 @@ import msgspec
 
 from clew.errors import ClewError
 from clew.memory.cognition.gauges.awareness import ego
-from clew.memory.cognition.gauges.modulators import RECORD as MODULATORS
 from clew.memory.cognition.gauges.oscillators import COUPLING, RECORD, coupling, synchronization
 from clew.memory.cognition.goals.drift import drift
 from clew.memory.cognition.goals.goals import Goal, north_star
 from clew.memory.cognition.learning import learner
+from clew.memory.cognition.modulators import RECORD as MODULATORS
 from clew.memory.cognition.records import INSUFFICIENT, Measured, Records
 
 if TYPE_CHECKING:

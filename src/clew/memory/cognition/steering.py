@@ -10,7 +10,7 @@ from clew.memory.cognition.records import INSUFFICIENT, Measured
 from clew.memory.model import LONGEST_TEXT
 from clew.memory.places import Places
 from clew.memory.scope import Filters
-from clew.memory.writing.admit import check_text
+from clew.memory.texts.admit import check_text
 from clew.memory.writing.reward import reward
 from clew.text.keywords import overlap
 

@@ -21,8 +21,8 @@ from clew.memory.scope import BY_ID, FORGOTTEN_BY_ID
 from clew.memory.storage.changes import Changes
 from clew.memory.storage.library import Library
 from clew.memory.storage.units import MemoryUnits
-from clew.memory.writing.admit import check_lists, check_rationale, check_text, title_of
-from clew.memory.writing.scrub import scrub
+from clew.memory.texts.admit import check_lists, check_rationale, check_text, title_of
+from clew.memory.texts.scrub import scrub
 from clew.operation.one_line import MANY_LINES
 from clew.text.display import shortened
 from clew.text.instruction_like import flags_of

@@ -28,8 +28,8 @@ from clew.memory.navigation.balance import refuse_cancer
 from clew.memory.storage.changes import Changes
 from clew.memory.storage.library import Library, normal_id
 from clew.memory.storage.units import MemoryUnits
-from clew.memory.writing.admit import check_rationale, check_text
-from clew.memory.writing.scrub import scrub
+from clew.memory.texts.admit import check_rationale, check_text
+from clew.memory.texts.scrub import scrub
 from clew.text.instruction_like import flags_of
 from clew.text.keywords import overlap
 from clew.text.passage_hash import tokens_of

@@ -20,10 +20,10 @@ from clew.memory.hooks.hosts import BUDGETS, PROMPT, START
 from clew.memory.hooks.named import Named, named_in, repository_paths
 from clew.memory.model import LONGEST_QUERY, Kind, Memory, Trust
 from clew.memory.places import CiteState
-from clew.memory.recall.block import Injected, cited, fitting, framed, is_injectable, line_of
 from clew.memory.recall.injection import inject
 from clew.memory.scope import Filters
 from clew.memory.service import MemoryView
+from clew.memory.texts.block import Injected, cited, fitting, framed, is_injectable, line_of
 from clew.text.display import one_line
 from clew.workspace.git import api as git
 

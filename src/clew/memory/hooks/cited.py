@@ -15,9 +15,9 @@ import msgspec
 
 from clew.memory.hooks.named import FILE, LINES, SYMBOL, Named
 from clew.memory.model import MEMORIES, Cite, Memory
-from clew.memory.recall.block import Injected, cited, fitting, is_injectable, line_of
 from clew.memory.scope import Viewer
 from clew.memory.storage import citations
+from clew.memory.texts.block import Injected, cited, fitting, is_injectable, line_of
 from clew.store.sqlite.glance import AS_WRITTEN, glance
 from clew.text.display import one_line
 from clew.text.passage_hash import says, stands_in

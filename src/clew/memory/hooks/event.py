@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from clew.memory.writing.scrub import scrub
+from clew.memory.texts.scrub import scrub
 
 EventKind = Literal["start", "prompt", "tool", "failure", "compact", "stop", "end"]
 

@@ -55,8 +55,8 @@ def _by_place(event: HookEvent) -> tuple[str, list[str]]:
         return "", []
     from clew.memory.hooks.cited import CitedMemories, lines
     from clew.memory.hooks.named import Named, named_in, repository_paths
-    from clew.memory.recall.block import framed
     from clew.memory.scope import Viewer
+    from clew.memory.texts.block import framed
 
     store, index, inside = found
     paths = repository_paths(event.paths, event.root, inside)

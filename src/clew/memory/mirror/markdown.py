@@ -12,7 +12,7 @@ from clew.formats.documents.front_matter import read_front_matter
 from clew.formats.documents.outline import slug
 from clew.memory.model import LONGEST_NAME, LONGEST_NOTES, LONGEST_TEXT, Kind, LinkKind, Memory
 from clew.memory.places import FILE, LINES, SYMBOL
-from clew.memory.writing.admit import check_lists, check_rationale, check_text, kind_of, title_of
+from clew.memory.texts.admit import check_lists, check_rationale, check_text, kind_of, title_of
 from clew.text.display import shortened
 from clew.text.lines import TextLines
 

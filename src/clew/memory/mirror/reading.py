@@ -9,8 +9,8 @@ from clew.memory.mirror.markdown import Said, said_of
 from clew.memory.model import LINKS, Cite, LinkKind, Memory, Origin, Scope, Trust, new_id
 from clew.memory.places import Places, each_once
 from clew.memory.storage.changes import Changes
-from clew.memory.writing.admit import title_of
-from clew.memory.writing.scrub import scrub
+from clew.memory.texts.admit import title_of
+from clew.memory.texts.scrub import scrub
 from clew.text.instruction_like import flags_of
 
 if TYPE_CHECKING:

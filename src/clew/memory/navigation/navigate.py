@@ -7,8 +7,7 @@ from typing import Literal
 import msgspec
 
 from clew.graph.walk import Direction, Step, Walk
-from clew.memory.model import EdgeType, Link, LinkKind, Memory
-from clew.memory.recall.ranking import LONGEST_SNIPPET
+from clew.memory.model import LONGEST_SNIPPET, EdgeType, Link, LinkKind, Memory
 from clew.memory.scope import Filters
 from clew.memory.storage.library import Library
 from clew.text.display import one_line

@@ -5,16 +5,17 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from clew.memory import listing
+from clew.memory.arguments import AnyKindName, KindName, Why, reason_of
 from clew.memory.curation.curate import Deleted, Kept, Restored
+from clew.memory.curation.status import MemeticStatus, memetic_status
 from clew.memory.model import Kind
 from clew.memory.operations import render
-from clew.memory.operations.arguments import AnyKindName, KindName, MemoryOperation, Why, reason_of
+from clew.memory.operations.operation import MemoryOperation
+from clew.memory.recall import listing
 from clew.memory.recall.hydrate import Hydrated, whole
 from clew.memory.recall.products import SearchAnswer, search_graph
-from clew.memory.status import MemeticStatus, memetic_status
 from clew.memory.storage.history import Lineage, Logs
-from clew.memory.writing.admit import Note
+from clew.memory.texts.admit import Note
 from clew.memory.writing.remember import Stored
 from clew.operation.call import Call
 from clew.operation.declare import Option

@@ -5,19 +5,11 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from clew.memory.arguments import About, AgentId, KindName, Query, Rationale, SessionId, TopK
 from clew.memory.model import Kind
-from clew.memory.operations.arguments import (
-    About,
-    AgentId,
-    KindName,
-    MemoryOperation,
-    Query,
-    Rationale,
-    SessionId,
-    TopK,
-)
+from clew.memory.operations.operation import MemoryOperation
 from clew.memory.recall.products import Injection, SearchAnswer, inject_context, search_graph
-from clew.memory.writing.admit import Note
+from clew.memory.texts.admit import Note
 from clew.memory.writing.remember import Stored
 from clew.operation.call import Call
 from clew.operation.one_line import MANY_LINES

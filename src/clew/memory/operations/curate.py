@@ -4,9 +4,10 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from clew.memory.arguments import NodeId, Rationale
 from clew.memory.curation.curate import AnnotatedMemory, Annotations, Boosted, Deleted, Reason, Restored
 from clew.memory.curation.merge import Merged, Strategy
-from clew.memory.operations.arguments import MemoryOperation, NodeId, Rationale
+from clew.memory.operations.operation import MemoryOperation
 from clew.operation.call import Call
 
 

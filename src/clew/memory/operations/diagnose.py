@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from clew.memory.curation.diagnose import (
+from clew.memory.arguments import NodeId, Query, SessionId, TopK
+from clew.memory.cognition.diagnose import (
     Adversarial,
     AdversarialCheck,
     Comparison,
@@ -13,9 +14,8 @@ from clew.memory.curation.diagnose import (
     compare_retrieval,
     recall_accuracy,
 )
-from clew.memory.manifest import Manifest, reload_manifest
-from clew.memory.operations.arguments import MemoryOperation, NodeId, Query, SessionId, TopK
-from clew.memory.status import (
+from clew.memory.curation.manifest import Manifest, reload_manifest
+from clew.memory.curation.status import (
     GraphManifest,
     Homeostasis,
     MemeticStatus,
@@ -25,6 +25,7 @@ from clew.memory.status import (
     memetic_status,
     utl_status,
 )
+from clew.memory.operations.operation import MemoryOperation
 from clew.operation.call import Call
 
 SpaceId = Literal["E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", "E9", "E10", "E11", "E12", "E13"]

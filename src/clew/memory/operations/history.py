@@ -4,7 +4,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from clew.memory.operations.arguments import MemoryOperation, NodeId
+from clew.memory.arguments import NodeId
+from clew.memory.operations.operation import MemoryOperation
 from clew.memory.storage.history import Component, Level, Lineage, Logs, Tombstones
 from clew.operation.call import Call
 

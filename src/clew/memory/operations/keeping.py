@@ -7,10 +7,11 @@ import msgspec
 from msgspec import Meta
 
 from clew.errors import InvalidArgument, NotFound
+from clew.memory.arguments import KindName, Why, reason_of
 from clew.memory.mirror.service import USUAL_FOLDER, MirrorStatus
 from clew.memory.mirror.sync import Synced
 from clew.memory.operations import render_keeping as render
-from clew.memory.operations.arguments import KindName, MemoryOperation, Why, reason_of
+from clew.memory.operations.operation import MemoryOperation
 from clew.memory.purge.choose import Chosen, Wanted, choose
 from clew.memory.purge.service import Purged, purge
 from clew.memory.scope import BY_A_PERSON, Filters

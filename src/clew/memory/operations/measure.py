@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from clew.config import EmbedSettings
-from clew.memory.operations.arguments import MemoryOperation
+from clew.memory.operations.operation import MemoryOperation
 from clew.operation.call import Call
 from clew.operation.declare import Option
 from clew.text.display import counted
@@ -40,7 +40,7 @@ class MeasureMemory(
 
     def run(self, call: Call) -> dict[str, Any]:
         if self.conversations is None:
-            from clew.memory.measure import measure_memory
+            from clew.memory.recall.measure import measure_memory
 
             data: dict[str, Any] = msgspec.to_builtins(measure_memory(call.project.memory.view(call), call))
             return data

@@ -4,10 +4,11 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from clew.memory.arguments import NodeId
 from clew.memory.cognition.infer import note_walks
 from clew.memory.model import EdgeType
 from clew.memory.navigation import navigate
-from clew.memory.operations.arguments import MemoryOperation, NodeId
+from clew.memory.operations.operation import MemoryOperation
 from clew.memory.recall.hydrate import Hydrated, hydrate
 from clew.memory.storage.changes import spelled_time
 from clew.operation.call import Call

@@ -5,12 +5,13 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from clew.memory.arguments import NodeId, SessionId
 from clew.memory.curation.critique import Check, Critique, critique
 from clew.memory.curation.gaps import EpistemicAction, epistemic_action
+from clew.memory.curation.plan import Reflection, SearchPlan, SpaceName, reflect, search_plan
 from clew.memory.navigation.causal import CausalAnswer, query_causal
 from clew.memory.navigation.signature import Johari, classify
-from clew.memory.operations.arguments import MemoryOperation, NodeId, SessionId
-from clew.memory.recall.plan import Reflection, SearchPlan, SpaceName, reflect, search_plan
+from clew.memory.operations.operation import MemoryOperation
 from clew.operation.call import Call
 from clew.operation.one_line import MANY_LINES
 

@@ -1,11 +1,11 @@
 """What people read of memories on a terminal."""
 
 from clew.memory.curation.curate import Deleted, Kept, Restored
-from clew.memory.listing import MemoryList
+from clew.memory.curation.status import MemeticStatus
 from clew.memory.places import CiteState
 from clew.memory.recall.hydrate import Hydrated
+from clew.memory.recall.listing import MemoryList
 from clew.memory.recall.products import SearchAnswer
-from clew.memory.status import MemeticStatus
 from clew.memory.storage.history import Lineage, Logs
 from clew.memory.writing.remember import Stored
 from clew.text.display import counted

@@ -25,7 +25,7 @@ from clew.memory.purge.files import (
 from clew.memory.purge.traces import Traces
 from clew.memory.scope import BY_A_PERSON
 from clew.memory.storage.changes import PURGE, ChangeRecord
-from clew.memory.writing.scrub import scrub
+from clew.memory.texts.scrub import scrub
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView

@@ -11,9 +11,10 @@ from typing import Literal
 
 import msgspec
 
-from clew.memory.recall.block import SHORT_ENOUGH, Injected, cited, fitting, framed, is_injectable, line_of
+from clew.memory.model import LONGEST_SNIPPET
 from clew.memory.recall.gate import GateHit, can_pass, passes
-from clew.memory.recall.ranking import LONGEST_SNIPPET, Ranked, Recall
+from clew.memory.recall.ranking import Ranked, Recall
+from clew.memory.texts.block import SHORT_ENOUGH, Injected, cited, fitting, framed, is_injectable, line_of
 from clew.search.quote.evidence import preview
 from clew.text.display import one_line
 from clew.text.tokens import estimate_tokens

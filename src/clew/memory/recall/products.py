@@ -7,13 +7,12 @@ import msgspec
 from msgspec import Meta
 
 from clew.errors import InvalidArgument
-from clew.memory.cognition.gauges.modulators import is_profile, modulated
 from clew.memory.model import LONGEST_QUERY, Kind, Link, LinkKind
 from clew.memory.recall.injection import Mode, inject
 from clew.memory.recall.ranking import Branches, MemoryHit, Ranked, hit_of
 from clew.memory.scope import Filters
 from clew.memory.storage.changes import spelled_time
-from clew.memory.writing.admit import check_text
+from clew.memory.texts.admit import check_text
 from clew.text.choices import explained
 
 if TYPE_CHECKING:
@@ -91,8 +90,7 @@ def search_graph(
         query, top_k, filters, tags=wanted.tags, min_similarity=min_similarity, about=about, check=call.check
     )
     view.note_question(query, ranked)
-    if is_profile(call):
-        ranked = modulated(view, query, ranked)
+    ranked = view.modulated(call, query, ranked)
     branches = Branches(view.library)
     hits = tuple(hit_of(each, branches, with_content=with_content) for each in ranked)
     for number, hit in enumerate(hits, start=1):

@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from clew.memory.model import Kind, LinkKind, Memory
+from clew.memory.model import LONGEST_SNIPPET, Kind, LinkKind, Memory
 from clew.memory.places import CiteState, Places
 from clew.memory.scope import EVERYTHING, Filters
 from clew.memory.storage.library import Library
@@ -21,7 +21,6 @@ from clew.workspace.git import api as git
 
 Validity = Literal["current", "stale", "superseded"]
 _ORDER: dict[Validity, int] = {"current": 0, "stale": 1, "superseded": 2}
-LONGEST_SNIPPET = 200
 _DECIMALS = 4
 _CHANGED_LOOKED_AT = 500
 """Memories that were written again since the time that is asked for, at most."""

@@ -15,7 +15,7 @@ import msgspec
 
 from clew.errors import Conflict, InvalidArgument, NotFound, RecoveryExpired
 from clew.memory.model import CHANGES, LINKS, MEMORIES, Link, Memory
-from clew.memory.writing.scrub import scrub
+from clew.memory.texts.scrub import scrub
 from clew.store.interface import Event, Store, Transaction
 from clew.text.display import shortened
 

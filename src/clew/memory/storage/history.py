@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from clew.memory.model import CHANGES, EXCHANGES, MEMORIES, LinkKind
-from clew.memory.recall.ranking import LONGEST_SNIPPET
+from clew.memory.model import CHANGES, EXCHANGES, LONGEST_SNIPPET, MEMORIES, LinkKind
 from clew.memory.scope import BY_ID, Filters
 from clew.memory.storage.changes import EXPIRY, PURGE, ChangeRecord, Changes, moment_of
 from clew.memory.storage.index import Row

@@ -25,8 +25,8 @@ from clew.memory.model import (
 from clew.memory.scope import Filters
 from clew.memory.storage.changes import moment_of
 from clew.memory.storage.library import normal_id
-from clew.memory.writing.admit import check_lists, check_text, scrubbed_metadata
-from clew.memory.writing.scrub import scrub
+from clew.memory.texts.admit import check_lists, check_text, scrubbed_metadata
+from clew.memory.texts.scrub import scrub
 from clew.text.controls import escaped_json
 from clew.text.instruction_like import flags_of
 from clew.text.words import storable

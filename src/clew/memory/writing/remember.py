@@ -29,7 +29,7 @@ from clew.memory.scope import PERSON, Filters, Viewer
 from clew.memory.storage.changes import Change, Changes, spelled_time
 from clew.memory.storage.library import Library, normal_id
 from clew.memory.storage.units import MemoryUnits
-from clew.memory.writing.admit import (
+from clew.memory.texts.admit import (
     CleanNote,
     Details,
     Note,
@@ -39,9 +39,9 @@ from clew.memory.writing.admit import (
     title_of,
     transient,
 )
+from clew.memory.texts.scrub import Redaction
 from clew.memory.writing.judge import Verdict, judge
 from clew.memory.writing.reward import Reward, reward
-from clew.memory.writing.scrub import Redaction
 from clew.text.instruction_like import flags_of
 from clew.text.keywords import overlap
 

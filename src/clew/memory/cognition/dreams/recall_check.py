@@ -9,7 +9,7 @@ import msgspec
 
 from clew.errors import StoreError
 from clew.memory.cognition.records import INSUFFICIENT
-from clew.memory.writing.scrub import scrub
+from clew.memory.texts.scrub import scrub
 from clew.text.hashing import content_hash
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import math
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from clew.memory.cognition.agreement import order
 from clew.memory.cognition.compare import ABSENT, Comparer, Values, cosine, rounded
-from clew.memory.cognition.gauges.agreement import order
 from clew.memory.cognition.gauges.oscillators import COHERENT, synchronization
 from clew.memory.cognition.gauges.workspace import workspace
 from clew.memory.cognition.goals.goals import exemplars, north_star, shared

@@ -8,7 +8,7 @@ import math
 from typing import TYPE_CHECKING
 
 from clew.errors import InvalidArgument
-from clew.memory.cognition.gauges.agreement import order, phases
+from clew.memory.cognition.agreement import order, phases
 from clew.memory.cognition.records import INSUFFICIENT, Measured, Records
 from clew.memory.navigation.spaces import SPACES
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from clew.memory.cognition.gauges.modulators import raise_in
 from clew.memory.cognition.gauges.oscillators import COHERENT, missing_questions, synchronization
+from clew.memory.cognition.modulators import raise_in
 from clew.memory.cognition.records import Measured, Records
 from clew.memory.model import LinkKind
 from clew.memory.storage.changes import moment_of

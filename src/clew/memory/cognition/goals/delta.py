@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from clew.errors import InvalidArgument
+from clew.memory.cognition.agreement import as_memory, is_text
 from clew.memory.cognition.compare import Comparer, Values, rounded
-from clew.memory.cognition.gauges.agreement import as_memory, is_text
 from clew.memory.cognition.records import INSUFFICIENT, Measured
 from clew.memory.model import LONGEST_TEXT, Memory
 from clew.memory.navigation.signature import Parts, parts_of
 from clew.memory.navigation.spaces import SPACES
 from clew.memory.pulse import quadrant_of
-from clew.memory.writing.admit import check_text
+from clew.memory.texts.admit import check_text
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView

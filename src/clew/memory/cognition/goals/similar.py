@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from clew.errors import InvalidArgument
+from clew.memory.cognition.agreement import as_memory
 from clew.memory.cognition.compare import Comparer, Values, cosine, rounded
-from clew.memory.cognition.gauges.agreement import as_memory
 from clew.memory.cognition.goals.vectors import Reference, Vector, vector_of
 from clew.memory.cognition.learning.profiles import GROUPS, has_feedback, synergy
 from clew.memory.cognition.records import INSUFFICIENT, Measured
-from clew.memory.model import LONGEST_QUERY, Memory
+from clew.memory.model import LONGEST_QUERY, LONGEST_SNIPPET, Memory
 from clew.memory.navigation.spaces import SPACES
-from clew.memory.recall.ranking import LONGEST_SNIPPET
-from clew.memory.writing.admit import check_text
+from clew.memory.texts.admit import check_text
 from clew.text.display import one_line
 
 if TYPE_CHECKING:

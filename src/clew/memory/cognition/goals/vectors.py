@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from clew.errors import InvalidArgument
+from clew.memory.cognition.agreement import as_memory
 from clew.memory.cognition.compare import ABSENT, Comparer, Values, means, rounded
-from clew.memory.cognition.gauges.agreement import as_memory
 from clew.memory.cognition.goals.goals import exemplars, north_star
 from clew.memory.cognition.learning.profiles import GROUPS, Profile, profile, synergy
 from clew.memory.cognition.records import INSUFFICIENT, Measured, Records
 from clew.memory.model import LONGEST_TEXT, Memory
 from clew.memory.navigation.spaces import SPACES
-from clew.memory.writing.admit import check_text
+from clew.memory.texts.admit import check_text
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from clew.errors import InvalidArgument, NotFound
-from clew.memory.cognition.gauges.modulators import MODULATORS, levels
 from clew.memory.cognition.learning.observations import FEWEST, KEPT, OBSERVED, Outcome, expected, observed
+from clew.memory.cognition.modulators import MODULATORS, levels
 from clew.memory.cognition.records import INSUFFICIENT, Measured, Records
 from clew.memory.storage.changes import moment_of, spelled_time
 from clew.memory.writing.reward import STAGE_WEIGHTS, stage_of

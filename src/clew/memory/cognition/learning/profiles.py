@@ -13,8 +13,8 @@ from clew.memory.cognition.compare import Comparer
 from clew.memory.cognition.records import Records
 from clew.memory.model import LONGEST_NAME
 from clew.memory.navigation.spaces import SPACES
-from clew.memory.writing.admit import check_text
-from clew.memory.writing.scrub import scrub
+from clew.memory.texts.admit import check_text
+from clew.memory.texts.scrub import scrub
 from clew.text.display import shortened
 
 if TYPE_CHECKING:

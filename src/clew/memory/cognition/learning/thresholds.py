@@ -17,7 +17,7 @@ from clew.memory.cognition.learning.observations import FEWEST, Outcome, observe
 from clew.memory.cognition.records import INSUFFICIENT, Measured, Records
 from clew.memory.navigation.spaces import SPACES
 from clew.memory.storage.changes import moment_of, spelled_time
-from clew.memory.writing.admit import check_rationale
+from clew.memory.texts.admit import check_rationale
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView

@@ -5,17 +5,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from clew.memory.arguments import AnyDomain, Confidence, DomainName, Rationale, Time, Timeframe
 from clew.memory.cognition import steering
 from clew.memory.cognition.learning import learner, thresholds
-from clew.memory.operations.arguments import (
-    AnyDomain,
-    CognitionOperation,
-    Confidence,
-    DomainName,
-    Rationale,
-    Time,
-    Timeframe,
-)
+from clew.memory.cognition.operations.operation import CognitionOperation
 from clew.operation.call import Call
 
 ThresholdType = Annotated[thresholds.Name, Meta(description="Which threshold")]

@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from clew.memory.cognition import health
 from clew.memory.cognition.dreams import dream, dream_model
-from clew.memory.operations.arguments import CognitionOperation
+from clew.memory.cognition.operations.operation import CognitionOperation
 from clew.operation.call import Call
 from clew.operation.one_line import MANY_LINES
 

@@ -4,9 +4,11 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from clew.memory.cognition.gauges import awareness, modulators, oscillators, workspace
+from clew.memory.arguments import Confidence, NodeId, SessionId
+from clew.memory.cognition import modulators
+from clew.memory.cognition.gauges import awareness, oscillators, workspace
 from clew.memory.cognition.goals import delta
-from clew.memory.operations.arguments import CognitionOperation, Confidence, NodeId, SessionId
+from clew.memory.cognition.operations.operation import CognitionOperation
 from clew.operation.call import Call
 
 Fingerprint = Annotated[

@@ -4,10 +4,11 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from clew.memory.arguments import Confidence, NodeId, Weights
 from clew.memory.cognition import infer
 from clew.memory.cognition.goals import similar, vectors
 from clew.memory.cognition.learning import profiles
-from clew.memory.operations.arguments import CognitionOperation, Confidence, NodeId, Weights
+from clew.memory.cognition.operations.operation import CognitionOperation
 from clew.operation.call import Call
 
 ProfileId = Annotated[Annotated[str, Meta(min_length=1, max_length=80)] | None, Meta(description="Id of a profile")]

@@ -4,9 +4,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from clew.memory.arguments import Confidence, NodeId, Timeframe
 from clew.memory.cognition.dreams import upkeep
 from clew.memory.cognition.goals import drift, goals
-from clew.memory.operations.arguments import CognitionOperation, Confidence, NodeId, Timeframe
+from clew.memory.cognition.operations.operation import CognitionOperation
 from clew.operation.call import Call
 
 GoalId = Annotated[Annotated[str, Meta(min_length=1, max_length=80)] | None, Meta(description="Id of a goal")]

@@ -26,8 +26,8 @@ from clew.memory.hooks.event import HookEvent
 from clew.memory.hooks.payload import LONGEST_TEXT, without_private
 from clew.memory.model import Kind, Memory, Origin, Trust
 from clew.memory.service import MemoryView
-from clew.memory.writing.admit import Note
-from clew.memory.writing.scrub import scrub
+from clew.memory.texts.admit import Note
+from clew.memory.texts.scrub import scrub
 from clew.workspace.git import api as git
 from clew.workspace.regular import opened
 

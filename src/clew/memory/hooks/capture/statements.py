@@ -9,7 +9,7 @@ import re
 import msgspec
 
 from clew.memory.model import Kind
-from clew.memory.writing.admit import kind_of
+from clew.memory.texts.admit import kind_of
 from clew.text.sentences import plain_spans
 
 LONGEST = 300

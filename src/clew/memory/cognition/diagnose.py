@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from clew.errors import InvalidArgument
+from clew.memory.cognition.agreement import as_memory
 from clew.memory.cognition.dreams.recall_check import save_question
-from clew.memory.cognition.gauges.agreement import as_memory
 from clew.memory.model import LONGEST_QUERY, LONGEST_TEXT, Memory
 from clew.memory.navigation.spaces import SPACES, Pair, causal_spans
 from clew.memory.storage.library import normal_id
-from clew.memory.writing.admit import check_text
+from clew.memory.texts.admit import check_text
 from clew.text.instruction_like import matches
 from clew.text.keywords import overlap
 

@@ -10,8 +10,8 @@ from msgspec import Meta
 
 from clew.errors import InvalidArgument, MissingRationale
 from clew.memory.model import LONGEST_NAME, LONGEST_RATIONALE, LONGEST_TEXT, SHORTEST_RATIONALE, Domain, Kind, Memory
-from clew.memory.recall.block import is_line_of, unframed
-from clew.memory.writing.scrub import Redaction, scrub_value
+from clew.memory.texts.block import is_line_of, unframed
+from clew.memory.texts.scrub import Redaction, scrub_value
 from clew.text.choices import explained
 from clew.text.display import one_line, shortened
 from clew.text.passage_hash import tokens_of

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from clew.errors import InvalidArgument
-from clew.memory.cognition.gauges.agreement import as_memory
+from clew.memory.cognition.agreement import as_memory
 from clew.memory.cognition.records import Records
 from clew.memory.model import Memory
 from clew.memory.navigation.spaces import SPACES, Pair

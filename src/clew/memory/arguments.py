@@ -1,4 +1,4 @@
-"""Arguments that several tools of the memory, and of its cognition, have."""
+"""Arguments that several requests of the memory, and of its cognition, have."""
 
 from typing import Annotated, Literal
 
@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from clew.memory.model import SHORTEST_RATIONALE, Domain
 from clew.memory.scope import BY_A_PERSON
-from clew.operation.declare import Freshness, Operation, Option, Toolset
+from clew.operation.declare import Option
 from clew.operation.one_line import MANY_LINES
 
 NodeId = Annotated[str, Meta(min_length=1, max_length=80, description="Id of a memory")]
@@ -35,11 +35,3 @@ def reason_of(why: str | None) -> str:
     """The reason of a change at the command line, where a word is enough."""
     given = (why or "").strip()
     return given if len(given) >= SHORTEST_RATIONALE else ": ".join(filter(None, (BY_A_PERSON, given)))
-
-
-class MemoryOperation(Operation, toolset=Toolset.MEMORY, needs=Freshness.NONE):
-    """What reads or writes the memory. An operation that cites a node of the graph updates the graph itself."""
-
-
-class CognitionOperation(Operation, toolset=Toolset.COGNITION, needs=Freshness.NONE):
-    """What measures the memory or keeps it in order."""

@@ -7,7 +7,7 @@ Only imported for a text that holds a part of such a name: a hook starts with ev
 import re
 from collections.abc import Iterator
 
-from clew.memory.writing.secret_kinds import NAMES
+from clew.memory.texts.secret_kinds import NAMES
 
 _NAME = re.compile(NAMES, re.IGNORECASE)
 _ASSIGNED = re.compile(

@@ -6,9 +6,9 @@ import msgspec
 
 from clew.errors import NotFound
 from clew.memory.model import Memory
-from clew.memory.recall.block import is_injectable
 from clew.memory.recall.ranking import Validity
 from clew.memory.scope import BY_ID, Filters
+from clew.memory.texts.block import is_injectable
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView

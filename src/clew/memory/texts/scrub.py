@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from clew.memory.writing.secret_kinds import NAME_MARKS, TOKENS, compiled
+from clew.memory.texts.secret_kinds import NAME_MARKS, TOKENS, compiled
 
 
 class Redaction(msgspec.Struct, frozen=True):
@@ -56,7 +56,7 @@ def scrub_value(value: Any, field: str, found: list[Redaction]) -> Any:
 
 def _scrub_named(name: str, value: Any, field: str, found: list[Redaction]) -> Any:
     """What a name says to be a secret is one, whatever it looks like."""
-    from clew.memory.writing.assigned import SECRET_NAME
+    from clew.memory.texts.assigned import SECRET_NAME
 
     if isinstance(value, str) and value.strip() and SECRET_NAME.search(name):
         found.append(Redaction("named_secret", 0, len(value), field))
@@ -74,7 +74,7 @@ def _found(text: str, field: str) -> Iterator[Redaction]:
     ]
     lowered = text.lower()
     if any(mark in lowered for mark in NAME_MARKS):
-        from clew.memory.writing.assigned import assigned
+        from clew.memory.texts.assigned import assigned
 
         places += assigned(text)
     end = 0

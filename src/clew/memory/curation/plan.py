@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from clew.memory.curation.gaps import curation_tasks
+from clew.memory.model import LONGEST_SNIPPET
 from clew.memory.pulse import Pulse
-from clew.memory.recall.ranking import LONGEST_SNIPPET
-from clew.memory.writing.admit import check_text
+from clew.memory.texts.admit import check_text
 from clew.text.display import one_line, shortened
 from clew.text.keywords import keywords
 from clew.text.tokens import estimate_tokens
