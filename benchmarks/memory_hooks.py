@@ -85,7 +85,7 @@ def _remember(root: Path) -> None:
     """Memories about the project, written by one process."""
     program = f"""
 from pathlib import Path
-from clew.memory.texts.admit import Note
+from clew.memory.writing.requests import Note
 from clew.memory.scope import Viewer
 from clew.memory.service import MemoryView
 from clew.project import Project
@@ -94,7 +94,7 @@ project = Project.open(Path({str(root)!r}))
 view = MemoryView(project.memory, Viewer(folder=project.memory.home.inside))
 for number in range({MEMORIES}):
     text = f"Requirements of part {{number}} are counted by rule {{number * 7}}."
-    view.store(Note(text, "For the benchmark"))
+    view.store(Note(content=text, rationale="For the benchmark"))
 project.close()
 """
     run(sys.executable, "-c", program, patience=600)

@@ -13,7 +13,7 @@ from clew.memory.model import MEMORIES
 from clew.memory.scope import Viewer
 from clew.memory.service import MemoryView
 from clew.memory.storage.library import Library
-from clew.memory.texts.admit import Note
+from clew.memory.writing.requests import Note
 from clew.operation.call import Call
 from clew.project import Project
 

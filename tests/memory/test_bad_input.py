@@ -45,7 +45,7 @@ def test_halves_of_characters_are_stored_as_replacements(memory: Memory) -> None
     id = memory.project.memory
     from clew.memory.scope import Viewer
     from clew.memory.service import MemoryView
-    from clew.memory.texts.admit import Note
+    from clew.memory.writing.requests import Note
 
     view = MemoryView(id, Viewer())
     stored = view.store(Note(content="A lamp \ud800 burns.", rationale=WHY + " \udfff", tags=("a\ud800",)))

@@ -11,9 +11,10 @@ from tests.contract.memory_client import RUNS, WHY, Memory, remembering, write_p
 from clew.memory.model import Cite
 from clew.memory.places import Places
 from clew.memory.recall.listing import listed
+from clew.memory.recall.requests import ListQuery
 from clew.memory.scope import Viewer
 from clew.memory.service import MemoryView
-from clew.memory.texts.admit import Note
+from clew.memory.writing.requests import Note
 from clew.project import Project
 from clew.text.passage_hash import lines_hash, passage_hash, says, stands_in
 
@@ -180,8 +181,8 @@ def test_a_place_brings_what_is_known_of_its_parts(memory: Memory) -> None:
 def test_more_memories_than_fit_a_page_are_counted(memory: Memory) -> None:
     view = MemoryView(memory.project.memory, Viewer(is_owner=True), is_person=True)
     for number in range(105):
-        view.writer.store(Note(content=f"Note {number}.", rationale=WHY, about=("src/tides.py",)), view.origin())
-    found = listed(view, about="src/tides.py", kind=None, branch=None, forgotten=False, limit=5)
+        view.writer.store(Note(content=f"Note {number}.", rationale=WHY, about_=("src/tides.py",)), view.origin())
+    found = listed(view, ListQuery(about_="src/tides.py", limit=5))
     assert (len(found.memories), found.total, found.truncated) == (5, 105, True)
 
 

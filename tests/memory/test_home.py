@@ -13,8 +13,10 @@ from tests.contract.memory_client import RUNS, WHY, remembering, write_project
 from clew.derived.file import throw_away
 from clew.errors import InvalidArgument
 from clew.graph.model import EdgeKind, NodeKind
+from clew.memory.curation.requests import ForgetRequest, MergeRequest
 from clew.memory.scope import Viewer
 from clew.memory.service import MemoryView
+from clew.memory.storage.requests import LogQuery, TombstoneQuery
 from clew.project import Project
 from clew.store.person import on_behalf_of
 
@@ -130,7 +132,7 @@ def test_random_reads_never_leak(tmp_path: Path) -> None:
         owner = MemoryView(service, Viewer(is_owner=True), is_person=True)
         assert owner.library.index.count(owner.viewer) == len(owners)
         for id in forgotten:
-            owner.curator.forget(id, "obsolete", WHY, soft=True)
+            owner.curator.forget(ForgetRequest(node_id=id, reason="obsolete", rationale=WHY))
         for _ in range(10 * RUNS or 300):
             agent = chance.choice(agents)
             may = {id for id, (whose, private) in owners.items() if not private or whose == agent}
@@ -174,11 +176,11 @@ def _neighbours(view: MemoryView, ids: dict[str, object]) -> set[str]:
 
 
 def _tombstones(view: MemoryView, ids: dict[str, object]) -> set[str]:
-    return {each.node_id for each in view.history.tombstones(None, None, 50).tombstones}
+    return {each.node_id for each in view.history.tombstones(TombstoneQuery(limit=50)).tombstones}
 
 
 def _logged(view: MemoryView, ids: dict[str, object]) -> set[str]:
-    named = {id for entry in view.history.logs("debug", 200, "all").entries for id in entry.node_ids}
+    named = {id for entry in view.history.logs(LogQuery(level="debug", limit=200)).entries for id in entry.node_ids}
     return named & _by_id(view, ids)
 
 
@@ -235,7 +237,15 @@ def test_a_merge_never_shows_more_than_its_sources(tmp_path: Path) -> None:
         service = memory.project.memory
         owner = MemoryView(service, Viewer(is_owner=True), is_person=True)
         with pytest.raises(InvalidArgument, match="somebody else"):
-            owner.merger.merge([mine, other], "Lamps", "keep_highest", WHY, force=True)
+            owner.merger.merge(
+                MergeRequest(
+                    source_node_ids=(mine, other),
+                    target_name="Lamps",
+                    merge_strategy="keep_highest",
+                    rationale=WHY,
+                    force_merge=True,
+                )
+            )
 
 
 # Verifies: REQ-d00300-E

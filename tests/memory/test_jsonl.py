@@ -8,6 +8,7 @@ from tests import in_process
 from tests.contract.memory_client import Memory, remembering, write_project
 
 from clew.errors import InvalidArgument
+from clew.memory.curation.requests import RestoreRequest
 from clew.memory.scope import EVERYTHING, Viewer
 from clew.memory.service import MemoryView
 from clew.memory.storage.jsonl import exported, imported
@@ -42,7 +43,7 @@ def test_what_was_written_is_read_back_equal(tmp_path: Path) -> None:
         assert hit["cites"][0]["state"] == "fresh"
         assert memory.ids("own note", agent_id="coder") == []
         assert done.reversal_hash is not None
-        owner(memory).curator.restore(done.reversal_hash)
+        owner(memory).curator.restore(RestoreRequest(reversal_hash=done.reversal_hash))
         assert lines(memory) == ""
 
 

@@ -8,6 +8,7 @@ from tests.memory.filling import fill, view_of
 
 from clew.errors import NotFound
 from clew.memory.curation.gaps import curation_tasks
+from clew.memory.curation.requests import RestoreRequest
 from clew.memory.model import SIMILARITY, Link, LinkKind
 from clew.memory.service import MemoryView
 
@@ -39,6 +40,6 @@ def test_two_that_both_hold_want_no_decision_until_that_is_undone(
         # What is alike stays related.
         assert bool(view.library.index.links([one], (LinkKind.RELATED,))) == (kind is LinkKind.RELATED)
         assert [event.kind for event in view.history.lineage(one).events] == ["created", "keep"]
-        view.curator.restore(kept.reversal_hash)
+        view.curator.restore(RestoreRequest(reversal_hash=kept.reversal_hash))
         assert pairs(view) == [(task, (other, one))]
         assert view.library.index.links([one], (kind,)) == [link]

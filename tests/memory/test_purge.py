@@ -14,10 +14,12 @@ from tests.contract.memory_client import CONFIG, WHY, Memory, remembering, write
 
 from clew.errors import InvalidArgument, NotFound
 from clew.memory.model import EXCHANGES, MEMORIES, Kind, new_id
-from clew.memory.purge.choose import Wanted, choose
+from clew.memory.purge.choose import choose
+from clew.memory.purge.requests import PurgeRequest
 from clew.memory.purge.service import Purged, purge
 from clew.memory.scope import Viewer
 from clew.memory.service import MemoryView
+from clew.memory.storage.requests import LogQuery
 from clew.project import Project
 from clew.search.units import Unit
 from clew.store.restoring import private_folder
@@ -64,7 +66,7 @@ def owner(project: Project) -> MemoryView:
 
 def take_out(project: Project, **wanted: object) -> Purged:
     view = owner(project)
-    return purge(view, choose(view, Wanted(**wanted)), "a test")  # type: ignore[arg-type]
+    return purge(view, choose(view, PurgeRequest(**wanted)), "a test")  # type: ignore[arg-type]
 
 
 def holding(root: Path, secret: str = SECRET) -> list[str]:
@@ -223,7 +225,7 @@ def test_a_purge_cannot_be_undone_and_is_noted(memory: Memory) -> None:
     assert memory.number("restore_from_hash", reversal_hash=hash) == -32012
     assert memory("search_tombstones")["count"] == 0
     (entry,) = [
-        each for each in owner(memory.project).history.logs("info", 50, "all").entries if each.action == "purge"
+        each for each in owner(memory.project).history.logs(LogQuery(limit=50)).entries if each.action == "purge"
     ]
     assert (entry.recoverable, entry.reason) == (False, "a test")
     with pytest.raises(NotFound):
@@ -231,7 +233,7 @@ def test_a_purge_cannot_be_undone_and_is_noted(memory: Memory) -> None:
     with pytest.raises(InvalidArgument):
         take_out(memory.project)
     with pytest.raises(InvalidArgument):
-        take_out(memory.project, text="ab")
+        take_out(memory.project, text_="ab")
 
 
 # Verifies: REQ-d00320-A

@@ -16,11 +16,18 @@ from hypothesis import strategies as st
 from tests.contract.memory_client import RUNS, WHY, remembering, write_project
 
 from clew.errors import WouldCycle
-from clew.memory.curation.curate import Annotations
+from clew.memory.curation.requests import (
+    AnnotationRequest,
+    Annotations,
+    BoostRequest,
+    ForgetRequest,
+    MergeRequest,
+    RestoreRequest,
+)
 from clew.memory.model import LINKS, MEMORIES
 from clew.memory.scope import Viewer
 from clew.memory.service import MemoryView
-from clew.memory.texts.admit import Note
+from clew.memory.writing.requests import Note
 from clew.project import Project
 
 KILLED = """
@@ -79,14 +86,18 @@ class Sequence:
     def annotate(self, ids: list[str]) -> None:
         id = self.data.draw(st.sampled_from(ids))
         tags = (f"tag{len(self.hashes)}",)
-        self.hashes.append(self.view.curator.annotate(id, Annotations(tags=tags)).reversal_hash)
+        self.hashes.append(
+            self.view.curator.annotate(AnnotationRequest(node_id=id, annotations=Annotations(tags=tags))).reversal_hash
+        )
 
     def boost(self, ids: list[str]) -> None:
         id = self.data.draw(st.sampled_from(ids))
-        self.hashes.append(self.view.curator.boost(id, -0.01, WHY).reversal_hash)
+        self.hashes.append(self.view.curator.boost(BoostRequest(node_id=id, delta=-0.01, rationale=WHY)).reversal_hash)
 
     def forget(self, ids: list[str]) -> None:
-        hash = self.view.curator.forget(self.data.draw(st.sampled_from(ids)), "obsolete", WHY, soft=True).reversal_hash
+        hash = self.view.curator.forget(
+            ForgetRequest(node_id=self.data.draw(st.sampled_from(ids)), reason="obsolete", rationale=WHY)
+        ).reversal_hash
         assert hash is not None
         self.hashes.append(hash)
 
@@ -108,7 +119,15 @@ class Sequence:
         chosen = self.data.draw(st.lists(st.sampled_from(ids), min_size=2, max_size=3, unique=True))
         # What would replace itself is refused, and that changes nothing.
         with suppress(WouldCycle):
-            merged = self.view.merger.merge(chosen, "Lamps", "concatenate", WHY, force=True)
+            merged = self.view.merger.merge(
+                MergeRequest(
+                    source_node_ids=tuple(chosen),
+                    target_name="Lamps",
+                    merge_strategy="concatenate",
+                    rationale=WHY,
+                    force_merge=True,
+                )
+            )
             self.hashes.append(merged.reversal_hash)
 
 
@@ -135,21 +154,23 @@ def test_any_sequence_of_changes_is_undone_in_reverse(tmp_path_factory: Any, par
         except BaseException:
             # Hypothesis ends a sequence that draws too much; the next one has to begin with nothing as well.
             for hash in reversed(sequence.hashes):
-                view.curator.restore(hash)
+                view.curator.restore(RestoreRequest(reversal_hash=hash))
             raise
         states = dump(view)
         events = project.memory.home.store.describe()["events"]
-        restored = [view.curator.restore(hash).reversal_hash for hash in reversed(sequence.hashes)]
+        restored = [
+            view.curator.restore(RestoreRequest(reversal_hash=hash)).reversal_hash for hash in reversed(sequence.hashes)
+        ]
         assert dump(view) == before
         assert project.memory.home.store.describe()["events"] > events
         # Undoing is a change too: undone itself, it leads back. Of many sequences, a fifth shows that.
         if RUNS and data.draw(st.integers(0, 4)):
             return
         for hash in reversed(restored):
-            view.curator.restore(hash)
+            view.curator.restore(RestoreRequest(reversal_hash=hash))
         assert dump(view) == states
         for hash in reversed(sequence.hashes):
-            view.curator.restore(hash)
+            view.curator.restore(RestoreRequest(reversal_hash=hash))
         assert dump(view) == before
 
     try:

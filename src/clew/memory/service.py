@@ -30,9 +30,9 @@ from clew.memory.storage.home import Home, is_there
 from clew.memory.storage.library import Library
 from clew.memory.storage.region import RememberedRegion
 from clew.memory.storage.units import MemoryUnits
-from clew.memory.texts.admit import Note
 from clew.memory.texts.scrub import scrub
 from clew.memory.writing.remember import Stored, Writer
+from clew.memory.writing.requests import Note
 from clew.once import Once
 from clew.store.person import signed
 from clew.text.display import shortened

@@ -13,6 +13,7 @@ from clew.memory.cognition.goals.goals import Goal, north_star
 from clew.memory.cognition.learning import learner
 from clew.memory.cognition.modulators import RECORD as MODULATORS
 from clew.memory.cognition.records import INSUFFICIENT, Measured, Records
+from clew.memory.storage.requests import LogQuery
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
@@ -262,7 +263,7 @@ def autonomous(view: "MemoryView", *, metrics: bool, history: int | None) -> Aut
 
 def _history(view: "MemoryView", count: int) -> tuple[dict[str, Any], ...]:
     """The last changes that cognition made, the latest first."""
-    entries = view.history.logs("info", 500, "all").entries
+    entries = view.history.logs(LogQuery(limit=500)).entries
     own = [each for each in entries if each.component in ("dream", "gwt") or each.action in _OWN]
     return tuple({"at": each.timestamp, "action": each.action, "reason": each.reason} for each in own[:count])
 

@@ -1,18 +1,18 @@
 """Checking what was remembered lately: contradictions, duplicates, what is outdated, what is doubtful."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from clew.memory.curation.requests import CritiqueQuery
 from clew.memory.model import LinkKind, Memory
 from clew.memory.writing.judge import judge
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
 
-Check = Literal["conflicts", "duplicates", "outdated", "low_confidence"]
 DOUBTFUL = 0.4
 
 
@@ -42,8 +42,10 @@ class Critique(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool = False
 
 
-def critique(view: "MemoryView", window: int, checks: Collection[Check], focal: Sequence[str] = ()) -> Critique:
-    memories = [view.library.get(id) for id in focal] or [memory for memory, _ in view.library.latest(window)]
+def critique(view: "MemoryView", asked: CritiqueQuery) -> Critique:
+    latest = () if asked.focal_nodes else view.library.latest(asked.context_window)
+    memories = [view.library.get(id) for id in asked.focal_nodes] or [memory for memory, _ in latest]
+    checks = asked.check_types
     pairs = _pairs(view, memories) if {"conflicts", "duplicates"} & set(checks) else ([], [])
     conflicts = tuple(pairs[0]) if "conflicts" in checks else ()
     duplicates = tuple(pairs[1]) if "duplicates" in checks else ()

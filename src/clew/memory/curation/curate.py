@@ -2,14 +2,12 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Meta
 
 from clew.errors import Forgotten, InvalidArgument, NotFound
+from clew.memory.curation.requests import AnnotationRequest, Annotations, BoostRequest, ForgetRequest, RestoreRequest
 from clew.memory.model import (
-    LONGEST_NOTES,
     LONGEST_TEXT,
     LinkKind,
     Memory,
@@ -23,12 +21,9 @@ from clew.memory.storage.library import Library
 from clew.memory.storage.units import MemoryUnits
 from clew.memory.texts.admit import check_lists, check_rationale, check_text, title_of
 from clew.memory.texts.scrub import scrub
-from clew.operation.one_line import MANY_LINES
 from clew.text.display import shortened
 from clew.text.instruction_like import flags_of
 from clew.text.words import storable
-
-Reason = Literal["obsolete", "duplicate", "incorrect", "user_requested", "semantic_cancer", "adversarial_injection"]
 
 
 class Deleted(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,14 +50,6 @@ class Restored(msgspec.Struct, frozen=True, kw_only=True):
     """Undoes the restoration."""
     also_undone: int = 0
     """Later changes of the same memories."""
-
-
-class Annotations(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    tags: tuple[str, ...] = ()
-    domain: Literal["Code", "Medical", "Legal", "Creative", "Research", "General"] | None = None
-    confidence: Annotated[float, Meta(ge=0, le=1)] | None = None
-    notes: Annotated[str, Meta(max_length=LONGEST_NOTES), MANY_LINES] | None = None
-    related_concepts: tuple[str, ...] = ()
 
 
 class AnnotatedMemory(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,14 +84,15 @@ class Curator:
 
     # Forgetting and restoring
 
-    def forget(self, id: str, reason: Reason, rationale: str | None, *, soft: bool) -> Deleted:
-        why = scrub(check_rationale(rationale)).text
+    def forget(self, asked: ForgetRequest) -> Deleted:
+        why = scrub(check_rationale(asked.rationale)).text
+        reason, soft = asked.reason, asked.soft_delete
         if not soft and reason != "user_requested":
             raise InvalidArgument(
                 f"A memory is deleted for good only for the reason 'user_requested', not '{reason}'.",
                 hint="Leave soft_delete out, so that it can be restored for 30 days.",
             )
-        memory = self._library.get(id)
+        memory = self._library.get(asked.node_id)
         with self._changes.make("forget" if soft else "erase", self._actor, why) as change:
             links = self._library.index.links([memory.id])
             for link in links:
@@ -123,15 +111,16 @@ class Curator:
             notes=() if soft else (note,),
         )
 
-    def restore(self, hash: str, *, cascade: bool = False) -> Restored:
+    def restore(self, asked: RestoreRequest) -> Restored:
         """Undo a change; with `cascade` also the later changes of the same memories."""
+        hash = asked.reversal_hash
         if not hash.strip():
             raise InvalidArgument("The argument 'reversal_hash' is empty.", hint="search_tombstones lists them.")
         record = self._changes.get(hash)
         # After that time the memory itself may be gone for good; the change still tells when it was forgotten.
         self._changes.refuse_expired(record)
         seen = self._library.index
-        later = self._changes.after(hash.strip(), seen.touched) if cascade else []
+        later = self._changes.after(hash.strip(), seen.touched) if asked.cascade else []
         touched = dict.fromkeys(id for each in (record, *map(self._changes.get, later)) for id in each.memories)
         self._refuse_erased(touched)
         for id in touched:
@@ -164,13 +153,14 @@ class Curator:
 
     # Annotating and weighing
 
-    def annotate(self, id: str, given: Annotations) -> AnnotatedMemory:
+    def annotate(self, asked: AnnotationRequest) -> AnnotatedMemory:
+        given = asked.annotations
         if given == Annotations():
             raise InvalidArgument(
                 "'annotations' is empty.", hint="Give tags, domain, confidence, notes or related_concepts."
             )
         check_lists(tags=given.tags, related_concepts=given.related_concepts)
-        id = self._library.get(id).id
+        id = self._library.get(asked.node_id).id
         notes = None if given.notes is None else scrub(storable(given.notes)).text
         others = [self._library.named(other) for other in given.related_concepts]
         with self._changes.make("annotate", self._actor, "annotated") as change:
@@ -198,13 +188,13 @@ class Curator:
             reversal_hash=change.hash,
         )
 
-    def boost(self, id: str, delta: float, rationale: str | None) -> Boosted:
-        why = scrub(check_rationale(rationale)).text
+    def boost(self, asked: BoostRequest) -> Boosted:
+        why, delta = scrub(check_rationale(asked.rationale)).text, asked.delta
         if not math.isfinite(delta) or not -0.5 <= delta <= 0.5:
             raise InvalidArgument(
                 f"The argument 'delta' is {delta}; -0.5 to 0.5 is allowed.", hint="Pass a smaller step."
             )
-        memory = self._library.get(id)
+        memory = self._library.get(asked.node_id)
         with self._changes.make("boost", self._actor, why) as change:
             memory = change.memory(memory.id)
             wanted = memory.importance + delta

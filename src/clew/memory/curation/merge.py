@@ -7,11 +7,12 @@ agree as far as they share these; below 0.7 they are not merged unless somebody 
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from clew.errors import InvalidArgument, PriorsIncompatible, WouldCycle
+from clew.memory.curation.requests import MergeRequest, MergeStrategy
 from clew.memory.model import (
     LONGEST_NAME,
     LONGEST_NOTES,
@@ -38,7 +39,6 @@ from clew.text.sentences import plain_spans
 if TYPE_CHECKING:
     from clew.ai.model import Model
 
-Strategy = Literal["summarize", "keep_highest", "keep_newest", "concatenate"]
 SEPARATOR = "\n\n---\n\n"
 _TRUST_ORDER = list(Trust)
 
@@ -118,22 +118,18 @@ class Merger:
 
     def merge(
         self,
-        ids: Sequence[str],
-        name: str,
-        strategy: Strategy,
-        rationale: str | None,
+        asked: MergeRequest,
         *,
-        force: bool,
         model: "Model | None" = None,
         check: Callable[[], None] = lambda: None,
     ) -> Merged:
-        why = scrub(check_rationale(rationale)).text
-        name = scrub(check_text("target_name", name, LONGEST_NAME)).text
-        sources = self._sources(ids)
+        why, strategy = scrub(check_rationale(asked.rationale)).text, asked.merge_strategy
+        name = scrub(check_text("target_name", asked.target_name, LONGEST_NAME)).text
+        sources = self._sources(asked.source_node_ids)
         _refuse_wider(sources)
         unique = [source.id for source in sources]
         priors = compare(sources, self._units)[0]
-        if priors.similarity < COMPATIBLE_FROM and not force:
+        if priors.similarity < COMPATIBLE_FROM and not asked.force_merge:
             raise _incompatible(priors)
         best = max(sources, key=lambda source: (source.importance, source.recorded_at))
         text, by = self._merged_text(sources, best, strategy, model, check)
@@ -199,7 +195,12 @@ class Merger:
                 )
 
     def _merged_text(
-        self, sources: list[Memory], best: Memory, strategy: Strategy, model: "Model | None", check: Callable[[], None]
+        self,
+        sources: list[Memory],
+        best: Memory,
+        strategy: MergeStrategy,
+        model: "Model | None",
+        check: Callable[[], None],
     ) -> tuple[str, str | None]:
         if strategy == "keep_highest":
             return best.text, None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from clew.memory.curation.gaps import curation_tasks
+from clew.memory.curation.requests import SearchPlanQuery, SpaceName
 from clew.memory.model import LONGEST_SNIPPET
 from clew.memory.pulse import Pulse
 from clew.memory.texts.admit import check_text
@@ -18,7 +19,6 @@ from clew.text.words import split
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
 
-SpaceName = Literal["semantic", "causal", "code", "temporal", "entity"]
 _USUAL: tuple[SpaceName, ...] = ("semantic", "causal", "code", "entity", "temporal")
 _FOUND = 10
 _GOAL = 1_000
@@ -52,12 +52,10 @@ class Reflection(msgspec.Struct, frozen=True, kw_only=True):
     utl_context: Pulse
 
 
-def search_plan(
-    view: "MemoryView", goal: str, focus: Sequence[SpaceName], count: int, check: Callable[[], None]
-) -> SearchPlan:
+def search_plan(view: "MemoryView", asked: SearchPlanQuery, check: Callable[[], None]) -> SearchPlan:
     """Queries for a goal, each from another side; the focused sides first."""
-    goal = check_text("goal", goal, _GOAL)
-    sides = list(dict.fromkeys((*focus, *_USUAL)))[: max(count, 1)]
+    goal = check_text("goal", asked.goal, _GOAL)
+    sides = list(dict.fromkeys((*asked.focus_spaces, *_USUAL)))[: max(asked.max_queries, 1)]
     queries = [_query(goal, side) for side in sides]
     found = [{each.id for each in view.units.rank(query, view.viewer, check=check)[0][:_FOUND]} for query, _ in queries]
     together = view.library.get_many(set().union(*found))

@@ -1,6 +1,6 @@
 """What follows from something: a walk along causes, from a memory or from what a text names."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -8,6 +8,7 @@ from clew.errors import ClewError
 from clew.graph.walk import Walk
 from clew.memory.model import Link, LinkKind, Memory
 from clew.memory.navigation.navigate import MOST_NODES, MemoryWalk
+from clew.memory.navigation.requests import CausalQuestion
 from clew.memory.navigation.spaces import causal_spans
 
 if TYPE_CHECKING:
@@ -42,12 +43,10 @@ class CausalAnswer(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool = False
 
 
-def query_causal(
-    view: "MemoryView", action: str, outcome: str | None, intervention: Literal["observe", "do", "counterfactual"]
-) -> CausalAnswer:
+def query_causal(view: "MemoryView", asked: CausalQuestion) -> CausalAnswer:
     """What an action leads to; with an outcome, how strongly it leads there."""
-    starts = _meant(view, action)
-    ends = {memory.id for memory in _meant(view, outcome)} if outcome else None
+    starts = _meant(view, asked.action)
+    ends = {memory.id for memory in _meant(view, asked.outcome)} if asked.outcome else None
     walk: Walk[Link] = Walk(
         MemoryWalk(view.library), [memory.id for memory in starts], (LinkKind.CAUSES,), "out", most=MOST_NODES
     )
@@ -69,7 +68,7 @@ def query_causal(
         stated=stated,
         confidence=effects[0].strength if effects else None,
         starts=tuple(memory.id for memory in starts),
-        explanation=_explanation(starts, effects, intervention),
+        explanation=_explanation(starts, effects, asked.intervention_type),
         truncated=walk.is_cut,
     )
 

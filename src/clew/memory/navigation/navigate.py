@@ -8,7 +8,15 @@ import msgspec
 
 from clew.graph.walk import Direction, Step, Walk
 from clew.memory.model import LONGEST_SNIPPET, EdgeType, Link, LinkKind, Memory
+from clew.memory.navigation.requests import (
+    CausalPathQuery,
+    EntailmentQuestion,
+    NeighborhoodQuery,
+    PathType,
+    RecentQuery,
+)
 from clew.memory.scope import Filters
+from clew.memory.storage.changes import spelled_time
 from clew.memory.storage.library import Library
 from clew.text.display import one_line
 from clew.text.keywords import stems
@@ -17,7 +25,6 @@ MOST_NODES = 500
 _CONTAINED = 0.8
 _MOST_CANDIDATES = 50
 _MOST_PATHS = 5
-PathType = Literal["causal", "any"]
 
 
 class MemoryWalk:
@@ -134,14 +141,12 @@ class Recent(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool = False
 
 
-def neighborhood(
-    library: Library, id: str, depth: int, types: tuple[EdgeType, ...] | None, min_weight: float
-) -> Neighborhood:
-    memory = library.get(id)
-    links = MemoryWalk(library, min_weight, types)
+def neighborhood(library: Library, asked: NeighborhoodQuery) -> Neighborhood:
+    memory = library.get(asked.node_id)
+    links = MemoryWalk(library, asked.min_weight, asked.edge_types)
     walk: Walk[Link] = Walk(links, (memory.id,), direction="both", most=MOST_NODES)
     found: list[tuple[Step[Link], int]] = []
-    while walk.depth < depth and (own := walk.frontier):
+    while walk.depth < asked.depth and (own := walk.frontier):
         new = {step.id for step in walk.advance()}
         # Two memories may be linked in several ways, and each is shown.
         found += [(step, walk.depth) for step in links.neighbours(own) if step.id in new]
@@ -186,21 +191,13 @@ _CONNECTING = tuple(kind for kind in LinkKind if kind is not LinkKind.NEXT)
 _DIRECTIONS: dict[str, Direction] = {"forward": "out", "backward": "in", "bidirectional": "both"}
 
 
-def causal_path(
-    library: Library,
-    source: str,
-    target: str,
-    max_hops: int,
-    direction: str,
-    check: Callable[[], None],
-    path_type: PathType = "causal",
-) -> CausalPath:
+def causal_path(library: Library, asked: CausalPathQuery, check: Callable[[], None]) -> CausalPath:
     """The shortest chain of causes between two memories; on request, of any links but the mere order of a session."""
-    start, end = library.named(source), library.named(target)
+    start, end, path_type = library.named(asked.source_id), library.named(asked.target_id), asked.path_type
     kinds = (LinkKind.CAUSES,) if path_type == "causal" else _CONNECTING
-    way = _DIRECTIONS[direction] if path_type == "causal" else "both"
+    way = _DIRECTIONS[asked.direction] if path_type == "causal" else "both"
     walk: Walk[Link] = Walk(MemoryWalk(library), (start.id,), kinds, way, most=MOST_NODES, check=check)
-    steps = _steps_to(walk, end.id, max_hops)
+    steps = _steps_to(walk, end.id, asked.max_hops)
     cycle = _has_cycle(library, kinds, walk.came_by)
     if steps is not None:
         return _path(library, start, steps, path_type, cycle=cycle)
@@ -211,7 +208,7 @@ def causal_path(
         hop_count=0,
         path_confidence=0.0,
         path_type=path_type,
-        narrative=f"No {links} from '{start.title}' to '{end.title}' within {max_hops} hops.",
+        narrative=f"No {links} from '{start.title}' to '{end.title}' within {asked.max_hops} hops.",
         cycle_detected=cycle,
     )
 
@@ -269,13 +266,13 @@ def _path(library: Library, start: Memory, steps: list[Step[Link]], path_type: P
     )
 
 
-def entailment(library: Library, id: str, direction: str, near: Callable[[str], list[str]]) -> Entailment:
+def entailment(library: Library, asked: EntailmentQuestion, near: Callable[[str], list[str]]) -> Entailment:
     """What is more general than a memory and what is more special: by `part_of` links, and by terms of one that are
     contained in the other. `near` gives the ids of memories that are like a text."""
-    memory = library.get(id)
+    memory = library.get(asked.node_id)
     found: dict[str, list[Relative]] = {"out": [], "in": []}
     sides: dict[str, tuple[Direction, ...]] = {"ancestors": ("out",), "descendants": ("in",), "both": ("out", "in")}
-    for side in sides[direction]:
+    for side in sides[asked.direction]:
         walk: Walk[Link] = Walk(MemoryWalk(library), (memory.id,), (LinkKind.PART_OF,), side, most=MOST_NODES)
         for depth, layer in enumerate(walk.layers(), start=1):
             for each in library.get_many(step.id for step in layer).values():
@@ -285,7 +282,7 @@ def entailment(library: Library, id: str, direction: str, near: Callable[[str], 
     linked = {each.node_id for side in found.values() for each in side} | {memory.id}
     for other in library.get_many(id for id in near(memory.text)[:_MOST_CANDIDATES] if id not in linked).values():
         way, score = _contained(memory, other)
-        if way in sides[direction]:
+        if way in sides[asked.direction]:
             found[way].append(Relative(node_id=other.id, title=other.title, score=score, depth=1, by="terms"))
     return Entailment(
         node_id=memory.id,
@@ -306,9 +303,10 @@ def _contained(memory: Memory, other: Memory) -> tuple[str, float]:
     return ("out" if len(others) < len(own) else "in"), round(share, 3)
 
 
-def recent(library: Library, limit: int, since: str | None, session: str | None) -> Recent:
-    """The memories that were stored or shown last, the latest first; only those of a session, where one is given."""
-    filters = Filters(since=since, session=session)
+def recent(library: Library, asked: RecentQuery) -> Recent:
+    """The memories that were stored or shown last, the latest first."""
+    session, limit = library.viewer.session if asked.session_only else None, asked.limit
+    filters = Filters(since=spelled_time(asked.since), session=session)
     found = library.latest(limit + 1, filters)
     shown = tuple(
         RecentMemory(

@@ -5,8 +5,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from clew.memory.arguments import AnyKindName, KindName, Why, reason_of
+from clew.memory.arguments import KindName, Why, reason_of
 from clew.memory.curation.curate import Deleted, Kept, Restored
+from clew.memory.curation.requests import ForgetRequest, RestoreRequest
 from clew.memory.curation.status import MemeticStatus, memetic_status
 from clew.memory.model import Kind
 from clew.memory.operations import render
@@ -14,9 +15,11 @@ from clew.memory.operations.operation import MemoryOperation
 from clew.memory.recall import listing
 from clew.memory.recall.hydrate import Hydrated, whole
 from clew.memory.recall.products import SearchAnswer, search_graph
+from clew.memory.recall.requests import ListQuery, MemoryQuery, Place
 from clew.memory.storage.history import Lineage, Logs
-from clew.memory.texts.admit import Note
+from clew.memory.storage.requests import LogQuery
 from clew.memory.writing.remember import Stored
+from clew.memory.writing.requests import Note
 from clew.operation.call import Call
 from clew.operation.declare import Option
 from clew.operation.one_line import MANY_LINES
@@ -63,12 +66,12 @@ class Remember(
         note = Note(
             content=self.content,
             rationale=reason_of(self.why),
-            kind=Kind(self.kind) if self.kind else None,
+            kind=self.kind,
             tags=self.tags,
             metadata={"visibility": "private" if self.private else "team"},
             link_to=tuple(view.library.named(each).id for each in self.supersedes),
             link_type="supersedes" if self.supersedes else "related",
-            about=self.about_,
+            about_=self.about_,
         )
         return view.store(note)
 
@@ -88,25 +91,19 @@ class RecallMemories(
     query: Annotated[
         str, Meta(min_length=1, max_length=4_096), Option(positional=True, joined=True, needed=_NOTHING_ASKED)
     ]
-    about_: Annotated[
-        str | None, Meta(description="Only what cites this file, symbol or id"), Option("--about", metavar="PLACE")
-    ] = msgspec.field(name="about", default=None)
+    about_: Place = msgspec.field(name="about", default=None)
     episodes: Annotated[bool, Meta(description="What happened in sessions, as hooks reported it")] = False
     limit: Annotated[int, Meta(ge=1, le=100, description="Memories at most"), Option("-n")] = 10
 
     def run(self, call: Call) -> SearchAnswer:
-        return search_graph(
-            call.project.memory.view(call),
-            self.query,
+        asked = MemoryQuery(
+            query=self.query,
             top_k=self.limit,
-            min_similarity=0.0,
-            about=self.about_,
-            given={"kinds": [Kind.EPISODE.value]} if self.episodes else None,
-            lock=None,
-            modality=None,
-            with_content=True,
-            call=call,
+            about_=self.about_,
+            filters={"kinds": [Kind.EPISODE.value]} if self.episodes else None,
+            include_content=True,
         )
+        return search_graph(call.project.memory.view(call), asked, call)
 
     def render(self, result: SearchAnswer) -> str:
         return render.hits(result)
@@ -116,6 +113,7 @@ class RecallMemories(
 
 
 class ListMemories(
+    ListQuery,
     MemoryOperation,
     verb="memory list",
     aliases=("ls",),
@@ -125,23 +123,8 @@ class ListMemories(
 ):
     """Lists memories."""
 
-    about_: Annotated[
-        str | None, Meta(description="Only what cites this file, symbol or id"), Option("--about", metavar="PLACE")
-    ] = msgspec.field(name="about", default=None)
-    kind: Annotated[AnyKindName | None, Meta(description="Only of this kind")] = None
-    branch: Annotated[str | None, Meta(description="Only made on this branch")] = None
-    forgotten: Annotated[bool, Meta(description="Those that can be restored")] = False
-    limit: Annotated[int, Meta(ge=1, le=1_000, description="Memories at most"), Option("-n")] = 50
-
     def run(self, call: Call) -> listing.MemoryList:
-        return listing.listed(
-            call.project.memory.view(call),
-            about=self.about_,
-            kind=self.kind,
-            branch=self.branch,
-            forgotten=self.forgotten,
-            limit=self.limit,
-        )
+        return listing.listed(call.project.memory.view(call), self)
 
     def render(self, result: listing.MemoryList) -> str:
         return render.listed(result)
@@ -210,7 +193,8 @@ class ForgetMemory(
     def run(self, call: Call) -> Deleted:
         view = call.project.memory.view(call)
         memory = view.library.named(self.id)
-        return view.curator.forget(memory.id, "user_requested", reason_of(self.why), soft=True)
+        asked = ForgetRequest(node_id=memory.id, reason="user_requested", rationale=reason_of(self.why))
+        return view.curator.forget(asked)
 
     def render(self, result: Deleted) -> str:
         return render.deleted(result)
@@ -261,7 +245,8 @@ class RestoreMemory(
 
     def run(self, call: Call) -> Restored:
         view = call.project.memory.view(call)
-        return view.curator.restore(listing.reversal_hash(view, self.change), cascade=self.cascade)
+        hash = listing.reversal_hash(view, self.change)
+        return view.curator.restore(RestoreRequest(reversal_hash=hash, cascade=self.cascade))
 
     def render(self, result: Restored) -> str:
         return render.restored(result)
@@ -286,7 +271,7 @@ class ShowHistory(
     def run(self, call: Call) -> Lineage | Logs:
         view = call.project.memory.view(call)
         if self.id is None:
-            return view.history.logs("info", self.limit, "all")
+            return view.history.logs(LogQuery(limit=self.limit))
         return view.history.lineage(view.library.any_named(self.id))
 
     def render(self, result: Lineage | Logs) -> str:

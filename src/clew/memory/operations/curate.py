@@ -1,17 +1,14 @@
 """Toolset memory: merging, forgetting, restoring, annotating and weighing."""
 
-from typing import Annotated
-
-from msgspec import Meta
-
-from clew.memory.arguments import NodeId, Rationale
-from clew.memory.curation.curate import AnnotatedMemory, Annotations, Boosted, Deleted, Reason, Restored
-from clew.memory.curation.merge import Merged, Strategy
+from clew.memory.curation.curate import AnnotatedMemory, Boosted, Deleted, Restored
+from clew.memory.curation.merge import Merged
+from clew.memory.curation.requests import AnnotationRequest, BoostRequest, ForgetRequest, MergeRequest, RestoreRequest
 from clew.memory.operations.operation import MemoryOperation
 from clew.operation.call import Call
 
 
 class MergeConcepts(
+    MergeRequest,
     MemoryOperation,
     tool="merge_concepts",
     title="Merge memories",
@@ -23,25 +20,12 @@ class MergeConcepts(
     the sources back for 30 days. Memories with different priors (domain, trust, purpose) are refused unless
     force_merge. Use critique_context to find what to merge. Returns merged_id and reversal_hash."""
 
-    source_node_ids: Annotated[tuple[NodeId, ...], Meta(min_length=2, max_length=50, description="Memories to merge")]
-    target_name: Annotated[str, Meta(min_length=1, max_length=256, description="Title of the merged memory")]
-    merge_strategy: Annotated[Strategy, Meta(description="How the text is made")] = "summarize"
-    rationale: Rationale = ""
-    force_merge: Annotated[bool, Meta(description="Also with different priors")] = False
-
     def run(self, call: Call) -> Merged:
-        return call.project.memory.view(call).merger.merge(
-            self.source_node_ids,
-            self.target_name,
-            self.merge_strategy,
-            self.rationale,
-            force=self.force_merge,
-            model=call.client_model,
-            check=call.check,
-        )
+        return call.project.memory.view(call).merger.merge(self, model=call.client_model, check=call.check)
 
 
 class ForgetConcept(
+    ForgetRequest,
     MemoryOperation,
     tool="forget_concept",
     outlined=True,
@@ -55,17 +39,12 @@ class ForgetConcept(
     """Forgets a memory that is wrong, obsolete or a duplicate; reversal_hash restores it for 30 days. For good only for
     reason user_requested. To correct one, store another that supersedes it."""
 
-    node_id: NodeId
-    reason: Annotated[Reason, Meta(description="Why")]
-    rationale: Rationale = ""
-    soft_delete: Annotated[bool, Meta(description="Can be restored")] = True
-
     def run(self, call: Call) -> Deleted:
-        curator = call.project.memory.view(call).curator
-        return curator.forget(self.node_id, self.reason, self.rationale, soft=self.soft_delete)
+        return call.project.memory.view(call).curator.forget(self)
 
 
 class RestoreFromHash(
+    RestoreRequest,
     MemoryOperation,
     tool="restore_from_hash",
     title="Undo a change of the memory",
@@ -77,14 +56,12 @@ class RestoreFromHash(
     search_tombstones and
     get_node_lineage list the hashes."""
 
-    reversal_hash: Annotated[str, Meta(max_length=200, description="As a tool returned it")]
-    cascade: Annotated[bool, Meta(description="Also undo later changes of the same memories")] = False
-
     def run(self, call: Call) -> Restored:
-        return call.project.memory.view(call).curator.restore(self.reversal_hash, cascade=self.cascade)
+        return call.project.memory.view(call).curator.restore(self)
 
 
 class AnnotateNode(
+    AnnotationRequest,
     MemoryOperation,
     tool="annotate_node",
     title="Annotate a memory",
@@ -94,16 +71,12 @@ class AnnotateNode(
     are; lists are added to what is there. To change the text, store a new memory that supersedes it. Returns the
     annotations after the change."""
 
-    node_id: NodeId
-    annotations: Annotated[
-        Annotations, Meta(description="tags, domain, confidence (0 to 1), notes, related_concepts (ids)")
-    ]
-
     def run(self, call: Call) -> AnnotatedMemory:
-        return call.project.memory.view(call).curator.annotate(self.node_id, self.annotations)
+        return call.project.memory.view(call).curator.annotate(self)
 
 
 class BoostImportance(
+    BoostRequest,
     MemoryOperation,
     tool="boost_importance",
     title="Weigh a memory",
@@ -114,9 +87,5 @@ class BoostImportance(
     """Raises or lowers the importance of a memory by -0.5 to 0.5; the result stays between 0 and 1. Refused where a
     memory that many different things are linked to would become too important. Returns the old and the new value."""
 
-    node_id: NodeId
-    delta: Annotated[float, Meta(ge=-0.5, le=0.5, description="-0.5 to 0.5")]
-    rationale: Rationale = ""
-
     def run(self, call: Call) -> Boosted:
-        return call.project.memory.view(call).curator.boost(self.node_id, self.delta, self.rationale)
+        return call.project.memory.view(call).curator.boost(self)

@@ -1,12 +1,9 @@
 """Toolset memory: what happened to memories."""
 
-from typing import Annotated
-
-from msgspec import Meta
-
 from clew.memory.arguments import NodeId
 from clew.memory.operations.operation import MemoryOperation
-from clew.memory.storage.history import Component, Level, Lineage, Logs, Tombstones
+from clew.memory.storage.history import Lineage, Logs, Tombstones
+from clew.memory.storage.requests import LogQuery, TombstoneQuery
 from clew.operation.call import Call
 
 
@@ -27,6 +24,7 @@ class GetNodeLineage(
 
 
 class SearchTombstones(
+    TombstoneQuery,
     MemoryOperation,
     tool="search_tombstones",
     title="Forgotten memories",
@@ -36,15 +34,12 @@ class SearchTombstones(
     """Memories that were forgotten or merged away and can still be restored, the latest first, with the reason and the
     reversal_hash. query keeps those that hold all its words. restore_from_hash brings one back."""
 
-    query: Annotated[str | None, Meta(description="Words that it has to hold")] = None
-    deleted_after: Annotated[str | None, Meta(description="ISO 8601")] = None
-    limit: Annotated[int, Meta(ge=1, le=500, description="Memories at most")] = 20
-
     def run(self, call: Call) -> Tombstones:
-        return call.project.memory.view(call).history.tombstones(self.query, self.deleted_after, self.limit)
+        return call.project.memory.view(call).history.tombstones(self)
 
 
 class GetSystemLogs(
+    LogQuery,
     MemoryOperation,
     tool="get_system_logs",
     title="What the memory did",
@@ -54,9 +49,5 @@ class GetSystemLogs(
     """What was stored, curated and recalled lately, the latest first, with reasons and what can be undone. Use it when
     somebody asks why something is not remembered. level debug shows every recall."""
 
-    level: Annotated[Level, Meta(description="This and what is more serious")] = "info"
-    limit: Annotated[int, Meta(ge=1, le=1_000, description="Entries at most")] = 100
-    component: Annotated[Component, Meta(description="Only of this part")] = "all"
-
     def run(self, call: Call) -> Logs:
-        return call.project.memory.view(call).history.logs(self.level, self.limit, self.component)
+        return call.project.memory.view(call).history.logs(self)

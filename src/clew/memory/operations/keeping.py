@@ -12,22 +12,17 @@ from clew.memory.mirror.service import USUAL_FOLDER, MirrorStatus
 from clew.memory.mirror.sync import Synced
 from clew.memory.operations import render_keeping as render
 from clew.memory.operations.operation import MemoryOperation
-from clew.memory.purge.choose import Chosen, Wanted, choose
+from clew.memory.purge.choose import Chosen, choose
+from clew.memory.purge.requests import Ids, PurgeRequest
 from clew.memory.purge.service import Purged, purge
 from clew.memory.scope import BY_A_PERSON, Filters
 from clew.memory.storage.jsonl import Exported, Imported, exported, imported
 from clew.operation.call import Call
 from clew.operation.declare import Option
-from clew.operation.one_line import MANY_LINES
 from clew.text.display import counted
 from clew.workspace.regular import ANY_BYTES, contents
 
 _NO_FILE = ("`{command}` needs a file.", "Name a file that `clew memory export` wrote, or - for standard input.")
-Ids = Annotated[
-    tuple[str, ...],
-    Meta(description="Ids of memories, or their first digits"),
-    Option(positional=True, metavar="ID"),
-]
 
 
 class ExportMemories(
@@ -135,6 +130,7 @@ class Accepted(msgspec.Struct, frozen=True):
 
 
 class PurgeMemories(
+    PurgeRequest,
     MemoryOperation,
     verb="memory purge",
     title="Take memories out for good",
@@ -146,37 +142,12 @@ class PurgeMemories(
 ):
     """Purges memories."""
 
-    ids: Ids = ()
-    text_: Annotated[
-        str | None,
-        Meta(description="Every memory that holds this text, or ever held it"),
-        MANY_LINES,
-        Option("--text", metavar="TEXT"),
-    ] = msgspec.field(name="text", default=None)
-    kind: Annotated[KindName | None, Meta(description="Only of this kind")] = None
-    agent: Annotated[str | None, Meta(description="Only of this agent"), Option(metavar="NAME")] = None
-    session: Annotated[str | None, Meta(description="Only of this session"), Option(metavar="ID")] = None
-    before: Annotated[str | None, Meta(description="Only recorded before this time"), Option(metavar="TIME")] = None
-    forgotten: Annotated[bool, Meta(description="Only forgotten ones")] = False
-    all_: Annotated[bool, Meta(description="Everything that is remembered"), Option("--all")] = msgspec.field(
-        name="all", default=False
-    )
     why: Why = None
     yes: Annotated[bool, Meta(description="Do not ask"), Option("-y")] = False
 
     def run(self, call: Call) -> Purged:
         view = call.project.memory.view(call)
-        wanted = Wanted(
-            ids=self.ids,
-            text=self.text_,
-            kind=self.kind,
-            agent=self.agent,
-            session=self.session,
-            before=self.before,
-            forgotten=self.forgotten,
-            everything=self.all_,
-        )
-        chosen = choose(view, wanted)
+        chosen = choose(view, self)
         if not self.yes:
             _ask(chosen)
         return purge(view, chosen, reason_of(self.why))

@@ -1,20 +1,19 @@
 """Toolset memory: walking from memory to memory, and reading one."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta
 
-from clew.memory.arguments import NodeId
 from clew.memory.cognition.infer import note_walks
-from clew.memory.model import EdgeType
 from clew.memory.navigation import navigate
+from clew.memory.navigation.requests import CausalPathQuery, EntailmentQuestion, NeighborhoodQuery, RecentQuery
 from clew.memory.operations.operation import MemoryOperation
 from clew.memory.recall.hydrate import Hydrated, hydrate
-from clew.memory.storage.changes import spelled_time
 from clew.operation.call import Call
 
 
 class GetNeighborhood(
+    NeighborhoodQuery,
     MemoryOperation,
     tool="get_neighborhood",
     title="What is linked to a memory",
@@ -24,19 +23,15 @@ class GetNeighborhood(
     link, and what it cites in the project. Use it to see why something was decided. find_causal_path leads from one
     memory to another."""
 
-    node_id: NodeId
-    depth: Annotated[int, Meta(ge=1, le=3, description="Steps")] = 1
-    edge_types: Annotated[tuple[EdgeType, ...] | None, Meta(description="Only such links")] = None
-    min_weight: Annotated[float, Meta(ge=0, le=1, description="Weight at least")] = 0.3
-
     def run(self, call: Call) -> navigate.Neighborhood:
         view = call.project.memory.view(call)
-        found = navigate.neighborhood(view.library, self.node_id, self.depth, self.edge_types, self.min_weight)
+        found = navigate.neighborhood(view.library, self)
         note_walks(view, "get_neighborhood", navigate.paths_of(found))
         return found
 
 
 class FindCausalPath(
+    CausalPathQuery,
     MemoryOperation,
     tool="find_causal_path",
     title="How one memory leads to another",
@@ -45,24 +40,15 @@ class FindCausalPath(
     cycle_detected tells that the links lead in a circle somewhere along it. path_type any follows every link but the
     order in which a session stored them."""
 
-    source_id: NodeId
-    target_id: NodeId
-    max_hops: Annotated[int, Meta(ge=1, le=10, description="Hops at most")] = 5
-    direction: Annotated[Literal["forward", "backward", "bidirectional"], Meta(description="Along causes, or back")] = (
-        "forward"
-    )
-    path_type: Annotated[navigate.PathType, Meta(description="Which links are followed")] = "causal"
-
     def run(self, call: Call) -> navigate.CausalPath:
         view = call.project.memory.view(call)
-        found = navigate.causal_path(
-            view.library, self.source_id, self.target_id, self.max_hops, self.direction, call.check, self.path_type
-        )
+        found = navigate.causal_path(view.library, self, call.check)
         note_walks(view, "find_causal_path", [tuple(hop.node_id for hop in found.path)])
         return found
 
 
 class EntailmentQuery(
+    EntailmentQuestion,
     MemoryOperation,
     tool="entailment_query",
     title="What is more general or more special",
@@ -72,18 +58,13 @@ class EntailmentQuery(
     Hierarchical, and among similar ones by whose terms hold the other's. `method` says how it was found. No hyperbolic
     embedding is trained; each result says whether a link or terms gave it."""
 
-    node_id: NodeId
-    direction: Annotated[Literal["ancestors", "descendants", "both"], Meta(description="Which")] = "both"
-    embedding_space: Annotated[Literal["E1", "E5", "E7"], Meta(description="In which space similar ones are found")] = (
-        "E1"
-    )
-
     def run(self, call: Call) -> navigate.Entailment:
         view = call.project.memory.view(call)
-        return navigate.entailment(view.library, self.node_id, self.direction, view.near)
+        return navigate.entailment(view.library, self, view.near)
 
 
 class GetRecentContext(
+    RecentQuery,
     MemoryOperation,
     tool="get_recent_context",
     outlined=True,
@@ -95,14 +76,9 @@ class GetRecentContext(
     """The memories that were stored or recalled last, the latest first, for the start of a session. For a subject use
     search_graph."""
 
-    limit: Annotated[int, Meta(ge=1, le=100, description="Memories at most")] = 20
-    since: Annotated[str | None, Meta(description="ISO 8601")] = None
-    session_only: Annotated[bool, Meta(description="Only of this session")] = False
-
     def run(self, call: Call) -> navigate.Recent:
         view = call.project.memory.view(call)
-        session = view.viewer.session if self.session_only else None
-        return navigate.recent(view.library, self.limit, spelled_time(self.since), session)
+        return navigate.recent(view.library, self)
 
 
 class HydrateCitation(

@@ -6,16 +6,16 @@ import msgspec
 from msgspec import Meta
 
 from clew.memory.arguments import NodeId, SessionId
-from clew.memory.curation.critique import Check, Critique, critique
+from clew.memory.curation.critique import Critique, critique
 from clew.memory.curation.gaps import EpistemicAction, epistemic_action
-from clew.memory.curation.plan import Reflection, SearchPlan, SpaceName, reflect, search_plan
+from clew.memory.curation.plan import Reflection, SearchPlan, reflect, search_plan
+from clew.memory.curation.requests import CritiqueQuery, Goal, SearchPlanQuery
 from clew.memory.navigation.causal import CausalAnswer, query_causal
+from clew.memory.navigation.requests import CausalQuestion
 from clew.memory.navigation.signature import Johari, classify
 from clew.memory.operations.operation import MemoryOperation
 from clew.operation.call import Call
 from clew.operation.one_line import MANY_LINES
-
-Goal = Annotated[str, Meta(min_length=10, max_length=1_000, description="What you try to achieve")]
 
 VERSION = "1"
 TEXT = """You keep this project's memory like a librarian: what is in it must be findable, true and useful. Keeping
@@ -70,6 +70,7 @@ class ReflectOnMemory(
 
 
 class GenerateSearchPlan(
+    SearchPlanQuery,
     MemoryOperation,
     tool="generate_search_plan",
     title="Queries for a goal",
@@ -78,16 +79,13 @@ class GenerateSearchPlan(
     """Three queries that look at a goal from different sides: meaning, causes, code, and on request time and names.
     Each says why and which share of what the plan finds it finds now. Pass them to search_graph."""
 
-    goal: Goal
-    focus_spaces: Annotated[tuple[SpaceName, ...], Meta(description="Sides that come first")] = ()
-    max_queries: Annotated[int, Meta(ge=1, le=7, description="Queries at most")] = 3
-
     def run(self, call: Call) -> SearchPlan:
         view = call.project.memory.view(call)
-        return search_plan(view, self.goal, self.focus_spaces, self.max_queries, call.check)
+        return search_plan(view, self, call.check)
 
 
 class CritiqueContext(
+    CritiqueQuery,
     MemoryOperation,
     tool="critique_context",
     outlined=True,
@@ -99,13 +97,8 @@ class CritiqueContext(
     """Checks the memories used last against each other for contradictions, duplicates, what is outdated or doubtful.
     Nothing is changed; suggested_action says what to do."""
 
-    context_window: Annotated[int, Meta(ge=1, le=50, description="How many")] = 10
-    check_types: Annotated[tuple[Check, ...], Meta(description="What to check")] = ("conflicts", "duplicates")
-    focal_nodes: Annotated[tuple[NodeId, ...], Meta(max_length=50, description="Only these")] = ()
-
     def run(self, call: Call) -> Critique:
-        view = call.project.memory.view(call)
-        return critique(view, self.context_window, self.check_types, self.focal_nodes)
+        return critique(call.project.memory.view(call), self)
 
 
 class GetSystemInstructions(MemoryOperation, tool="get_system_instructions", title="How to use the memory"):
@@ -152,6 +145,7 @@ class GetJohariClassification(
 
 
 class QueryCausal(
+    CausalQuestion,
     MemoryOperation,
     tool="query_causal",
     title="What follows from something",
@@ -162,14 +156,8 @@ class QueryCausal(
     the causes and effects that texts state. action and outcome are ids or words. With outcome, only paths that lead
     there. confidence is null where nothing is known."""
 
-    action: Annotated[str, Meta(min_length=1, max_length=4_096, description="A memory, or words")]
-    outcome: Annotated[str | None, Meta(description="Only what leads there")] = None
-    intervention_type: Annotated[
-        Literal["observe", "do", "counterfactual"], Meta(description="How the question is meant")
-    ] = "observe"
-
     def run(self, call: Call) -> CausalAnswer:
-        return query_causal(call.project.memory.view(call), self.action, self.outcome, self.intervention_type)
+        return query_causal(call.project.memory.view(call), self)
 
 
 class ScratchpadAnswer(msgspec.Struct, frozen=True):

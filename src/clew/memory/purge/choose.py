@@ -7,6 +7,7 @@ import msgspec
 
 from clew.errors import InvalidArgument, NotFound
 from clew.memory.model import CHANGES, MEMORIES, Kind, Memory
+from clew.memory.purge.requests import PurgeRequest
 from clew.memory.purge.traces import Traces, pieces_of, texts_in
 from clew.memory.storage.changes import ChangeRecord, spelled_time
 from clew.memory.storage.units import unit_of
@@ -22,23 +23,6 @@ _SAID = ("text", "title", "notes", "metadata")
 """The fields of a memory that hold written text, besides its reason, which others may have as well."""
 _WHOLES = ("text", "title", "notes")
 """Those in which a short text is looked for as a whole: other values are often one word."""
-
-
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be purged. Of several conditions all have to hold."""
-
-    ids: tuple[str, ...] = ()
-    text: str | None = None
-    kind: str | None = None
-    session: str | None = None
-    agent: str | None = None
-    before: str | None = None
-    forgotten: bool = False
-    everything: bool = False
-
-    @property
-    def has_conditions(self) -> bool:
-        return any((self.text, self.kind, self.session, self.agent, self.before, self.forgotten))
 
 
 class Chosen(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,13 +99,13 @@ class _Images:
         return found
 
 
-def choose(view: "MemoryView", wanted: Wanted) -> Chosen:
+def choose(view: "MemoryView", wanted: PurgeRequest) -> Chosen:
     """The memories that a purge takes out. NotFound where there are none."""
-    if not wanted.ids and not wanted.has_conditions and not wanted.everything:
+    if not wanted.ids and not wanted.has_conditions and not wanted.all_:
         raise InvalidArgument(
             "It was not said what to purge.", hint="Name ids, or pass --text, --kind, --before or --all; see --help."
         )
-    text = None if wanted.text is None else storable(wanted.text).strip()
+    text = None if wanted.text_ is None else storable(wanted.text_).strip()
     if text is not None and len(text) < SHORTEST_TEXT:
         raise InvalidArgument(
             f"'{shortened(text)}' has {len(text)} characters; at least {SHORTEST_TEXT} are needed to purge by text.",
@@ -129,10 +113,10 @@ def choose(view: "MemoryView", wanted: Wanted) -> Chosen:
         )
     images = _Images(view)
     ids = _named(view, wanted, text, images)
-    if not ids and text is None and not wanted.everything:
+    if not ids and text is None and not wanted.all_:
         raise NotFound("No memory fits, so nothing was purged.", hint="`clew memory list` shows what there is.")
     traces = images.traces(ids, text)
-    family = set() if wanted.everything else _family(ids, images, traces) - ids
+    family = set() if wanted.all_ else _family(ids, images, traces) - ids
     if family:
         # What a memory says that stays, as one that was merged with these may, is not looked for elsewhere.
         shared = images.said_by(images.by_id.keys() - ids - family, Traces(images.pieces(family)))
@@ -152,12 +136,12 @@ def choose(view: "MemoryView", wanted: Wanted) -> Chosen:
         shared=images.said_by(others, traces),
         traces=traces,
         text_hashes=frozenset(images.text_hashes(ids)),
-        everything=wanted.everything,
+        everything=wanted.all_,
     )
 
 
-def _named(view: "MemoryView", wanted: Wanted, text: str | None, images: _Images) -> set[str]:
-    if wanted.everything:
+def _named(view: "MemoryView", wanted: PurgeRequest, text: str | None, images: _Images) -> set[str]:
+    if wanted.all_:
         return set(images.by_id)
     named = {view.library.any_named(id) for id in wanted.ids}
     if not wanted.has_conditions:
@@ -174,7 +158,7 @@ def _named(view: "MemoryView", wanted: Wanted, text: str | None, images: _Images
     }
 
 
-def _fits(memory: Memory, wanted: Wanted, before: str | None) -> bool:
+def _fits(memory: Memory, wanted: PurgeRequest, before: str | None) -> bool:
     return (
         wanted.kind in (None, memory.kind.value)
         and wanted.session in (None, memory.origin.session)

@@ -8,6 +8,7 @@ import msgspec
 from clew.errors import InvalidArgument
 from clew.memory.model import Memory
 from clew.memory.navigation.navigate import neighborhood
+from clew.memory.navigation.requests import NeighborhoodQuery
 from clew.memory.places import CiteState
 from clew.text.display import shortened
 
@@ -74,7 +75,7 @@ def hydrate(view: "MemoryView", tag: str, offset: int = 0) -> Hydrated:
 def whole(view: "MemoryView", memory: Memory) -> Hydrated:
     """All that is known of a memory."""
     ((_, standing, successor, cites),) = view.recall.standing_of([memory])
-    around = neighborhood(view.library, memory.id, 1, None, 0.0).neighbors[:_NEIGHBOURS]
+    around = neighborhood(view.library, NeighborhoodQuery(node_id=memory.id, min_weight=0.0)).neighbors[:_NEIGHBOURS]
     return Hydrated(
         citation_tag=memory.tag,
         node_id=memory.id,

@@ -7,6 +7,7 @@ import msgspec
 from clew.errors import NotFound
 from clew.memory.model import Memory
 from clew.memory.recall.ranking import Validity
+from clew.memory.recall.requests import ListQuery
 from clew.memory.scope import BY_ID, Filters
 from clew.memory.texts.block import is_injectable
 
@@ -38,20 +39,18 @@ class MemoryList(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool = False
 
 
-def listed(
-    view: "MemoryView", *, about: str | None, kind: str | None, branch: str | None, forgotten: bool, limit: int
-) -> MemoryList:
+def listed(view: "MemoryView", asked: ListQuery) -> MemoryList:
     """Memories, the latest first."""
-    filters = Filters(kinds=(kind,) if kind else (), branch=branch, forgotten=forgotten)
-    index, library = view.library.index, view.library
+    filters = Filters(kinds=(asked.kind,) if asked.kind else (), branch=asked.branch, forgotten=asked.forgotten)
+    index, library, limit = view.library.index, view.library, asked.limit
     found: list[tuple[Memory, Validity | None]]
-    if forgotten:
+    if asked.forgotten:
         rows = index.latest(view.viewer, filters, limit)
         found = [(library.forgotten(row.id), None) for row in rows]
         total = index.count(view.viewer, filters)
     else:
-        if about is not None:
-            ids = list(index.visible(view.recall.ids_at(about), view.viewer, filters))
+        if asked.about_ is not None:
+            ids = list(index.visible(view.recall.ids_at(asked.about_), view.viewer, filters))
             memories = list(library.get_many(ids[:limit], filters).values())
             total = len(ids)
         else:
@@ -86,7 +85,7 @@ _FIRST = ("decision", "pitfall")
 
 def at_place(view: "MemoryView", place: str, limit: int) -> tuple[ListedMemory, ...]:
     """What is remembered about a place: decisions and pitfalls first, then the rest, the latest of each first."""
-    found = listed(view, about=place, kind=None, branch=None, forgotten=False, limit=_MOST_AT_A_PLACE).memories
+    found = listed(view, ListQuery(about_=place, limit=_MOST_AT_A_PLACE)).memories
     return tuple(sorted(found, key=lambda each: (each.standing != "current", each.kind not in _FIRST)))[:limit]
 
 

@@ -8,8 +8,9 @@ from msgspec import Meta
 
 from clew.errors import InvalidArgument
 from clew.memory.model import LONGEST_QUERY, Kind, Link, LinkKind
-from clew.memory.recall.injection import Mode, inject
+from clew.memory.recall.injection import inject
 from clew.memory.recall.ranking import Branches, MemoryHit, Ranked, hit_of
+from clew.memory.recall.requests import InjectionRequest, MemoryQuery
 from clew.memory.scope import Filters
 from clew.memory.storage.changes import spelled_time
 from clew.memory.texts.admit import check_text
@@ -67,36 +68,30 @@ class Injection(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool = False
 
 
-def search_graph(
-    view: "MemoryView",
-    query: str,
-    *,
-    top_k: int,
-    min_similarity: float,
-    about: str | None,
-    given: Mapping[str, Any] | None,
-    lock: Mapping[str, Any] | None,
-    modality: str | None,
-    with_content: bool,
-    call: "Call",
-) -> SearchAnswer:
-    query = check_text("query", query, LONGEST_QUERY)
-    wanted = _checked(given)
-    filters = filters_of(wanted, lock)
-    if modality not in _TEXT:
-        note = f"Memories are texts; there are none of modality '{modality}'."
+def search_graph(view: "MemoryView", asked: MemoryQuery, call: "Call") -> SearchAnswer:
+    query = check_text("query", asked.query, LONGEST_QUERY)
+    wanted = _checked(asked.filters)
+    filters = filters_of(wanted, asked.perspective_lock)
+    if asked.modality not in _TEXT:
+        note = f"Memories are texts; there are none of modality '{asked.modality}'."
         return SearchAnswer(results=(), count=0, notes=(note,))
     ranked, notes = view.recall.rank(
-        query, top_k, filters, tags=wanted.tags, min_similarity=min_similarity, about=about, check=call.check
+        query,
+        asked.top_k,
+        filters,
+        tags=wanted.tags,
+        min_similarity=asked.min_similarity,
+        about=asked.about_,
+        check=call.check,
     )
     view.note_question(query, ranked)
     ranked = view.modulated(call, query, ranked)
     branches = Branches(view.library)
-    hits = tuple(hit_of(each, branches, with_content=with_content) for each in ranked)
+    hits = tuple(hit_of(each, branches, with_content=asked.include_content) for each in ranked)
     for number, hit in enumerate(hits, start=1):
         call.progress(number, len(hits), f"{hit.citation_tag} {hit.title}")
     view.note_exchange("search_graph", query, [hit.node_id for hit in hits], scores=[hit.similarity for hit in hits])
-    _feel(view, ranked)
+    _note_coverage(view, ranked)
     return SearchAnswer(results=hits, count=len(hits), notes=notes)
 
 
@@ -139,19 +134,8 @@ def _names(field: str, value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
-def inject_context(
-    view: "MemoryView",
-    query: str,
-    *,
-    max_tokens: int,
-    about: str | None = None,
-    mode: Mode = "auto",
-    gated: bool = True,
-    metadata: Collection[str] = (),
-    verbosity: int = 1,
-    check: Callable[[], None] = lambda: None,
-) -> Injection:
-    query = check_text("query", query, LONGEST_QUERY)
+def inject_context(view: "MemoryView", asked: InjectionRequest, check: Callable[[], None]) -> Injection:
+    query, mode = check_text("query", asked.query, LONGEST_QUERY), asked.distillation_mode
     doubt = view.service.home.doubt
     if doubt is not None:
         return _nothing(doubt)
@@ -160,11 +144,11 @@ def inject_context(
         view.recall,
         query,
         now,
-        max_tokens=min(max_tokens, _BUDGETS[verbosity]),
+        max_tokens=min(asked.max_tokens, _BUDGETS[asked.verbosity_level]),
         seen=view.injected(),
-        mode="raw" if verbosity == 2 and mode == "auto" else mode,
-        gated=gated,
-        about=about,
+        mode="raw" if asked.verbosity_level == 2 and mode == "auto" else mode,
+        gated=asked.is_gated,
+        about=asked.about_,
         check=check,
     )
     shown = tuple(item.node_id for item in block.items)
@@ -172,7 +156,7 @@ def inject_context(
     alike = {each.memory.id: each.similarity for each in block.ranked}
     scores = [alike.get(id, 0.0) for id in shown]
     view.note_exchange("inject_context", query, shown, scores=scores, injected=True, reason=block.abstained or "")
-    _feel(view, block.ranked)
+    _note_coverage(view, block.ranked)
     pulse = view.service.pulses.get(view.viewer.session)
     tense = "Memory hardly covers this. generate_search_plan asks in other words, epistemic_action asks the user."
     return Injection(
@@ -185,7 +169,7 @@ def inject_context(
         nodes_retrieved=shown,
         conflict_alert=_conflicts(view, shown),
         utl_metrics={"entropy": pulse.entropy, "coherence": pulse.coherence, "learning_score": pulse.learning_score},
-        bundled_metadata=_bundled(view, shown, metadata),
+        bundled_metadata=_bundled(view, shown, asked.include_metadata),
         tool_gating_warning=tense if pulse.entropy > _TENSE else None,
         notes=block.notes,
     )
@@ -237,7 +221,7 @@ def _seen(view: "MemoryView", links: list[Link]) -> list[Link]:
     return [link for link in links if link.source in ends and link.target in ends]
 
 
-def _feel(view: "MemoryView", ranked: Collection[Ranked]) -> None:
+def _note_coverage(view: "MemoryView", ranked: Collection[Ranked]) -> None:
     """Note how well memory covered a question."""
     best = max((each.similarity for each in ranked), default=0.0)
     current = sum(each.standing == "current" for each in ranked) / len(ranked) if ranked else 0.0

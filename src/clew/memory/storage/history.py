@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from itertools import count
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -12,14 +12,12 @@ from clew.memory.scope import BY_ID, Filters
 from clew.memory.storage.changes import EXPIRY, PURGE, ChangeRecord, Changes, moment_of
 from clew.memory.storage.index import Row
 from clew.memory.storage.library import Library, normal_id
+from clew.memory.storage.requests import Component, LogLevel, LogQuery, TombstoneQuery
 from clew.text.display import one_line
 from clew.text.hashing import content_hash
 
-Level = Literal["error", "warn", "info", "debug"]
-Component = Literal["all", "storage", "retrieval", "curation", "dream", "gwt"]
-
 _FORGOTTEN = Filters(forgotten=True)
-_LEVELS: tuple[Level, ...] = ("error", "warn", "info", "debug")
+_LEVELS: tuple[LogLevel, ...] = ("error", "warn", "info", "debug")
 _COMPONENTS: dict[str, Component] = {
     "store": "storage",
     "edit": "storage",
@@ -76,7 +74,7 @@ class Tombstones(msgspec.Struct, frozen=True, kw_only=True):
 
 class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
     timestamp: str
-    level: Level
+    level: LogLevel
     component: str
     action: str
     node_ids: tuple[str, ...]
@@ -144,11 +142,11 @@ class History:
         seen = {*index.visible(wanted, viewer), *index.visible(wanted, viewer, _FORGOTTEN)}
         return tuple(id for id in wanted if id in seen)
 
-    def tombstones(self, query: str | None, deleted_after: str | None, limit: int) -> Tombstones:
+    def tombstones(self, asked: TombstoneQuery) -> Tombstones:
         """Forgotten memories that can still be restored, the latest first."""
         now = moment_of(self._changes.now())
-        since = moment_of(deleted_after) if deleted_after else None
-        words = (query or "").casefold().split()
+        since = moment_of(asked.deleted_after) if asked.deleted_after else None
+        limit, words = asked.limit, (asked.query or "").casefold().split()
         found: list[TombstoneHit] = []
         for row in self._forgotten_rows():
             if len(found) > limit:
@@ -191,12 +189,12 @@ class History:
         hash = self._library.index.touched(id)[-1][1]
         return hash, self._changes.get(hash)
 
-    def logs(self, level: Level, limit: int, component: Component) -> Logs:
+    def logs(self, asked: LogQuery) -> Logs:
         """What was stored, curated and recalled, the latest first."""
-        shown = _LEVELS[: _LEVELS.index(level) + 1]
+        shown, limit = _LEVELS[: _LEVELS.index(asked.level) + 1], asked.limit
         entries: list[LogEntry] = []
         for collection, data, entry, ids in self._latest():
-            if entry.level not in shown or component not in ("all", entry.component):
+            if entry.level not in shown or asked.component not in ("all", entry.component):
                 continue
             # What is about no memory at all, such as a threshold, everybody may know; what was purged, a person.
             is_purge = entry.action == PURGE

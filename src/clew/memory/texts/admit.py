@@ -9,11 +9,11 @@ import msgspec
 from msgspec import Meta
 
 from clew.errors import InvalidArgument, MissingRationale
-from clew.memory.model import LONGEST_NAME, LONGEST_RATIONALE, LONGEST_TEXT, SHORTEST_RATIONALE, Domain, Kind, Memory
+from clew.memory.model import LONGEST_NAME, LONGEST_RATIONALE, SHORTEST_RATIONALE, Domain, Kind, Memory
 from clew.memory.texts.block import is_line_of, unframed
-from clew.memory.texts.scrub import Redaction, scrub_value
+from clew.memory.texts.scrub import scrub_value
 from clew.text.choices import explained
-from clew.text.display import one_line, shortened
+from clew.text.display import one_line
 from clew.text.passage_hash import tokens_of
 from clew.text.sentences import plain_spans
 from clew.text.words import storable
@@ -22,7 +22,7 @@ LONGEST_TITLE = 120
 MOST_ITEMS = 50
 LONGEST_ITEM = 400
 LARGEST_METADATA = 16_384
-_SAYS_NOTHING = re.compile(r"[\s!-/:-@\[-`{-~]+")
+SAYS_NOTHING = re.compile(r"[\s!-/:-@\[-`{-~]+")
 """Such as a dash that was meant to be standard input. Beyond ASCII, a sign may be a word."""
 _FEWEST_WORDS = 4
 """A shorter text repeats by chance."""
@@ -144,21 +144,6 @@ def _said(text: str) -> list[str]:
     return tokens_of(_FORM.sub(" ", _EMPHASIS.sub(r"\2", text.casefold())))
 
 
-class Note(msgspec.Struct, frozen=True):
-    """What is to be remembered."""
-
-    content: str
-    rationale: str | None
-    kind: Kind | None = None
-    tags: tuple[str, ...] = ()
-    importance: float = 0.5
-    metadata: dict[str, Any] = {}
-    """Some of it means something; see `Details`."""
-    link_to: tuple[str, ...] = ()
-    link_type: str = "related"
-    about: tuple[str, ...] = ()
-
-
 class Details(msgspec.Struct, frozen=True):
     """What metadata may say of a memory."""
 
@@ -180,52 +165,13 @@ def details_of(metadata: Mapping[str, Any]) -> Details:
         ) from error
 
 
-class CleanNote(msgspec.Struct, frozen=True):
-    """The texts of a note without secrets, and what was taken out of which of them."""
-
-    text: str
-    rationale: str
-    tags: tuple[str, ...]
-    title: str | None
-    metadata: dict[str, Any]
-    """What is not among the details."""
-    details: Details
-    found: tuple[Redaction, ...]
-
-
-def cleaned(note: Note) -> CleanNote:
-    """Check the texts of a note, and take the secrets out of every one of them."""
-    found: list[Redaction] = []
-
-    def clean(value: Any, field: str) -> Any:
-        return scrub_value(value, field, found)
-
-    rationale = check_rationale(note.rationale)
-    text = check_text("content", note.content, LONGEST_TEXT)
-    if _SAYS_NOTHING.fullmatch(text):
-        raise InvalidArgument(
-            f"The argument 'content' is '{shortened(text)}', which has no word.", hint="Say what to remember."
-        )
-    check_lists(tags=note.tags, link_to=note.link_to, about=note.about)
-    details = details_of(note.metadata)
-    return CleanNote(
-        text=clean(text, "content"),
-        rationale=clean(rationale, "rationale"),
-        tags=tuple(dict.fromkeys(clean([storable(tag) for tag in note.tags], "tags"))),
-        title=clean(storable(details.title), "metadata.title") if details.title else None,
-        metadata=clean(_rest(note.metadata), "metadata"),
-        details=details,
-        found=tuple(found),
-    )
-
-
 def scrubbed_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """What else metadata says, without secrets."""
-    clean: dict[str, Any] = scrub_value(_rest(metadata), "metadata", [])
+    clean: dict[str, Any] = scrub_value(other_metadata(metadata), "metadata", [])
     return clean
 
 
-def _rest(metadata: Mapping[str, Any]) -> dict[str, Any]:
+def other_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """What else metadata says."""
     rest: dict[str, Any] = _storable(
         {name: value for name, value in metadata.items() if name not in Details.__struct_fields__}

@@ -29,18 +29,11 @@ from clew.memory.scope import PERSON, Filters, Viewer
 from clew.memory.storage.changes import Change, Changes, spelled_time
 from clew.memory.storage.library import Library, normal_id
 from clew.memory.storage.units import MemoryUnits
-from clew.memory.texts.admit import (
-    CleanNote,
-    Details,
-    Note,
-    cleaned,
-    just_recalled,
-    kind_of,
-    title_of,
-    transient,
-)
+from clew.memory.texts.admit import Details, just_recalled, kind_of, title_of, transient
 from clew.memory.texts.scrub import Redaction
+from clew.memory.writing.clean_note import CleanNote, cleaned
 from clew.memory.writing.judge import Verdict, judge
+from clew.memory.writing.requests import Note
 from clew.memory.writing.reward import Reward, reward
 from clew.text.instruction_like import flags_of
 from clew.text.keywords import overlap
@@ -108,7 +101,7 @@ class Writer:
         if known is not None or repeated is not None:
             return self._nothing_new(known or (repeated.id if repeated else ""), clean.found, exact=bool(known))
         places = self._places()
-        about = tuple(places.cite(each) for each in note.about)
+        about = tuple(places.cite(each) for each in note.about_)
         links_to = [self._library.get(id) for id in note.link_to]
         cites = each_once((*about, *places.mentioned(text)))
         judged, notes = self._judged(text)
@@ -116,7 +109,7 @@ class Writer:
         with self._changes.make("store", origin.actor, clean.rationale) as change:
             memory = self._memory(note, clean, origin, cites, change.at)
             change.put(memory)
-            replaced = links_to if note.link_type == LinkKind.SUPERSEDES else []
+            replaced = links_to if note.link_type == "supersedes" else []
             links = _chosen_links(memory, [] if replaced else links_to, note.link_type)
             links += self._found_links(memory, judged)
             superseded, conflicts = self._resolve(change, memory, judged, [each.id for each in replaced])
@@ -171,7 +164,7 @@ class Writer:
         home, viewer, details = self._library.home, self._library.viewer, clean.details
         return Memory(
             id=new_id(),
-            kind=note.kind or kind_of(clean.text),
+            kind=Kind(note.kind) if note.kind else kind_of(clean.text),
             text=clean.text,
             title=clean.title or title_of(clean.text),
             rationale=clean.rationale,

@@ -11,6 +11,7 @@ from clew.errors import ClewError
 from clew.memory.cognition.goals.goals import alignments
 from clew.memory.cognition.goals.topics import matrix_of
 from clew.memory.cognition.records import INSUFFICIENT, Measured
+from clew.memory.curation.requests import ForgetRequest, MergeRequest
 from clew.memory.model import LinkKind, Memory
 from clew.memory.storage.changes import moment_of
 from clew.memory.writing.judge import judge
@@ -151,7 +152,9 @@ def execute_prune(view: "MemoryView", ids: Sequence[str], reason: PruneReason, *
     below = _parts(view, ids) if cascade else []
     for id in dict.fromkeys((*ids, *below)):
         try:
-            gone = view.curator.forget(id, _FORGETTING[reason], f"pruned because of {reason}", soft=True)
+            gone = view.curator.forget(
+                ForgetRequest(node_id=id, reason=_FORGETTING[reason], rationale=f"pruned because of {reason}")
+            )
         except ClewError as error:
             errors.append({"node_id": id, "error": error.message})
             continue
@@ -279,7 +282,15 @@ def _merged(
         used |= {one.id, other.id}
         why = f"consolidated: they say the same ({similarity:.2f} alike)"
         try:
-            merged = view.merger.merge([one.id, other.id], one.title, "keep_highest", why, force=False, check=check)
+            merged = view.merger.merge(
+                MergeRequest(
+                    source_node_ids=(one.id, other.id),
+                    target_name=one.title,
+                    merge_strategy="keep_highest",
+                    rationale=why,
+                ),
+                check=check,
+            )
         except ClewError as error:
             errors.append({"node_id": one.id, "error": error.message})
             continue

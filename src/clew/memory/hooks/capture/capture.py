@@ -14,11 +14,12 @@ import json
 import logging
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from clew.errors import ClewError
+from clew.memory.arguments import KindName
 from clew.memory.hooks.capture import commits, requirements, runs
 from clew.memory.hooks.capture.episodes import ACTOR, Episodes
 from clew.memory.hooks.capture.statements import statements_in
@@ -26,8 +27,8 @@ from clew.memory.hooks.event import HookEvent
 from clew.memory.hooks.payload import LONGEST_TEXT, without_private
 from clew.memory.model import Kind, Memory, Origin, Trust
 from clew.memory.service import MemoryView
-from clew.memory.texts.admit import Note
 from clew.memory.texts.scrub import scrub
+from clew.memory.writing.requests import Note
 from clew.workspace.git import api as git
 from clew.workspace.regular import opened
 
@@ -126,7 +127,8 @@ class Capture:
     ) -> None:
         there = tuple(each for each in about if self._exists(each))
         metadata: dict[str, Any] = {"captured": event.kind}
-        note = Note(content=text, rationale=why, kind=kind, importance=importance, metadata=metadata, about=there)
+        name = cast(KindName, kind.value)
+        note = Note(content=text, rationale=why, kind=name, importance=importance, metadata=metadata, about_=there)
         origin = Origin(trust=trust, actor=ACTOR, session=event.session, host=event.host)
         try:
             self._view.writer.store(note, origin, self._view.library.index.shown_in(event.session))
