@@ -10,6 +10,7 @@ from clew.memory.cognition.gauges.awareness import ego
 from clew.memory.cognition.gauges.oscillators import COUPLING, RECORD, coupling, synchronization
 from clew.memory.cognition.goals.drift import drift
 from clew.memory.cognition.goals.goals import Goal, north_star
+from clew.memory.cognition.goals.requests import DriftQuery
 from clew.memory.cognition.learning import learner
 from clew.memory.cognition.modulators import RECORD as MODULATORS
 from clew.memory.cognition.records import INSUFFICIENT, Measured, Records
@@ -227,7 +228,7 @@ def autonomous(view: "MemoryView", *, metrics: bool, history: int | None) -> Aut
         if part.status in _SCORES and (part.samples or part.status != "healthy")
     ]
     score = round(sum(scores) / len(scores), 4) if scores else None
-    drifted = drift(view, "7d") if goal is not None else None
+    drifted = drift(view, DriftQuery(timeframe="7d")) if goal is not None else None
     advice = [f"{each.action}: {each.description}" for each in state.recommendations]
     if goal is None:
         advice.append("auto_bootstrap_north_star: no goal is known yet.")

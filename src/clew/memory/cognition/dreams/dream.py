@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.errors import Cancelled, ClewError, Conflict
-from clew.memory.cognition.dreams.dream_model import Aborted, Dreamed, DreamStatus, Options, Run, phase_of
+from clew.memory.cognition.dreams.dream_model import Aborted, Dreamed, DreamStatus, Run, phase_of
 from clew.memory.cognition.dreams.dream_steps import NREM, REM, STEPS, Marks, write
 from clew.memory.cognition.dreams.recall_check import compare, recall_of
+from clew.memory.cognition.dreams.requests import DreamRequest
 from clew.memory.cognition.records import COGNITION, INSUFFICIENT, Records
 from clew.memory.curation.expiry import Expiry
 from clew.memory.storage.changes import moment_of
@@ -83,7 +84,7 @@ class Dreams:
 
     # Starting
 
-    def begin(self, view: "MemoryView", options: Options) -> tuple[Run, bool]:
+    def begin(self, view: "MemoryView", options: DreamRequest) -> tuple[Run, bool]:
         """The run that is to be carried out, and whether it goes on with an earlier one. Conflict where one runs."""
         store = self._service.home.store
         steps = tuple(NREM if options.phase == "nrem" else REM if options.phase == "rem" else STEPS)
@@ -120,7 +121,7 @@ class Dreams:
             return False
         return any(job.id == run.job for job in self._service.home.store.jobs(state="running"))
 
-    def start(self, run: Run, options: Options) -> None:
+    def start(self, run: Run, options: DreamRequest) -> None:
         """Carry a run out in a thread of its own."""
 
         def work() -> None:
@@ -136,10 +137,10 @@ class Dreams:
 
     # Dreaming
 
-    def carry_out(self, run: Run, options: Options, report: Report) -> Run:
+    def carry_out(self, run: Run, options: DreamRequest, report: Report) -> Run:
         # A dream uses only what everybody may see: its proposals are shown to all.
         view = self._service.shared_view()
-        until = time.monotonic() + options.minutes * 60
+        until = time.monotonic() + options.duration_minutes * 60
         ending = "failed"
 
         def give_way() -> None:
@@ -191,10 +192,12 @@ class Dreams:
             if any(each.id == job and each.cancel_requested for each in running):
                 self.stop("abort_dream")
 
-    def _carried(self, view: "MemoryView", run: Run, step: str, options: Options, give_way: Callable[[], None]) -> Run:
+    def _carried(
+        self, view: "MemoryView", run: Run, step: str, options: DreamRequest, give_way: Callable[[], None]
+    ) -> Run:
         """Carry out one step, and write what it found together with that it is done."""
         marks = Records(view).get(_MARKS, Marks) or Marks()
-        found = STEPS[step](view, marks, options.most, give_way)
+        found = STEPS[step](view, marks, options.synthetic_query_count, give_way)
         with view.changes.make(KIND, KIND, f"dream, step {step}") as change:
             write(view, change, found)
             run = msgspec.structs.replace(
@@ -353,7 +356,7 @@ def activity(view: "MemoryView") -> int:
 
 
 def trigger(
-    view: "MemoryView", options: Options, *, blocking: bool, report: Report, check: Callable[[], None]
+    view: "MemoryView", options: DreamRequest, *, blocking: bool, report: Report, check: Callable[[], None]
 ) -> Dreamed:
     """Start a dream; one that waits for its end tells its steps, also those of a dream that runs already."""
     dreams = view.service.dreams
@@ -385,7 +388,12 @@ def _duration(run: Run | None) -> float | None:
 
 
 def _dreamed(
-    view: "MemoryView", options: Options, *, triggered: bool = False, resumed: bool = False, error: str | None = None
+    view: "MemoryView",
+    options: DreamRequest,
+    *,
+    triggered: bool = False,
+    resumed: bool = False,
+    error: str | None = None,
 ) -> Dreamed:
     dreams = view.service.dreams
     run, status = Records(view).get(_RUN, Run), dreams.status(view)

@@ -8,7 +8,6 @@ from clew.memory.cognition.dreams.dream_steps import NREM, REM
 from clew.memory.cognition.dreams.recall_check import RecallCheck
 from clew.memory.curation.expiry import Due
 
-Phase = Literal["nrem", "rem", "full", "full_cycle"]
 State = Literal["awake", "nrem", "rem", "waking"]
 
 
@@ -79,15 +78,6 @@ class Aborted(msgspec.Struct, frozen=True, kw_only=True):
     previous_state: State
     mandate_met: bool | None
     reason: str
-
-
-class Options(msgspec.Struct, frozen=True, kw_only=True):
-    phase: Phase = "full_cycle"
-    rationale: str = ""
-    minutes: float = 5
-    most: int = 100
-    abort_on_query: bool = True
-    force: bool = False
 
 
 def phase_of(step: str) -> State:

@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from clew.errors import ClewError
+from clew.memory.cognition.dreams.requests import ConsolidationRequest, PruneQuery, PruneRequest
 from clew.memory.cognition.goals.goals import alignments
 from clew.memory.cognition.goals.topics import matrix_of
 from clew.memory.cognition.records import INSUFFICIENT, Measured
@@ -20,7 +21,6 @@ from clew.text.keywords import overlap
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
 
-PruneReason = Literal["staleness", "low_alignment", "redundancy", "orphan"]
 _FORGETTING: dict[str, Any] = {
     "staleness": "obsolete",
     "low_alignment": "obsolete",
@@ -76,11 +76,11 @@ class Consolidation(Measured, frozen=True, kw_only=True):
     truncated: bool = False
 
 
-def prune_candidates(view: "MemoryView", limit: int, days: float, least: float) -> PruneCandidates:
+def prune_candidates(view: "MemoryView", asked: PruneQuery) -> PruneCandidates:
     """Of the oldest memories, those that are redundant, orphaned, off the goal, unused or doubtful."""
     index, now = view.library.index, view.service.context.clock()
     rows = index.oldest(view.viewer, _LOOKED_AT)
-    before = (now - timedelta(days=days)).isoformat()
+    before = (now - timedelta(days=asked.min_staleness_days)).isoformat()
     old = {row.id: row for row in rows if moment_of(row.recorded_at) <= moment_of(before)}
     memories = {id: memory for id, memory in view.library.get_many(old).items() if not memory.pinned}
     links = Counter(end for link in index.links(list(memories), cites=True) for end in {link.source, link.target})
@@ -90,7 +90,7 @@ def prune_candidates(view: "MemoryView", limit: int, days: float, least: float) 
     for id, memory in memories.items():
         unused = (now - moment_of(old[id].shown_at or memory.recorded_at)).days
         twice = texts[" ".join(memory.text.split()).casefold()] > 1
-        reason = _reason(memory, links[id], aligned.get(id), unused, least, twice=twice)
+        reason = _reason(memory, links[id], aligned.get(id), unused, asked.min_alignment, twice=twice)
         if reason is not None and links[id] < _FEW_LINKS:
             found.append(
                 _candidate(memory, links[id], aligned.get(id), (now - moment_of(memory.recorded_at)).days, reason)
@@ -102,15 +102,15 @@ def prune_candidates(view: "MemoryView", limit: int, days: float, least: float) 
         note="Proposed only; execute_prune forgets what you name."
         if rows
         else f"{INSUFFICIENT}: nothing is remembered.",
-        candidates=tuple(found[:limit]),
+        candidates=tuple(found[: asked.limit]),
         summary={
             "total": len(found),
             "by_reason": dict(Counter(each.reason for each in found)),
-            "thresholds": {"min_staleness_days": days, "min_alignment": least},
+            "thresholds": {"min_staleness_days": asked.min_staleness_days, "min_alignment": asked.min_alignment},
             "analyzed": len(memories),
             "goal_known": bool(aligned),
         },
-        truncated=len(found) > limit,
+        truncated=len(found) > asked.limit,
     )
 
 
@@ -144,23 +144,25 @@ def _candidate(memory: Memory, links: int, alignment: float | None, age: int, re
     )
 
 
-def execute_prune(view: "MemoryView", ids: Sequence[str], reason: PruneReason, *, cascade: bool) -> Pruned:
+def execute_prune(view: "MemoryView", asked: PruneRequest) -> Pruned:
     """Forget the memories that are named; each for itself, and one that cannot be is reported."""
     done: list[dict[str, str | None]] = []
     errors: list[dict[str, str]] = []
     until: str | None = None
-    below = _parts(view, ids) if cascade else []
-    for id in dict.fromkeys((*ids, *below)):
+    below = _parts(view, asked.node_ids) if asked.cascade else []
+    for id in dict.fromkeys((*asked.node_ids, *below)):
         try:
             gone = view.curator.forget(
-                ForgetRequest(node_id=id, reason=_FORGETTING[reason], rationale=f"pruned because of {reason}")
+                ForgetRequest(
+                    node_id=id, reason=_FORGETTING[asked.reason], rationale=f"pruned because of {asked.reason}"
+                )
             )
         except ClewError as error:
             errors.append({"node_id": id, "error": error.message})
             continue
         done.append({"node_id": gone.node_id, "reversal_hash": gone.reversal_hash})
         until = gone.recoverable_until
-    named = {id.strip().lower() for id in ids}
+    named = {id.strip().lower() for id in asked.node_ids}
     cascaded = sum(each["node_id"] not in named for each in done)
     return Pruned(
         pruned_count=len(done) - cascaded,
@@ -182,18 +184,12 @@ def _parts(view: "MemoryView", ids: Sequence[str]) -> list[str]:
 
 
 def consolidate(
-    view: "MemoryView",
-    most: int,
-    strategy: Literal["similarity", "temporal", "semantic"],
-    least: float,
-    *,
-    dry_run: bool,
-    check: Callable[[], None] = lambda: None,
+    view: "MemoryView", asked: ConsolidationRequest, check: Callable[[], None] = lambda: None
 ) -> Consolidation:
     """Pairs of the latest memories that say the same; merged only where `dry_run` is false."""
-    latest = [memory for memory, _ in view.library.latest(min(most, _AT_ONCE))]
+    latest = [memory for memory, _ in view.library.latest(min(asked.max_memories, _AT_ONCE))]
     memories = [memory for memory in latest if memory.retired_at is None]
-    pairs, evaluated = _same(view, memories, strategy, least, check)
+    pairs, evaluated = _same(view, memories, asked.strategy, asked.min_similarity, check)
     aligned = alignments(view, list({m.id: m for pair in pairs for m in pair[:2]}.values()))
     sample = tuple(
         {
@@ -205,19 +201,19 @@ def consolidate(
         }
         for one, other, similarity, reasons in pairs[:_SAMPLE]
     )
-    merges, errors = ([], []) if dry_run else _merged(view, pairs, check)
+    merges, errors = ([], []) if asked.dry_run else _merged(view, pairs, check)
     return Consolidation(
         sufficient_data=len(memories) > 1,
         samples=len(memories),
-        note=_said(len(memories), dry_run=dry_run),
+        note=_said(len(memories), dry_run=asked.dry_run),
         pairs_evaluated=evaluated,
         pairs_consolidated=len(merges),
         candidates_sample=sample,
-        status="proposed" if dry_run else "merged",
-        dry_run=dry_run,
+        status="proposed" if asked.dry_run else "merged",
+        dry_run=asked.dry_run,
         merges=tuple(merges),
         errors=tuple(errors),
-        truncated=len(pairs) > _SAMPLE or most > _AT_ONCE,
+        truncated=len(pairs) > _SAMPLE or asked.max_memories > _AT_ONCE,
     )
 
 

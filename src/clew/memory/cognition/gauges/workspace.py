@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.memory.cognition.gauges.oscillators import COHERENT, missing_questions, synchronization
+from clew.memory.cognition.gauges.requests import BroadcastRequest
 from clew.memory.cognition.modulators import raise_in
 from clew.memory.cognition.records import Measured, Records
 from clew.memory.model import LinkKind
@@ -128,17 +129,17 @@ def _age(view: "MemoryView", entry: Entry) -> timedelta:
     return view.service.context.clock() - moment_of(entry.at)
 
 
-def broadcast(view: "MemoryView", id: str, importance: float, alignment: float, *, force: bool) -> Broadcast:
-    memory = view.library.get(id)
+def broadcast(view: "MemoryView", asked: BroadcastRequest) -> Broadcast:
+    memory = view.library.get(asked.memory_id)
     r, _, samples = synchronization(view)
-    salience = None if r is None else round(r * importance * alignment, 4)
+    salience = None if r is None else round(r * asked.importance * asked.alignment, 4)
     others = [each.salience for each in candidates(view, r) if each.memory_id != memory.id] if r is not None else []
     refused = None
-    if not force and r is None:
+    if not asked.force and r is None:
         refused = missing_questions(r)
-    elif not force and r is not None and r < COHERENT:
+    elif not asked.force and r is not None and r < COHERENT:
         refused = f"r is {r:.3f}, and {COHERENT} is needed; force=true puts it there anyway."
-    elif not force and salience is not None and others and max(others) > salience:
+    elif not asked.force and salience is not None and others and max(others) > salience:
         refused = f"Another memory is more salient: {max(others)} against {salience}."
     hash = None
     if refused is None:

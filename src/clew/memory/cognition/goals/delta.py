@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from clew.errors import InvalidArgument
 from clew.memory.cognition.agreement import as_memory, is_text
 from clew.memory.cognition.compare import Comparer, Values, rounded
+from clew.memory.cognition.goals.requests import DeltaQuery
 from clew.memory.cognition.records import INSUFFICIENT, Measured
 from clew.memory.model import LONGEST_TEXT, Memory
 from clew.memory.navigation.signature import Parts, parts_of
@@ -32,12 +33,13 @@ class DeltaSC(Measured, frozen=True, kw_only=True):
     diagnostics: dict[str, Any] | None = None
 
 
-def delta_sc(
-    view: "MemoryView", old: object, new: object, vertex: str | None, threshold: float, *, diagnostics: bool
-) -> DeltaSC:
-    before, after = _fingerprint(view, "old_fingerprint", old), _fingerprint(view, "new_fingerprint", new)
-    if vertex is not None:
-        view.library.get(vertex)
+def delta_sc(view: "MemoryView", asked: DeltaQuery) -> DeltaSC:
+    before, after = (
+        _fingerprint(view, "old_fingerprint", asked.old_fingerprint),
+        _fingerprint(view, "new_fingerprint", asked.new_fingerprint),
+    )
+    if asked.vertex_id is not None:
+        view.library.get(asked.vertex_id)
     found = parts_of(view, after)
     parts = [found.get(space.id) for space in SPACES]
     present = [each for each in parts if each is not None]
@@ -53,10 +55,12 @@ def delta_sc(
         delta_s_aggregate=None if novelty is None else round(novelty, 4),
         delta_c=None if fit is None else round(fit, 4),
         change_per_embedder=_changes(view, before, after),
-        johari_quadrants=tuple(None if e is None else quadrant_of(e.delta_s, e.delta_c, threshold) for e in parts),
-        johari_aggregate=None if novelty is None or fit is None else quadrant_of(novelty, fit, threshold),
+        johari_quadrants=tuple(
+            None if e is None else quadrant_of(e.delta_s, e.delta_c, asked.johari_threshold) for e in parts
+        ),
+        johari_aggregate=None if novelty is None or fit is None else quadrant_of(novelty, fit, asked.johari_threshold),
         utl_learning_potential=None if novelty is None or fit is None else round(novelty * fit, 4),
-        diagnostics=_diagnostics(parts) if diagnostics else None,
+        diagnostics=_diagnostics(parts) if asked.include_diagnostics else None,
     )
 
 

@@ -15,6 +15,7 @@ import msgspec
 from clew.errors import NotFound
 from clew.memory.cognition.compare import TIMES, Comparer, Values, rounded
 from clew.memory.cognition.goals.goals import Goal, exemplars, north_star, shared
+from clew.memory.cognition.goals.requests import DriftHistoryQuery, DriftQuery
 from clew.memory.cognition.records import INSUFFICIENT, Measured, Records
 from clew.memory.model import Memory
 from clew.memory.navigation.spaces import SPACES
@@ -134,15 +135,19 @@ class _Reference:
         ), len(own)
 
 
-def drift(view: "MemoryView", timeframe: str, ids: Sequence[str] = (), *, with_history: bool = False) -> Drift:
+def drift(view: "MemoryView", asked: DriftQuery) -> Drift:
     now = view.service.context.clock()
-    reference = _Reference(view, now - SPANS[timeframe])
-    if ids:
+    reference = _Reference(view, now - SPANS[asked.timeframe])
+    if asked.memory_ids:
         library = shared(view)
-        values, count = reference.similarity([library.get(id) for id in dict.fromkeys(ids)])
+        values, count = reference.similarity([library.get(id) for id in dict.fromkeys(asked.memory_ids)])
     else:
-        values, count = reference.compared(now - SPANS[timeframe], now + timedelta(seconds=1))
-    points = _points(reference, now, SPANS[timeframe], _BINS if with_history else 2) if not ids else ()
+        values, count = reference.compared(now - SPANS[asked.timeframe], now + timedelta(seconds=1))
+    points = (
+        _points(reference, now, SPANS[asked.timeframe], _BINS if asked.include_history else 2)
+        if not asked.memory_ids
+        else ()
+    )
     overall = whole(values)
     spaces = tuple(_space_drift(space.id, value) for space, value in zip(SPACES, values or (), strict=False))
     drifted = sorted(
@@ -160,7 +165,7 @@ def drift(view: "MemoryView", timeframe: str, ids: Sequence[str] = (), *, with_h
         trend=_trend([point.similarity for point in points]),
         reference_type=reference.kind,
         analyzed_count=count,
-        history=points if with_history else (),
+        history=points if asked.include_history else (),
     )
 
 
@@ -243,22 +248,22 @@ def _trend(similarities: Sequence[float | None]) -> Trend:
     return Trend(direction, round(velocity, 4), len(present), None if critical is None else round(critical, 2))
 
 
-def history(
-    view: "MemoryView", goal_id: str | None, time_range: str, limit: int, *, per_embedder: bool, deltas: bool
-) -> DriftHistory:
+def history(view: "MemoryView", asked: DriftHistoryQuery) -> DriftHistory:
     """The drift of each of the equal spans that a time is made of."""
     goal = north_star(view)
-    if goal_id is not None and (goal is None or goal.goal_id != goal_id):
-        raise NotFound(f"There is no goal '{goal_id[:80]}'.", hint="get_autonomous_status gives the id of the goal.")
-    now, count = view.service.context.clock(), min(limit, _BINS if time_range != "all" else 52)
-    span = SPANS[time_range] / (_BINS if time_range != "all" else 52)
+    if asked.goal_id is not None and (goal is None or goal.goal_id != asked.goal_id):
+        raise NotFound(
+            f"There is no goal '{asked.goal_id[:80]}'.", hint="get_autonomous_status gives the id of the goal."
+        )
+    now, count = view.service.context.clock(), min(asked.limit, _BINS if asked.time_range != "all" else 52)
+    span = SPANS[asked.time_range] / (_BINS if asked.time_range != "all" else 52)
     points = tuple(
         msgspec.structs.replace(
             point,
-            per_embedder=point.per_embedder if per_embedder else None,
-            delta=point.delta if deltas else None,
+            per_embedder=point.per_embedder if asked.include_per_embedder else None,
+            delta=point.delta if asked.compute_deltas else None,
         )
-        for point in _points(_Reference(view, now - SPANS[time_range]), now, span, count)
+        for point in _points(_Reference(view, now - SPANS[asked.time_range]), now, span, count)
         if point.analyzed
     )
     trend = _trend([point.similarity for point in points])
@@ -277,7 +282,7 @@ def history(
 
 def correct(view: "MemoryView", target: float | None, *, force: bool) -> Correction:
     """Take what is stored now as a part of the goal, where the work has moved on. Memories stay as they are."""
-    goal, state = north_star(view), drift(view, "7d")
+    goal, state = north_star(view), drift(view, DriftQuery(timeframe="7d"))
     before = {"goal": goal.goal_id if goal else None, **state.overall_drift}
     similarity = state.overall_drift["similarity"]
     reason = _refusal(goal, similarity, target, force=force)
@@ -292,7 +297,7 @@ def correct(view: "MemoryView", target: float | None, *, force: bool) -> Correct
         return _skipped(state, before, f"{INSUFFICIENT}: nothing new was stored in seven days.")
     moved = msgspec.structs.replace(goal, exemplars=(*goal.exemplars[: _REFERENCE - len(new[:3])], *new[:3]))
     hash = Records(view).update("north star", Goal, lambda _: moved, "trigger_drift_correction", "the work moved on")
-    after = drift(view, "7d").overall_drift
+    after = drift(view, DriftQuery(timeframe="7d")).overall_drift
     gained = (after["similarity"] or 0.0) - (similarity or 0.0)
     return Correction(
         sufficient_data=True,

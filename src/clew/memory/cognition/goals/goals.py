@@ -7,6 +7,7 @@ import msgspec
 
 from clew.errors import NotFound
 from clew.memory.cognition.compare import Comparer, contents
+from clew.memory.cognition.goals.requests import TopicQuery
 from clew.memory.cognition.goals.topics import SAMPLE, SMALLEST, Topic, Topics, find_topics
 from clew.memory.cognition.records import INSUFFICIENT, Measured, Records
 from clew.memory.model import Memory
@@ -134,21 +135,22 @@ def _goal(view: "MemoryView", topic: Topic, level: str) -> Goal:
     )
 
 
-def sub_goals(
-    view: "MemoryView", confidence: float, most: int, parent: str | None, ids: Sequence[str] | None
-) -> SubGoals:
+def sub_goals(view: "MemoryView", asked: TopicQuery) -> SubGoals:
     """The topics among some memories: those named, or the latest; under the goal where there is one."""
     star = north_star(view)
-    if parent is not None and (star is None or star.goal_id != parent):
+    if asked.parent_goal_id is not None and (star is None or star.goal_id != asked.parent_goal_id):
         raise NotFound(
-            f"There is no goal '{parent[:80]}'.", hint="auto_bootstrap_north_star and get_autonomous_status give ids."
+            f"There is no goal '{asked.parent_goal_id[:80]}'.",
+            hint="auto_bootstrap_north_star and get_autonomous_status give ids.",
         )
     library = shared(view)
     memories = (
-        [library.get(id) for id in dict.fromkeys(ids)] if ids else [memory for memory, _ in library.latest(SAMPLE)]
+        [library.get(id) for id in dict.fromkeys(asked.memory_ids)]
+        if asked.memory_ids
+        else [memory for memory, _ in library.latest(SAMPLE)]
     )
     topics = find_topics(view, memories)
-    clear = [topic for topic in topics.topics if topic.confidence >= confidence][:most]
+    clear = [topic for topic in topics.topics if topic.confidence >= asked.min_confidence][: asked.max_goals]
     goals = tuple(_goal(view, topic, _level(len(topic.members), topics.analyzed)) for topic in clear)
     enough = topics.analyzed >= SMALLEST
     return SubGoals(

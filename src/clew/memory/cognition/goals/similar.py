@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from clew.errors import InvalidArgument
 from clew.memory.cognition.agreement import as_memory
 from clew.memory.cognition.compare import Comparer, Values, cosine, rounded
+from clew.memory.cognition.goals.requests import TeleologicalQuery, VectorScope, VectorStrategy
 from clew.memory.cognition.goals.vectors import Reference, Vector, vector_of
 from clew.memory.cognition.learning.profiles import GROUPS, has_feedback, synergy
 from clew.memory.cognition.records import INSUFFICIENT, Measured
@@ -20,11 +21,6 @@ from clew.text.display import one_line
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
 
-Strategy = Literal[
-    "cosine", "euclidean", "synergy_weighted", "group_hierarchical", "cross_correlation_dominant", "tucker_compressed",
-    "adaptive",
-]  # fmt: skip
-Scope = Literal["full", "purpose_vector_only", "cross_correlations_only", "group_alignments_only"]
 _CANDIDATES = 30
 _RANK = 4
 _DOMINANT = 0.7
@@ -57,36 +53,30 @@ class TeleologicalResults(Measured, frozen=True, kw_only=True):
     truncated: bool = False
 
 
-def search(
-    view: "MemoryView",
-    text: str | None,
-    id: str | None,
-    strategy: Strategy,
-    scope: Scope,
-    weights: Weights,
-    *,
-    groups: Sequence[str],
-    space: int | None,
-    least: float,
-    most: int,
-    explain: bool,
-) -> TeleologicalResults:
-    if (text is None) == (id is None):
+def search(view: "MemoryView", asked: TeleologicalQuery) -> TeleologicalResults:
+    if (asked.query_content is None) == (asked.query_vector_id is None):
         raise InvalidArgument("Exactly one of 'query_content' and 'query_vector_id' is needed.", hint="Pass one.")
-    asked = view.library.get(id) if id is not None else _asked(view, text or "")
-    reference = Reference(view, asked.text, asked.id)
-    ranked, _ = view.units.alike(asked.text, view.viewer)
-    found = list(view.library.get_many([each.id for each in ranked if each.id != asked.id][:_CANDIDATES]).values())
-    comparer = Comparer(view, _each([asked, *found, *reference.memories]), asked.id, reference.lexical)
-    own = vector_of(asked, reference.memories, comparer)
+    origin = (
+        view.library.get(asked.query_vector_id)
+        if asked.query_vector_id is not None
+        else _asked(view, asked.query_content or "")
+    )
+    reference = Reference(view, origin.text, origin.id)
+    ranked, _ = view.units.alike(origin.text, view.viewer)
+    found = list(view.library.get_many([each.id for each in ranked if each.id != origin.id][:_CANDIDATES]).values())
+    comparer = Comparer(view, _each([origin, *found, *reference.memories]), origin.id, reference.lexical)
+    own = vector_of(origin, reference.memories, comparer)
     others = {memory.id: vector_of(memory, reference.memories, comparer) for memory in found}
-    chosen = _chosen(view, strategy)
-    measure = _Measure(view, chosen, scope, weights, groups, space, [own, *others.values()])
+    weights = Weights(asked.weight_purpose, asked.weight_correlations, asked.weight_groups)
+    chosen = _chosen(view, asked.strategy)
+    measure = _Measure(
+        view, chosen, asked.scope, weights, asked.specific_groups, asked.specific_embedder, [own, *others.values()]
+    )
     hits: list[tuple[float, Memory, Vector, dict[str, Any]]] = []
     for memory in found:
         other = others[memory.id]
         measured = measure(own, other) if own is not None and other is not None else None
-        if measured is not None and other is not None and measured[0] >= least:
+        if measured is not None and other is not None and measured[0] >= asked.min_similarity:
             hits.append((measured[0], memory, other, measured[1]))
     hits.sort(key=lambda hit: -hit[0])
     compared = sum(other is not None for other in others.values()) if own is not None else 0
@@ -96,13 +86,16 @@ def search(
         note="How alike the vectors of the query and of each memory are."
         if compared
         else f"{INSUFFICIENT}: there are not two memories to compare with.",
-        results=tuple(_hit(rank, *hit, explain=explain) for rank, hit in enumerate(hits[:most], start=1)),
-        count=min(len(hits), most),
+        results=tuple(
+            _hit(rank, *hit, explain=asked.include_breakdown)
+            for rank, hit in enumerate(hits[: asked.max_results], start=1)
+        ),
+        count=min(len(hits), asked.max_results),
         strategy=chosen,
-        scope=scope,
-        query_type="memory" if id is not None else "content",
+        scope=asked.scope,
+        query_type="memory" if asked.query_vector_id is not None else "content",
         reference=reference.kind,
-        truncated=len(hits) > most,
+        truncated=len(hits) > asked.max_results,
     )
 
 
@@ -114,7 +107,7 @@ def _each(memories: Sequence[Memory]) -> list[Memory]:
     return list({memory.id: memory for memory in memories}.values())
 
 
-def _chosen(view: "MemoryView", strategy: Strategy) -> str:
+def _chosen(view: "MemoryView", strategy: VectorStrategy) -> str:
     """Adaptive weighs by synergy once there is feedback to weigh by."""
     if strategy != "adaptive":
         return strategy
@@ -143,7 +136,7 @@ class _Measure:
         self,
         view: "MemoryView",
         strategy: str,
-        scope: Scope,
+        scope: VectorScope,
         weights: Weights,
         groups: Sequence[str],
         space: int | None,

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -17,6 +17,7 @@ from clew.errors import InvalidArgument
 from clew.memory.cognition.agreement import as_memory
 from clew.memory.cognition.compare import ABSENT, Comparer, Values, means, rounded
 from clew.memory.cognition.goals.goals import exemplars, north_star
+from clew.memory.cognition.goals.requests import FusionRequest, VectorRequest
 from clew.memory.cognition.learning.profiles import GROUPS, Profile, profile, synergy
 from clew.memory.cognition.records import INSUFFICIENT, Measured, Records
 from clew.memory.model import LONGEST_TEXT, Memory
@@ -26,7 +27,6 @@ from clew.memory.texts.admit import check_text
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
 
-Fusion = Literal["linear", "attention", "gated", "hierarchical", "tucker"]
 PAIRS = tuple(combinations(range(len(SPACES)), 2))
 _AT = {space.id: at for at, space in enumerate(SPACES)}
 _REFERENCES = 5
@@ -120,20 +120,14 @@ def _pearson(pairs: Sequence[tuple[float | None, float | None]]) -> float | None
     return round(sum((a - mean_a) * (b - mean_b) for a, b in known) / math.sqrt(spread), 4)
 
 
-def compute(
-    view: "MemoryView",
-    content: str,
-    profile_id: str | None,
-    *,
-    ranks: tuple[int, int, int] | None,
-    with_spaces: bool,
-) -> Teleological:
-    text = check_text("content", content, LONGEST_TEXT)
-    chosen = profile(view, profile_id) if profile_id is not None else None
+def compute(view: "MemoryView", asked: VectorRequest) -> Teleological:
+    ranks = asked.tucker_ranks if asked.compute_tucker else None
+    text = check_text("content", asked.content, LONGEST_TEXT)
+    chosen = profile(view, asked.profile_id) if asked.profile_id is not None else None
     reference = Reference(view, text)
-    asked = as_memory(text, view.changes.now())
-    comparer = Comparer(view, [asked, *reference.memories], asked.id, reference.lexical)
-    made = vector_of(asked, reference.memories, comparer)
+    source = as_memory(text, view.changes.now())
+    comparer = Comparer(view, [source, *reference.memories], source.id, reference.lexical)
+    made = vector_of(source, reference.memories, comparer)
     purpose = made.purpose if made else ABSENT
     if chosen is not None:
         purpose = tuple(
@@ -143,7 +137,7 @@ def compute(
     shown = msgspec.structs.replace(made, purpose=purpose) if made else None
     groups = shown.groups if shown else dict.fromkeys(GROUPS)
     active = sum(value is not None for value in purpose)
-    rows = comparer.rows(asked, reference.memories) if made and ranks else []
+    rows = comparer.rows(source, reference.memories) if made and ranks else []
     return Teleological(
         sufficient_data=made is not None,
         samples=made.references if made else len(reference.memories),
@@ -160,7 +154,7 @@ def compute(
             {"space": space.id, "name": space.name, "alignment": value}
             for space, value in zip(SPACES, rounded(purpose), strict=True)
         )
-        if with_spaces
+        if asked.include_per_embedder
         else None,
     )
 
@@ -181,30 +175,21 @@ def _core(rows: Sequence[Values], ranks: tuple[int, int, int]) -> dict[str, Any]
     return {"ranks": [rank, rank], "core": [round(float(value), 4) for value in values]}
 
 
-def fuse(
-    view: "MemoryView",
-    id: str,
-    method: Fusion,
-    profile_id: str | None,
-    weights: Sequence[float] | None,
-    *,
-    with_synergy: bool,
-    keep: bool,
-) -> Fused:
-    memory = view.library.get(id)
-    _check_weights(weights)
-    chosen = profile(view, profile_id) if profile_id is not None else None
-    own = weights or (chosen.embedder_weights if chosen is not None else (1.0,) * len(SPACES))
+def fuse(view: "MemoryView", asked: FusionRequest) -> Fused:
+    memory = view.library.get(asked.memory_id)
+    _check_weights(asked.custom_weights)
+    chosen = profile(view, asked.profile_id) if asked.profile_id is not None else None
+    own = asked.custom_weights or (chosen.embedder_weights if chosen is not None else (1.0,) * len(SPACES))
     reference = Reference(view, memory.text, memory.id)
     comparer = Comparer(view, [memory, *reference.memories], memory.id, reference.lexical)
     made = vector_of(memory, reference.memories, comparer)
-    table = synergy(view) if with_synergy else None
-    fused = None if made is None else fused_value(made, method, own, table, chosen)
+    table = synergy(view) if asked.apply_synergy else None
+    fused = None if made is None else fused_value(made, asked.fusion_method, own, table, chosen)
     hash = None
-    if keep and fused is not None and made is not None:
-        kept = Kept(memory.id, fused, method, rounded(made.purpose), view.changes.now())
+    if asked.store_result and fused is not None and made is not None:
+        kept = Kept(memory.id, fused, asked.fusion_method, rounded(made.purpose), view.changes.now())
         hash = Records(view).update(
-            f"fused {memory.id}", Kept, lambda _: kept, "fuse_embeddings", f"alignment fused by {method}"
+            f"fused {memory.id}", Kept, lambda _: kept, "fuse_embeddings", f"alignment fused by {asked.fusion_method}"
         )
     return Fused(
         sufficient_data=fused is not None,
@@ -215,7 +200,12 @@ def fuse(
         purpose_vector=rounded(made.purpose) if made else ABSENT,
         group_alignments=made.groups if made else dict.fromkeys(GROUPS),
         confidence=round(sum(v is not None for v in made.purpose) / len(SPACES), 4) if made else None,
-        metadata={"method": method, "reference": reference.kind, "synergy_applied": with_synergy, "stored": bool(hash)},
+        metadata={
+            "method": asked.fusion_method,
+            "reference": reference.kind,
+            "synergy_applied": asked.apply_synergy,
+            "stored": bool(hash),
+        },
         reversal_hash=hash,
     )
 

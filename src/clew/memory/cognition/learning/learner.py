@@ -11,6 +11,7 @@ import msgspec
 
 from clew.errors import InvalidArgument, NotFound
 from clew.memory.cognition.learning.observations import FEWEST, KEPT, OBSERVED, Outcome, expected, observed
+from clew.memory.cognition.learning.requests import LambdaRecalibration, OutcomeReport, WeightLogQuery
 from clew.memory.cognition.modulators import MODULATORS, levels
 from clew.memory.cognition.records import INSUFFICIENT, Measured, Records
 from clew.memory.storage.changes import moment_of, spelled_time
@@ -213,29 +214,38 @@ def _low_in_a_row(known: list[Outcome], delta_s: float) -> int:
     return count
 
 
-def observe(view: "MemoryView", id: str, actual: float, context: dict[str, Any]) -> Observed:
-    if not math.isfinite(actual):
-        raise InvalidArgument(f"The argument 'actual_outcome' is {actual}; 0 to 1 is allowed.", hint="1 for used.")
-    if unknown := set(context) - {"domain", "query_type"}:
+def observe(view: "MemoryView", asked: OutcomeReport) -> Observed:
+    if not math.isfinite(asked.actual_outcome):
+        raise InvalidArgument(
+            f"The argument 'actual_outcome' is {asked.actual_outcome}; 0 to 1 is allowed.", hint="1 for used."
+        )
+    if unknown := set(asked.context) - {"domain", "query_type"}:
         raise InvalidArgument(f"'context' has no field '{sorted(unknown)[0]}'.", hint="It has: domain, query_type.")
     seen = observed(view)
-    found = seen.prediction(id)
+    found = seen.prediction(asked.prediction_id)
     visible = found is not None and found.memory in view.library.index.visible([found.memory], view.viewer)
     now = view.service.context.clock()
     if found is None or not visible or now - moment_of(found.at) > KEPT:
         raise NotFound(
-            f"There is no prediction '{shortened(id)}' of the last 24 hours.",
+            f"There is no prediction '{shortened(asked.prediction_id)}' of the last 24 hours.",
             hint="get_learner_state lists the open ones.",
         )
     weights = lambdas(view)
     predicted = expected(found, weights.delta_s)
-    error = predicted - actual
+    error = predicted - asked.actual_outcome
     new = weights
     if abs(error) > _LARGE_ERROR:
         _alert(view, seen.outcomes(), weights.delta_s)
         new = weighed(weights.delta_s - learning_rate(view) * error)
-    details = {"prediction_id": id, "actual": actual, "domain": found.domain, "query_type": context.get("query_type")}
-    with view.changes.make(OBSERVED, view.actor, f"outcome {actual:g} where {predicted:.2f} was foreseen") as change:
+    details = {
+        "prediction_id": asked.prediction_id,
+        "actual": asked.actual_outcome,
+        "domain": found.domain,
+        "query_type": asked.context.get("query_type"),
+    }
+    with view.changes.make(
+        OBSERVED, view.actor, f"outcome {asked.actual_outcome:g} where {predicted:.2f} was foreseen"
+    ) as change:
         change.details = details
         if new != weights:
             kept = Kept(new.delta_s, new.delta_c, found.domain, _accuracy(seen.outcomes(), new.delta_s))
@@ -243,7 +253,7 @@ def observe(view: "MemoryView", id: str, actual: float, context: dict[str, Any])
     known = observed(view).outcomes()
     return Observed(
         accepted=True,
-        prediction_id=id,
+        prediction_id=asked.prediction_id,
         predicted_value=round(predicted, 4),
         prediction_error=round(error, 4),
         lambda_adjusted=new != weights,
@@ -287,27 +297,27 @@ def _by_signal(known: list[Outcome]) -> dict[str, float | None]:
     return {"similarity": _accuracy(known, 0.0), "novelty": _accuracy(known, 1.0)}
 
 
-def recalibrate(view: "MemoryView", domain: str | None, *, search: bool, dry_run: bool) -> Recalibrated:
+def recalibrate(view: "MemoryView", asked: LambdaRecalibration) -> Recalibrated:
     """Move the lambdas towards what happened: one step along the mean error, or the best of all by a search."""
-    known, weights = observed(view).outcomes(domain), lambdas(view)
+    known, weights = observed(view).outcomes(asked.domain), lambdas(view)
     if len(known) < FEWEST:
-        return _recalibrated(known, weights, weights, "none", dry_run=dry_run)
+        return _recalibrated(known, weights, weights, "none", dry_run=asked.dry_run)
     step = None
-    if search or _escalates(known, weights.delta_s):
+    if asked.force_bayesian or _escalates(known, weights.delta_s):
         steps = [LOWEST + (HIGHEST - LOWEST) * at / (_GRID - 1) for at in range(_GRID)]
         new, method = weighed(min(steps, key=lambda weight: brier(known, weight))), "bayesian"
     else:
         error = sum(expected(each, weights.delta_s) - each.actual for each in known) / len(known)
-        if not dry_run:
+        if not asked.dry_run:
             _alert(view, known, weights.delta_s)
         step = learning_rate(view)
         new, method = weighed(weights.delta_s - step * error), "gradient"
     hash = None
-    if new != weights and not dry_run:
+    if new != weights and not asked.dry_run:
         why = f"lambda_S {weights.delta_s} to {new.delta_s} from {len(known)} outcomes"
-        kept = Kept(new.delta_s, new.delta_c, domain, _accuracy(known, new.delta_s), method == "bayesian")
+        kept = Kept(new.delta_s, new.delta_c, asked.domain, _accuracy(known, new.delta_s), method == "bayesian")
         hash = Records(view).update(RECORD, Kept, lambda _: kept, "trigger_lambda_recalibration", why)
-    return _recalibrated(known, weights, new, method, step=step, dry_run=dry_run, hash=hash)
+    return _recalibrated(known, weights, new, method, step=step, dry_run=asked.dry_run, hash=hash)
 
 
 def brier(known: list[Outcome], delta_s: float) -> float:
@@ -348,28 +358,20 @@ def _recalibrated(
     )
 
 
-def log(
-    view: "MemoryView",
-    start: str | None,
-    end: str | None,
-    event_type: str | None,
-    domain: str | None,
-    limit: int,
-    offset: int,
-) -> MetaLog:
+def log(view: "MemoryView", asked: WeightLogQuery) -> MetaLog:
     """How the lambdas changed, the latest first."""
-    since, until = spelled_time(start), spelled_time(end)
+    since, until = spelled_time(asked.start_time), spelled_time(asked.end_time)
     events = [_shown_event(event) for event in reversed(Records(view).history(RECORD))]
     chosen = [
         each
         for each in events
         if (since is None or each["timestamp"] >= since)
         and (until is None or each["timestamp"] <= until)
-        and (event_type is None or each["event_type"] == event_type)
-        and (domain is None or each["domain"] == domain)
+        and (asked.event_type is None or each["event_type"] == asked.event_type)
+        and (asked.domain is None or each["domain"] == asked.domain)
     ]
-    shown = tuple(chosen[offset : offset + limit])
-    return MetaLog(events=shown, total_count=len(chosen), has_more=offset + len(shown) < len(chosen))
+    shown = tuple(chosen[asked.offset : asked.offset + asked.limit])
+    return MetaLog(events=shown, total_count=len(chosen), has_more=asked.offset + len(shown) < len(chosen))
 
 
 def _event_type(before: dict[str, Any], after: dict[str, Any]) -> str:

@@ -4,12 +4,13 @@ import math
 import uuid
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from clew.errors import InvalidArgument, NotFound
 from clew.memory.cognition.compare import Comparer
+from clew.memory.cognition.learning.requests import ProfileRequest, SynergyFeedback, UpdateScope
 from clew.memory.cognition.records import Records
 from clew.memory.model import LONGEST_NAME
 from clew.memory.navigation.spaces import SPACES
@@ -20,9 +21,6 @@ from clew.text.display import shortened
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
 
-TaskType = Literal["code_implementation", "research", "creative", "analysis", "debugging", "documentation", "custom"]
-Feedback = Literal["relevant", "not_relevant", "partially_relevant"]
-UpdateScope = Literal["all_pairs", "high_synergy_only", "contributing_pairs"]
 _PROFILE = "profile "
 _SYNERGY = "synergy"
 _WEAK, _MODERATE = 0.3, 0.6
@@ -77,30 +75,25 @@ def profile(view: "MemoryView", id: str) -> Profile:
     return found
 
 
-def manage(
-    view: "MemoryView",
-    action: Literal["create", "read", "update", "delete", "list"],
-    id: str | None,
-    given: Mapping[str, Any],
-) -> Profiles:
+def manage(view: "MemoryView", asked: ProfileRequest) -> Profiles:
     """Create, read, change, delete or list profiles; `given` are the fields that were passed."""
-    if action == "list":
+    if asked.action == "list":
         found = tuple(Records(view).below(_PROFILE, Profile).values())
-        return Profiles(action=action, profile=None, profiles=found, count=len(found))
-    if action == "create":
-        return _create(view, given)
-    if id is None:
+        return Profiles(action=asked.action, profile=None, profiles=found, count=len(found))
+    if asked.action == "create":
+        return _create(view, asked.given)
+    if asked.profile_id is None:
         raise InvalidArgument(
-            f"The argument 'profile_id' is missing; '{action}' needs it.", hint="Action list gives ids."
+            f"The argument 'profile_id' is missing; '{asked.action}' needs it.", hint="Action list gives ids."
         )
-    own = profile(view, id)
+    own = profile(view, asked.profile_id)
     hash = None
-    if action == "update":
-        own = _checked(msgspec.structs.replace(own, **given))
+    if asked.action == "update":
+        own = _checked(msgspec.structs.replace(own, **asked.given))
         hash = _write(view, own.profile_id, own, "changed")
-    elif action == "delete":
+    elif asked.action == "delete":
         hash = _write(view, own.profile_id, None, "deleted")
-    return Profiles(action=action, profile=own, profiles=(), count=1, reversal_hash=hash)
+    return Profiles(action=asked.action, profile=own, profiles=(), count=1, reversal_hash=hash)
 
 
 def _create(view: "MemoryView", given: Mapping[str, Any]) -> Profiles:
@@ -156,31 +149,27 @@ def matrix_of(table: Mapping[tuple[int, int], float]) -> tuple[tuple[float, ...]
     return tuple(tuple(1.0 if i == j else round(table[min(i, j), max(i, j)], 6) for j in size) for i in size)
 
 
-def update_synergy(
-    view: "MemoryView",
-    query: str,
-    result: str,
-    feedback: Feedback,
-    score: float | None,
-    rate: float,
-    scope: UpdateScope,
-) -> SynergyUpdate:
+def update_synergy(view: "MemoryView", asked: SynergyFeedback) -> SynergyUpdate:
     """Move pairs of spaces that both say something about two memories: up where the result was relevant."""
-    one, other = view.library.get(query), view.library.get(result)
+    one, other = view.library.get(asked.query_vector_id), view.library.get(asked.result_vector_id)
     if one.id == other.id:
         raise InvalidArgument("'query_vector_id' and 'result_vector_id' are the same memory.", hint="Name two.")
     values = Comparer(view, [one, other]).values(one, other)
     table = synergy(view)
-    amount = {"relevant": 1.0, "not_relevant": -1.0, "partially_relevant": 0.5}[feedback]
-    step = rate * amount * (1.0 if score is None else score)
-    chosen = [pair for pair in table if _is_meant(pair, scope, values, table)]
+    amount = {"relevant": 1.0, "not_relevant": -1.0, "partially_relevant": 0.5}[asked.feedback]
+    step = asked.learning_rate * amount * (1.0 if asked.relevance_score is None else asked.relevance_score)
+    chosen = [pair for pair in table if _is_meant(pair, asked.update_scope, values, table)]
     new = {pair: min(max(value + step, 0.0), 1.0) if pair in chosen else value for pair, value in table.items()}
     moved = [pair for pair in chosen if new[pair] != table[pair]]
     hash = None
     if moved:
         stored = tuple(round(value, 6) for value in new.values())
         hash = Records(view).update(
-            _SYNERGY, tuple[float, ...], lambda _: stored, "update_synergy_matrix", f"{feedback}: {len(moved)} pairs"
+            _SYNERGY,
+            tuple[float, ...],
+            lambda _: stored,
+            "update_synergy_matrix",
+            f"{asked.feedback}: {len(moved)} pairs",
         )
     return SynergyUpdate(
         pairs_updated=tuple(

@@ -8,12 +8,13 @@ than ten observations.
 import math
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from clew.errors import InvalidArgument
 from clew.memory.cognition.learning.observations import FEWEST, Outcome, observed
+from clew.memory.cognition.learning.requests import ThresholdPrior
 from clew.memory.cognition.records import INSUFFICIENT, Measured, Records
 from clew.memory.navigation.spaces import SPACES
 from clew.memory.storage.changes import moment_of, spelled_time
@@ -22,11 +23,6 @@ from clew.memory.texts.admit import check_rationale
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
     from clew.memory.storage.changes import Change
-
-Name = Literal[
-    "optimal", "acceptable", "warning", "duplicate", "edge", "johari", "kuramoto", "entropy_high", "entropy_low",
-    "tool_gate",
-]  # fmt: skip
 
 
 class Threshold(msgspec.Struct, frozen=True):
@@ -394,32 +390,37 @@ def _best_cut(known: list[Outcome], theta: float, *, smoothed: bool) -> float:
     return max(cuts, key=lambda cut: ((right(cut) + 1) / (len(known) + 2), -abs(cut - theta)))
 
 
-def set_prior(view: "MemoryView", name: str, value: float, domain: str, rationale: str) -> PriorSet:
-    why = check_rationale(rationale)
-    about, own, now = THRESHOLDS[name], kept(view, domain), values(view, domain)
-    if not about.low <= value <= about.high:
+def set_prior(view: "MemoryView", asked: ThresholdPrior) -> PriorSet:
+    why = check_rationale(asked.rationale)
+    about, own, now = THRESHOLDS[asked.threshold_type], kept(view, asked.domain), values(view, asked.domain)
+    if not about.low <= asked.value <= about.high:
         raise InvalidArgument(
-            f"The argument 'value' is {value}; {about.low} to {about.high} is allowed for '{name}'.",
+            f"The argument 'value' is {asked.value}; {about.low} to {about.high} is allowed for"
+            f" '{asked.threshold_type}'.",
             hint="explain_threshold gives the range of each.",
         )
-    if ordered(name, value, now) != round(value, 4):
-        pair = next(pair for pair in ORDER if name in pair and ordered(name, value, now) != round(value, 4))
-        raise InvalidArgument(
-            f"The argument 'value' is {value}, which breaks the order: '{pair[0]}' stays above '{pair[1]}'.",
-            hint=f"The other one is {now[pair[0] if name == pair[1] else pair[1]]} now.",
+    if ordered(asked.threshold_type, asked.value, now) != round(asked.value, 4):
+        pair = next(
+            pair
+            for pair in ORDER
+            if asked.threshold_type in pair and ordered(asked.threshold_type, asked.value, now) != round(asked.value, 4)
         )
-    old = prior_of(name, domain, own)
-    learned = {each: theta for each, theta in own.learned.items() if each != name}
-    new = msgspec.structs.replace(own, priors={**own.priors, name: value}, learned=learned)
+        raise InvalidArgument(
+            f"The argument 'value' is {asked.value}, which breaks the order: '{pair[0]}' stays above '{pair[1]}'.",
+            hint=f"The other one is {now[pair[0] if asked.threshold_type == pair[1] else pair[1]]} now.",
+        )
+    old = prior_of(asked.threshold_type, asked.domain, own)
+    learned = {each: theta for each, theta in own.learned.items() if each != asked.threshold_type}
+    new = msgspec.structs.replace(own, priors={**own.priors, asked.threshold_type: asked.value}, learned=learned)
     hash = None
     if new != own:
-        hash = Records(view).update(_record(domain), Kept, lambda _: new, "set_threshold_prior", why)
+        hash = Records(view).update(_record(asked.domain), Kept, lambda _: new, "set_threshold_prior", why)
     return PriorSet(
-        threshold_type=name,
-        domain=domain,
+        threshold_type=asked.threshold_type,
+        domain=asked.domain,
         old_prior=old,
-        new_prior=value,
-        confidence_reset=name in own.learned,
+        new_prior=asked.value,
+        confidence_reset=asked.threshold_type in own.learned,
         reversal_hash=hash,
     )
 

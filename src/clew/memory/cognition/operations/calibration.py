@@ -1,18 +1,21 @@
 """Toolset cognition: thresholds, and learning from what happened to shown memories."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
-import msgspec
 from msgspec import Meta
 
-from clew.memory.arguments import AnyDomain, Confidence, DomainName, Rationale, Time, Timeframe
+from clew.memory.arguments import AnyDomain, DomainName, Time, Timeframe
 from clew.memory.cognition import steering
 from clew.memory.cognition.learning import learner, thresholds
+from clew.memory.cognition.learning.requests import (
+    LambdaRecalibration,
+    OutcomeReport,
+    ThresholdPrior,
+    ThresholdType,
+    WeightLogQuery,
+)
 from clew.memory.cognition.operations.operation import CognitionOperation
 from clew.operation.call import Call
-
-ThresholdType = Annotated[thresholds.Name, Meta(description="Which threshold")]
-LogEvent = Literal["lambda_adjustment", "bayesian_escalation", "accuracy_alert", "accuracy_recovery", "weight_clamped"]
 
 
 class GetThresholdStatus(CognitionOperation, tool="get_threshold_status", title="Thresholds as they are"):
@@ -52,6 +55,7 @@ class TriggerRecalibration(
 
 
 class SetThresholdPrior(
+    ThresholdPrior,
     CognitionOperation,
     tool="set_threshold_prior",
     title="Set a threshold by hand",
@@ -61,14 +65,8 @@ class SetThresholdPrior(
     """Sets where a threshold begins, within its range and its order (optimal above acceptable above warning, duplicate
     above edge); what was learned for it is dropped. Undoable. explain_threshold gives the range."""
 
-    threshold_type: ThresholdType
-    value: Confidence
-    domain: DomainName = "General"
-    rationale: Rationale = ""
-
     def run(self, call: Call) -> thresholds.PriorSet:
-        view = call.project.memory.view(call)
-        return thresholds.set_prior(view, self.threshold_type, self.value, self.domain, self.rationale)
+        return thresholds.set_prior(call.project.memory.view(call), self)
 
 
 class GetThresholdHistory(
@@ -127,18 +125,13 @@ class GetLearnerState(
 
 
 class ObserveOutcome(
-    CognitionOperation, tool="observe_outcome", title="Tell an outcome", writes=True, idempotent=False
+    OutcomeReport, CognitionOperation, tool="observe_outcome", title="Tell an outcome", writes=True, idempotent=False
 ):
     """Tells whether a shown memory was of use: 1 for yes, 0 for no. A large error moves the weights by a small step.
     prediction_id is from get_learner_state and holds for 24 hours. Undoable."""
 
-    prediction_id: Annotated[str, Meta(min_length=1, max_length=80, description="From get_learner_state")]
-    actual_outcome: Confidence
-    context: Annotated[dict[str, Any], Meta(description="domain, query_type")] = msgspec.field(default_factory=dict)
-
     def run(self, call: Call) -> learner.Observed:
-        view = call.project.memory.view(call)
-        return learner.observe(view, self.prediction_id, self.actual_outcome, self.context)
+        return learner.observe(call.project.memory.view(call), self)
 
 
 class GetMetaLearningStatus(CognitionOperation, tool="get_meta_learning_status", title="State of the learning"):
@@ -156,6 +149,7 @@ class GetMetaLearningStatus(CognitionOperation, tool="get_meta_learning_status",
 
 
 class TriggerLambdaRecalibration(
+    LambdaRecalibration,
     CognitionOperation,
     tool="trigger_lambda_recalibration",
     title="Fit the weights",
@@ -165,28 +159,15 @@ class TriggerLambdaRecalibration(
     """Moves the weights of novelty and similarity towards what happened: one step along the mean error, or with
     force_bayesian the best of 81 that are tried. Refuses below ten outcomes; dry_run changes nothing. Undoable."""
 
-    force_bayesian: Annotated[bool, Meta(description="Try all instead of one step")] = False
-    domain: AnyDomain = None
-    dry_run: Annotated[bool, Meta(description="Only say what would change")] = False
-
     def run(self, call: Call) -> learner.Recalibrated:
-        view = call.project.memory.view(call)
-        return learner.recalibrate(view, self.domain, search=self.force_bayesian, dry_run=self.dry_run)
+        return learner.recalibrate(call.project.memory.view(call), self)
 
 
 class GetMetaLearningLog(
-    CognitionOperation, tool="get_meta_learning_log", title="How the weights changed", trim=("events",)
+    WeightLogQuery, CognitionOperation, tool="get_meta_learning_log", title="How the weights changed", trim=("events",)
 ):
     """Every change of the two weights behind the predictions, the latest first, with time, values before and after,
     actor and reason."""
 
-    start_time: Time = None
-    end_time: Time = None
-    event_type: Annotated[LogEvent | None, Meta(description="Only such events")] = None
-    domain: AnyDomain = None
-    limit: Annotated[int, Meta(ge=1, le=1_000, description="Events at most")] = 100
-    offset: Annotated[int, Meta(ge=0, le=1_000_000, description="Events to pass over")] = 0
-
     def run(self, call: Call) -> learner.MetaLog:
-        view = call.project.memory.view(call)
-        return learner.log(view, self.start_time, self.end_time, self.event_type, self.domain, self.limit, self.offset)
+        return learner.log(call.project.memory.view(call), self)

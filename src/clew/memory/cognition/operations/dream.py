@@ -6,12 +6,13 @@ from msgspec import Meta
 
 from clew.memory.cognition import health
 from clew.memory.cognition.dreams import dream, dream_model
+from clew.memory.cognition.dreams.requests import DreamRequest
 from clew.memory.cognition.operations.operation import CognitionOperation
 from clew.operation.call import Call
-from clew.operation.one_line import MANY_LINES
 
 
 class TriggerDream(
+    DreamRequest,
     CognitionOperation,
     tool="trigger_dream",
     title="Keep the memory in order",
@@ -32,25 +33,11 @@ class TriggerDream(
     undoable, and a drop in recall on saved questions takes all back. Gives way to calls; get_dream_status tells the
     phase. blocking waits and streams phases, also of a dream that runs already."""
 
-    phase: Annotated[dream_model.Phase, Meta(description="Which part; full and full_cycle are the same")] = "full_cycle"
-    rationale: Annotated[str, Meta(max_length=1_024, description="Why"), MANY_LINES] = ""
-    duration_minutes: Annotated[float, Meta(ge=1, le=10, description="Minutes at most")] = 5
-    synthetic_query_count: Annotated[int, Meta(ge=10, le=500, description="Memories each step looks at")] = 100
     blocking: Annotated[bool, Meta(description="Wait for the end")] = False
-    abort_on_query: Annotated[bool, Meta(description="End when a question comes; what is done stays")] = True
-    force: Annotated[bool, Meta(description="Also within a minute of the last")] = False
 
     def run(self, call: Call) -> dream_model.Dreamed:
-        options = dream_model.Options(
-            phase=self.phase,
-            rationale=self.rationale,
-            minutes=self.duration_minutes,
-            most=self.synthetic_query_count,
-            abort_on_query=self.abort_on_query,
-            force=self.force,
-        )
         view = call.project.memory.view(call)
-        return dream.trigger(view, options, blocking=self.blocking, report=call.progress, check=call.check)
+        return dream.trigger(view, self, blocking=self.blocking, report=call.progress, check=call.check)
 
 
 class GetDreamStatus(

@@ -1,19 +1,17 @@
 """Toolset cognition: gauges. They measure, and nothing is decided by them but what neuromodulators do to a ranking."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta
 
-from clew.memory.arguments import Confidence, NodeId, SessionId
+from clew.memory.arguments import SessionId
 from clew.memory.cognition import modulators
 from clew.memory.cognition.gauges import awareness, oscillators, workspace
+from clew.memory.cognition.gauges.requests import BroadcastRequest
 from clew.memory.cognition.goals import delta
+from clew.memory.cognition.goals.requests import DeltaQuery
 from clew.memory.cognition.operations.operation import CognitionOperation
 from clew.operation.call import Call
-
-Fingerprint = Annotated[
-    Annotated[str, Meta(max_length=80)] | dict[str, Any], Meta(description='Id of a memory, or {"content": text}')
-]
 
 
 class GetConsciousnessState(CognitionOperation, tool="get_consciousness_state", title="Composite state of a session"):
@@ -54,6 +52,7 @@ class GetEgoState(CognitionOperation, tool="get_ego_state", title="How steady th
 
 
 class TriggerWorkspaceBroadcast(
+    BroadcastRequest,
     CognitionOperation,
     tool="trigger_workspace_broadcast",
     title="Put a memory into the workspace",
@@ -63,14 +62,8 @@ class TriggerWorkspaceBroadcast(
     """Puts a memory into the workspace, if the spaces agree (r at least 0.8) and no other memory is more salient; force
     does it anyway. Raises dopamine by 0.2 for a few seconds. reversal_hash undoes it."""
 
-    memory_id: NodeId
-    importance: Confidence = 0.8
-    alignment: Confidence = 0.8
-    force: Annotated[bool, Meta(description="Whatever r is")] = False
-
     def run(self, call: Call) -> workspace.Broadcast:
-        view = call.project.memory.view(call)
-        return workspace.broadcast(view, self.memory_id, self.importance, self.alignment, force=self.force)
+        return workspace.broadcast(call.project.memory.view(call), self)
 
 
 class AdjustCoupling(
@@ -85,25 +78,12 @@ class AdjustCoupling(
         return oscillators.adjust_coupling(call.project.memory.view(call), self.new_K)
 
 
-class ComputeDeltaSc(CognitionOperation, tool="gwt/compute_delta_sc", title="How new and how fitting"):
+class ComputeDeltaSc(DeltaQuery, CognitionOperation, tool="gwt/compute_delta_sc", title="How new and how fitting"):
     """Novelty and coherence of a memory or text among its nearest memories, in each of the thirteen spaces, its Johari
     quadrants, and how far it differs from an earlier one. Null where a space says nothing."""
 
-    old_fingerprint: Fingerprint
-    new_fingerprint: Fingerprint
-    vertex_id: Annotated[NodeId | None, Meta(description="Memory that both are about")] = None
-    johari_threshold: Confidence = 0.5
-    include_diagnostics: Annotated[bool, Meta(description="What each space compared and found")] = False
-
     def run(self, call: Call) -> delta.DeltaSC:
-        return delta.delta_sc(
-            call.project.memory.view(call),
-            self.old_fingerprint,
-            self.new_fingerprint,
-            self.vertex_id,
-            self.johari_threshold,
-            diagnostics=self.include_diagnostics,
-        )
+        return delta.delta_sc(call.project.memory.view(call), self)
 
 
 class GetNeuromodulationState(CognitionOperation, tool="get_neuromodulation_state", title="The four knobs"):
