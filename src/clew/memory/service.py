@@ -40,9 +40,9 @@ from clew.text.display import shortened
 if TYPE_CHECKING:
     from clew.memory.cognition.dreams.dream import Dreams
     from clew.memory.mirror.service import Mirror
-    from clew.memory.recall.listing import ListedMemory
     from clew.memory.recall.ranking import Ranked
     from clew.memory.storage.jsonl import Imported
+    from clew.memory.views import ListedMemory
     from clew.operation.call import Call
 
 _MOST_SESSIONS = 1_024

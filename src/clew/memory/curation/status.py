@@ -12,6 +12,7 @@ from clew.memory.navigation.balance import CANCER_DEGREE, CANCER_ENTROPY, CANCER
 from clew.memory.navigation.spaces import SPACES
 from clew.memory.pulse import BOUNDARY
 from clew.memory.scope import Filters
+from clew.memory.views import NamedMemory, shown_as
 from clew.memory.writing.reward import STAGE_WEIGHTS, stage_of
 
 if TYPE_CHECKING:
@@ -22,17 +23,12 @@ _MOST_CHECKED = 50
 _ACTIVE = 5
 
 
-class Concept(msgspec.Struct, frozen=True):
-    node_id: str
-    title: str
-
-
 class MemeticStatus(msgspec.Struct, frozen=True, kw_only=True):
     coherence_score: float
     entropy_level: float
     exchanges: int
     """How many exchanges the two are averages of; with none they are 0.5 and mean nothing."""
-    top_active_concepts: tuple[Concept, ...]
+    top_active_concepts: tuple[NamedMemory, ...]
     suggested_action: Literal["consolidate", "explore", "clarify", "curate", "ready"]
     dream_available: bool
     """Whether trigger_dream would start one now: none runs, and the last one ended more than a minute ago."""
@@ -126,7 +122,7 @@ def memetic_status(view: "MemoryView") -> MemeticStatus:
         coherence_score=pulse.coherence,
         entropy_level=pulse.entropy,
         exchanges=pulse.samples,
-        top_active_concepts=tuple(Concept(memory.id, memory.title) for memory, _ in active),
+        top_active_concepts=tuple(shown_as(NamedMemory, memory) for memory, _ in active),
         suggested_action=_suggested(count, pulse.samples, pulse.entropy, pulse.coherence, tasks),
         dream_available=view.service.dreams.is_available(view),
         curation_tasks=tuple(tasks),

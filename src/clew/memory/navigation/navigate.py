@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from clew.graph.walk import Direction, Step, Walk
-from clew.memory.model import LONGEST_SNIPPET, EdgeType, Link, LinkKind, Memory
+from clew.memory.model import EdgeType, Link, LinkKind, Memory
 from clew.memory.navigation.requests import (
     CausalPathQuery,
     EntailmentQuestion,
@@ -18,7 +18,7 @@ from clew.memory.navigation.requests import (
 from clew.memory.scope import Filters
 from clew.memory.storage.changes import spelled_time
 from clew.memory.storage.library import Library
-from clew.text.display import one_line
+from clew.memory.views import NeighbourMemory, RecentMemory, shown_as
 from clew.text.keywords import stems
 
 MOST_NODES = 500
@@ -54,20 +54,6 @@ class MemoryWalk:
                 steps.append(Step(link.target, link.source, link))
         seen = index.visible((step.id for step in steps), self._library.viewer)
         return [step for step in steps if step.id in seen]
-
-
-class NeighbourMemory(msgspec.Struct, frozen=True, kw_only=True):
-    node_id: str
-    title: str
-    snippet: str
-    edge_type: EdgeType
-    link: str
-    weight: float
-    confidence: float
-    direction: Literal["outgoing", "incoming"]
-    hop: int
-    via: str
-    """The memory from which it was reached."""
 
 
 class CitedNode(msgspec.Struct, frozen=True):
@@ -121,19 +107,6 @@ class Entailment(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool = False
 
 
-class RecentMemory(msgspec.Struct, frozen=True, kw_only=True):
-    node_id: str
-    citation_tag: str
-    kind: str
-    title: str
-    snippet: str
-    recorded_at: str
-    last_accessed: str
-    access_count: int
-    importance: float
-    session: str | None
-
-
 class Recent(msgspec.Struct, frozen=True, kw_only=True):
     memories: tuple[RecentMemory, ...]
     count: int
@@ -152,10 +125,9 @@ def neighborhood(library: Library, asked: NeighborhoodQuery) -> Neighborhood:
         found += [(step, walk.depth) for step in links.neighbours(own) if step.id in new]
     memories = library.get_all(step.id for step, _ in found)
     neighbours = tuple(
-        NeighbourMemory(
-            node_id=step.id,
-            title=memories[step.id].title,
-            snippet=one_line(memories[step.id].text, LONGEST_SNIPPET),
+        shown_as(
+            NeighbourMemory,
+            memories[step.id],
             edge_type=step.edge.edge_type,
             link=step.edge.kind.value,
             weight=step.edge.weight,
@@ -309,18 +281,7 @@ def recent(library: Library, asked: RecentQuery) -> Recent:
     filters = Filters(since=spelled_time(asked.since), session=session)
     found = library.latest(limit + 1, filters)
     shown = tuple(
-        RecentMemory(
-            node_id=memory.id,
-            citation_tag=memory.tag,
-            kind=memory.kind.value,
-            title=memory.title,
-            snippet=one_line(memory.text, LONGEST_SNIPPET),
-            recorded_at=memory.recorded_at,
-            last_accessed=row.shown_at or memory.recorded_at,
-            access_count=row.shown,
-            importance=memory.importance,
-            session=memory.origin.session,
-        )
+        shown_as(RecentMemory, memory, last_accessed=row.shown_at or memory.recorded_at, access_count=row.shown)
         for memory, row in found[:limit]
     )
     return Recent(memories=shown, count=len(shown), session_id=session, truncated=len(found) > limit)

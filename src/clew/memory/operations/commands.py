@@ -13,11 +13,12 @@ from clew.memory.model import Kind
 from clew.memory.operations import render
 from clew.memory.operations.operation import MemoryOperation
 from clew.memory.recall import listing
-from clew.memory.recall.hydrate import Hydrated, whole
+from clew.memory.recall.hydrate import whole
 from clew.memory.recall.products import SearchAnswer, search_graph
 from clew.memory.recall.requests import ListQuery, MemoryQuery, Place
 from clew.memory.storage.history import Lineage, Logs
 from clew.memory.storage.requests import LogQuery
+from clew.memory.views import WholeMemory
 from clew.memory.writing.remember import Stored
 from clew.memory.writing.requests import Note
 from clew.operation.call import Call
@@ -141,11 +142,11 @@ class ShowMemory(
 
     id: MemoryId
 
-    def run(self, call: Call) -> Hydrated:
+    def run(self, call: Call) -> WholeMemory:
         view = call.project.memory.view(call)
         return whole(view, view.library.named(self.id))
 
-    def render(self, result: Hydrated) -> str:
+    def render(self, result: WholeMemory) -> str:
         return render.whole(result)
 
 
@@ -168,11 +169,11 @@ class EditMemory(
     ] = msgspec.field(name="text")
     why: Why = None
 
-    def run(self, call: Call) -> Hydrated:
+    def run(self, call: Call) -> WholeMemory:
         view = call.project.memory.view(call)
         return whole(view, view.curator.edit(self.id, self.text_, reason_of(self.why)))
 
-    def render(self, result: Hydrated) -> str:
+    def render(self, result: WholeMemory) -> str:
         return render.whole(result)
 
 

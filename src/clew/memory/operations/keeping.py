@@ -17,6 +17,7 @@ from clew.memory.purge.requests import Ids, PurgeRequest
 from clew.memory.purge.service import Purged, purge
 from clew.memory.scope import BY_A_PERSON, Filters
 from clew.memory.storage.jsonl import Exported, Imported, exported, imported
+from clew.memory.views import NamedMemory, shown_as
 from clew.operation.call import Call
 from clew.operation.declare import Option
 from clew.text.display import counted
@@ -109,22 +110,17 @@ class AcceptMemories(
         left = [] if self.all_ else [id for id in waiting if id not in {memory.id for memory in accepted}]
         shown = view.library.get_many(left)
         return Accepted(
-            accepted=tuple(Waiting(memory.id, memory.title) for memory in accepted),
-            waiting=tuple(Waiting(memory.id, memory.title) for memory in shown.values()),
+            accepted=tuple(shown_as(NamedMemory, memory) for memory in accepted),
+            waiting=tuple(shown_as(NamedMemory, memory) for memory in shown.values()),
         )
 
     def render(self, result: "Accepted") -> str:
         return render.accepted([each.title for each in result.accepted], [(w.node_id, w.title) for w in result.waiting])
 
 
-class Waiting(msgspec.Struct, frozen=True):
-    node_id: str
-    title: str
-
-
 class Accepted(msgspec.Struct, frozen=True):
-    accepted: tuple[Waiting, ...]
-    waiting: tuple[Waiting, ...]
+    accepted: tuple[NamedMemory, ...]
+    waiting: tuple[NamedMemory, ...]
     """What still waits."""
     truncated: bool = False
 

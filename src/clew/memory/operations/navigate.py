@@ -8,7 +8,8 @@ from clew.memory.cognition.infer import note_walks
 from clew.memory.navigation import navigate
 from clew.memory.navigation.requests import CausalPathQuery, EntailmentQuestion, NeighborhoodQuery, RecentQuery
 from clew.memory.operations.operation import MemoryOperation
-from clew.memory.recall.hydrate import Hydrated, hydrate
+from clew.memory.recall.hydrate import hydrate
+from clew.memory.views import WholeMemory
 from clew.operation.call import Call
 
 
@@ -94,5 +95,5 @@ class HydrateCitation(
     citation_tag: Annotated[str, Meta(max_length=80, description="Such as [node_ab12cd34]")]
     offset: Annotated[int, Meta(ge=0, description="Character of the text to begin at")] = 0
 
-    def run(self, call: Call) -> Hydrated:
+    def run(self, call: Call) -> WholeMemory:
         return hydrate(call.project.memory.view(call), self.citation_tag, self.offset)

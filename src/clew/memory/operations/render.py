@@ -3,10 +3,10 @@
 from clew.memory.curation.curate import Deleted, Kept, Restored
 from clew.memory.curation.status import MemeticStatus
 from clew.memory.places import CiteState
-from clew.memory.recall.hydrate import Hydrated
 from clew.memory.recall.listing import MemoryList
 from clew.memory.recall.products import SearchAnswer
 from clew.memory.storage.history import Lineage, Logs
+from clew.memory.views import WholeMemory
 from clew.memory.writing.remember import Stored
 from clew.text.display import counted
 from clew.text.terminal import table
@@ -56,7 +56,7 @@ def _marked(standing: str | None) -> str:
     return "" if standing == "current" else standing or "forgotten"
 
 
-def whole(result: Hydrated) -> str:
+def whole(result: WholeMemory) -> str:
     lines = [f"{result.node_id}  {result.kind}", "", result.raw_content.strip(), ""]
     lines += _cites(result.cites, "  ")
     facts = {

@@ -6,10 +6,10 @@ import msgspec
 
 from clew.errors import NotFound
 from clew.memory.model import Memory
-from clew.memory.recall.ranking import Validity
 from clew.memory.recall.requests import ListQuery
 from clew.memory.scope import BY_ID, Filters
 from clew.memory.texts.block import is_injectable
+from clew.memory.views import ListedMemory, Validity, shown_as
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
@@ -18,19 +18,6 @@ if TYPE_CHECKING:
 _MOST_AT_A_PLACE = 200
 _LOOKED_AT = 20
 """Decisions that are looked at for those that hold."""
-
-
-class ListedMemory(msgspec.Struct, frozen=True, kw_only=True):
-    node_id: str
-    kind: str
-    title: str
-    recorded_at: str
-    standing: Validity | None
-    """Null for one that was forgotten."""
-    cites: tuple[str, ...]
-    branch: str | None
-    agent: str | None
-    visibility: str
 
 
 class MemoryList(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,17 +54,7 @@ def listed(view: "MemoryView", asked: ListQuery) -> MemoryList:
 
 
 def _listed(memory: Memory, standing: Validity | None) -> ListedMemory:
-    return ListedMemory(
-        node_id=memory.id,
-        kind=memory.kind.value,
-        title=memory.title,
-        recorded_at=memory.recorded_at,
-        standing=standing,
-        cites=tuple(cite.node for cite in memory.cites),
-        branch=memory.scope.branch,
-        agent=memory.scope.agent,
-        visibility=memory.scope.visibility,
-    )
+    return shown_as(ListedMemory, memory, standing=standing, cites=tuple(cite.node for cite in memory.cites))
 
 
 _FIRST = ("decision", "pitfall")

@@ -9,11 +9,12 @@ from msgspec import Meta
 from clew.errors import InvalidArgument
 from clew.memory.model import LONGEST_QUERY, Kind, Link, LinkKind
 from clew.memory.recall.injection import inject
-from clew.memory.recall.ranking import Branches, MemoryHit, Ranked, hit_of
+from clew.memory.recall.ranking import Branches, Ranked, hit_of
 from clew.memory.recall.requests import InjectionRequest, MemoryQuery
 from clew.memory.scope import Filters
 from clew.memory.storage.changes import spelled_time
 from clew.memory.texts.admit import check_text
+from clew.memory.views import MemoryHit
 from clew.text.choices import explained
 
 if TYPE_CHECKING:

@@ -10,16 +10,15 @@ from typing import Literal
 
 import msgspec
 
-from clew.memory.model import LONGEST_SNIPPET, Kind, LinkKind, Memory
+from clew.memory.model import Kind, LinkKind, Memory
 from clew.memory.places import CiteState, Places
 from clew.memory.scope import EVERYTHING, Filters
 from clew.memory.storage.library import Library
 from clew.memory.storage.units import EPISODES, PART, MemoryUnits, RankedMemory
-from clew.text.display import one_line
+from clew.memory.views import MemoryHit, Signals, Validity, shown_as
 from clew.text.keywords import stems
 from clew.workspace.git import api as git
 
-Validity = Literal["current", "stale", "superseded"]
 _ORDER: dict[Validity, int] = {"current": 0, "stale": 1, "superseded": 2}
 _DECIMALS = 4
 _CHANGED_LOOKED_AT = 500
@@ -28,40 +27,6 @@ _COMPARED = 20
 """Of those, the ones with most words of the query, which are compared by meaning: an earlier wording has no vector. The
 others are found by their words."""
 _LONGEST_COMPARED = 4_000
-
-
-class Signals(msgspec.Struct, frozen=True):
-    """What each signal says about a result; null where it did not find it."""
-
-    lexical: float | None
-    dense: float | None
-
-
-class MemoryHit(msgspec.Struct, frozen=True, kw_only=True):
-    node_id: str
-    citation_tag: str
-    kind: str
-    title: str
-    snippet: str
-    similarity: float
-    """The cosine of the vectors, or the share of the words of the query where there are no vectors yet."""
-    score: float
-    signals: Signals
-    standing: Validity
-    superseded_by: str | None = None
-    cites: tuple[CiteState, ...] = ()
-    importance: float
-    confidence: float | None
-    recorded_at: str
-    valid_from: str | None = None
-    valid_to: str | None = None
-    tags: tuple[str, ...] = ()
-    trust: str
-    agent: str | None = None
-    branch: str | None = None
-    branch_state: Literal["current", "other", "merged", "deleted", "unknown"] = "unknown"
-    flags: tuple[str, ...] = ()
-    content: str | None = None
 
 
 class Ranked(msgspec.Struct, frozen=True):
@@ -338,30 +303,17 @@ class Branches:
 
 
 def hit_of(ranked: Ranked, branches: Branches, *, with_content: bool) -> MemoryHit:
-    memory, scope = ranked.memory, ranked.memory.scope
-    return MemoryHit(
-        node_id=memory.id,
-        citation_tag=memory.tag,
-        kind=memory.kind.value,
-        title=memory.title,
-        snippet=one_line(memory.text, LONGEST_SNIPPET),
+    memory = ranked.memory
+    return shown_as(
+        MemoryHit,
+        memory,
         similarity=round(ranked.similarity, _DECIMALS),
         score=round(ranked.score, _DECIMALS),
         signals=Signals(_rounded(ranked.found.lexical), _rounded(ranked.found.dense)),
         standing=ranked.standing,
         superseded_by=ranked.superseded_by,
         cites=ranked.cites,
-        importance=memory.importance,
-        confidence=memory.confidence,
-        recorded_at=memory.recorded_at,
-        valid_from=memory.valid_from,
-        valid_to=memory.valid_to,
-        tags=memory.tags,
-        trust=memory.origin.trust.value,
-        agent=scope.agent,
-        branch=scope.branch,
-        branch_state=branches.state(scope.branch),
-        flags=memory.flags,
+        branch_state=branches.state(memory.scope.branch),
         content=memory.text if with_content else None,
     )
 

@@ -31,6 +31,7 @@ from clew.memory.storage.library import Library, normal_id
 from clew.memory.storage.units import MemoryUnits
 from clew.memory.texts.admit import Details, just_recalled, kind_of, title_of, transient
 from clew.memory.texts.scrub import Redaction
+from clew.memory.views import NearMemory
 from clew.memory.writing.clean_note import CleanNote, cleaned
 from clew.memory.writing.judge import Verdict, judge
 from clew.memory.writing.requests import Note
@@ -44,16 +45,6 @@ _SHOWN = 5
 _RELATED_SHOWN_FROM = 0.5
 _LOOKED_BACK = 10
 _SAME_SUBJECT = 0.5
-
-
-class Neighbour(msgspec.Struct, frozen=True):
-    """A memory near the new one, and how the two stand to each other."""
-
-    node_id: str
-    title: str
-    similarity: float | None
-    relation: str
-    reasons: tuple[str, ...]
 
 
 class Stored(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +65,7 @@ class Stored(msgspec.Struct, frozen=True, kw_only=True):
     """Memories that the new one replaces."""
     conflicts: tuple[str, ...] = ()
     """Memories that it contradicts; somebody has to decide."""
-    neighbours: tuple[Neighbour, ...] = ()
+    neighbours: tuple[NearMemory, ...] = ()
     steering_reward: Reward
     embedder_count: int = 0
     """In how many vector spaces it will be found, once its vectors are made in the background."""
@@ -285,7 +276,7 @@ def _nearest(judged: Sequence[Judged], text: str) -> float | None:
     )
 
 
-def _neighbours(judged: Sequence[Judged]) -> tuple[Neighbour, ...]:
+def _neighbours(judged: Sequence[Judged]) -> tuple[NearMemory, ...]:
     """Those worth looking at: what stands in a relation, then what is alike."""
     shown = [
         each
@@ -294,7 +285,7 @@ def _neighbours(judged: Sequence[Judged]) -> tuple[Neighbour, ...]:
     ]
     shown.sort(key=lambda each: (each.verdict.kind == "unrelated", -(each.cosine or 0.0)))
     return tuple(
-        Neighbour(
+        NearMemory(
             each.memory.id,
             each.memory.title,
             None if each.cosine is None else round(each.cosine, 3),
