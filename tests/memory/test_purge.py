@@ -99,7 +99,7 @@ def busy(memory: Memory) -> tuple[str, str]:
 
 
 # Verifies: REQ-d00320-A
-@pytest.mark.parametrize("wanted", [{"ids": True}, {"text": SECRET.upper()}, {"everything": True}])
+@pytest.mark.parametrize("wanted", [{"ids": True}, {"text_": SECRET.upper()}, {"all_": True}])
 def test_no_byte_is_left(memory: Memory, wanted: dict[str, object]) -> None:
     secret, other = busy(memory)
     owner(memory.project).service.mirror.switch_on("memory", "person")
@@ -109,7 +109,7 @@ def test_no_byte_is_left(memory: Memory, wanted: dict[str, object]) -> None:
     done = take_out(memory.project, **({"ids": (secret,)} if "ids" in wanted else wanted))
     assert (done.left_in, done.still_held_by) == ((), ())
     assert holding(memory.root) == []
-    if "everything" not in wanted:
+    if "all_" not in wanted:
         assert spool.read_text(encoding="utf-8") == '{"text": "ropes"}\n'
         assert memory.ids("ropes") == [other]
         assert memory.ids("key of the lamp room") == []

@@ -142,11 +142,11 @@ def test_an_earlier_heading_is_taken_out_and_others_are_kept(memory: Memory) -> 
         memory.project.kb.index()
     assert len(earlier_names(documents(memory))) == 3
     memory.store(TEXT)
-    done = take_out(memory.project, text=TEXT)
+    done = take_out(memory.project, text_=TEXT)
     assert done.also_cleaned == (f"took what docs/keys.md said before out of {documents(memory)}",)
     kept = [(f"doc:docs/rooms.md#room-of-{SECRET}", "docs/rooms.md"), ("doc:docs/ropes.md#old-ropes", "docs/ropes.md")]
     assert (done.left_in, sorted(earlier_names(documents(memory)))) == ((), kept)
-    assert take_out(memory.project, text=SECRET).left_in == ()
+    assert take_out(memory.project, text_=SECRET).left_in == ()
     assert sorted(earlier_names(documents(memory))) == kept
 
 
@@ -214,7 +214,7 @@ def test_a_word_that_documents_say_costs_no_index(memory: Memory) -> None:
     memory.store(TEXT)
     state = memory.root / ".clew"
     series = series_of(state)
-    done = take_out(memory.project, text=SECRET)
+    done = take_out(memory.project, text_=SECRET)
     assert (done.purged, done.left_in) == (1, ())
     assert not any("kb" in said or "search" in said for said in done.also_cleaned)
     assert series_of(state) == series

@@ -1,4 +1,4 @@
-"""What a memory is: a short text with its reason, where it came from, who may see it, and what it is about."""
+"""The data of a memory: a short text with its reason, its origin, its scope, and the places that it is about."""
 
 import uuid
 from enum import StrEnum
@@ -35,7 +35,7 @@ EdgeType = Literal["Semantic", "Temporal", "Causal", "Hierarchical", "Relational
 
 
 class Kind(StrEnum):
-    """What sort of statement a memory is."""
+    """The sort of statement that a memory is."""
 
     FACT = "fact"
     DECISION = "decision"
@@ -48,7 +48,7 @@ class Kind(StrEnum):
 
 
 class Trust(StrEnum):
-    """Who vouches for a memory, the most trusted first."""
+    """The source that vouches for a memory, the most trusted first."""
 
     USER = "user"
     AGENT = "agent"
@@ -57,7 +57,7 @@ class Trust(StrEnum):
 
 
 class LinkKind(StrEnum):
-    """How one memory stands to another, or to a node of the graph. A link points from the one that says so."""
+    """The relation of one memory to another, or to a node of the graph. A link points from the one that states it."""
 
     CITES = "cites"
     ABOUT = "about"
@@ -94,7 +94,7 @@ USUAL_WEIGHT = 0.5
 
 
 class Scope(msgspec.Struct, frozen=True, kw_only=True):
-    """Who may see a memory, and where it was made."""
+    """The place where a memory was made, and its visibility."""
 
     repository: str
     """The random id of the repository's memory."""
@@ -107,7 +107,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a memory came from."""
+    """The source of a memory."""
 
     trust: Trust = Trust.AGENT
     actor: str = ""
@@ -164,7 +164,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def is_accepted(self) -> bool:
-        """Whether it may be put before an agent that did not ask: what a document says may come from anybody."""
+        """True if it may be put before an agent that did not ask: a document may be written by anybody."""
         return self.origin.trust is not Trust.DOCUMENT or self.origin.accepted_at is not None
 
 
@@ -208,5 +208,5 @@ def new_id() -> str:
 
 
 def tag_of(id: str, length: int = 8) -> str:
-    """How a memory is cited in text."""
+    """The tag by which text cites a memory."""
     return f"[node_{id.replace('-', '')[:length]}]"

@@ -1,4 +1,4 @@
-"""What memories are about: nodes of the graph, files, symbols and lines, with the hash of what they said.
+"""Citations of memories: nodes of the graph, files, symbols and lines, with the hash of their text at the time.
 
 Whether a citation still holds is computed whenever it is shown, and never stored:
 
@@ -262,7 +262,7 @@ class Places:
     # Texts
 
     def _passage_of(self, node: Node) -> PassageHash:
-        """What a node says: its own text where it has one, otherwise its lines in its file."""
+        """The text of a node: its own one, or else its lines in its file."""
         body = node.get_field("body")
         if node.kind is NodeKind.ASSERTION:
             return passage_hash(node.title)

@@ -67,7 +67,7 @@ class Pulses:
         )
 
     def is_confused(self, session: str | None) -> bool:
-        """Whether the last exchanges, three or more, hardly fitted in."""
+        """True if the last exchanges, three or more, hardly fitted in."""
         last = self.last(session)[-CONFUSED_EXCHANGES:]
         return len(last) == CONFUSED_EXCHANGES and all(each[1] < CONFUSED_COHERENCE for each in last)
 

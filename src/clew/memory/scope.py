@@ -1,4 +1,4 @@
-"""Who asks, and which memories they may see. This is the only place that decides it.
+"""Visibility of memories for a viewer. This is the only place that decides it.
 
 Every read of memories goes through `condition`, which the index adds to each of its questions. The text of a memory is
 fetched only for ids that came through it.
@@ -29,7 +29,7 @@ class Viewer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Filters(msgspec.Struct, frozen=True, kw_only=True):
-    """What narrows a read inside its scope; it never widens it."""
+    """Conditions that narrow a read inside its scope; they never widen it."""
 
     branch: str | None = None
     session: str | None = None
@@ -63,7 +63,7 @@ class Condition(msgspec.Struct, frozen=True):
 
 
 def condition(viewer: Viewer, filters: Filters = EVERYTHING) -> Condition:
-    """Which rows of the index `memories` may be seen."""
+    """The SQL condition for the rows of the index `memories` that may be seen."""
     parts: list[str] = [f"deleted IS {'NOT NULL' if filters.forgotten else 'NULL'}"]
     values: list[object] = []
 
@@ -131,6 +131,6 @@ def _with_parents(folder: str) -> list[str]:
 
 
 class Demand(Protocol):
-    """How a condition is added to."""
+    """Adds to a condition."""
 
     def __call__(self, sql: str, *given: object) -> None: ...

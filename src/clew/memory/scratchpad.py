@@ -15,7 +15,7 @@ class Scratchpad:
         self._sessions: Cache[str, dict[str, str]] = Cache(_SESSIONS, idle_seconds=_IDLE_SECONDS)
 
     def act(self, session: str, action: str, key: str | None, value: str | None) -> tuple[dict[str, str], int]:
-        """What was written or read, and how many keys were cleared."""
+        """Write, read or clear values; returns the values, and the number of cleared keys."""
         if not session:
             raise InvalidArgument(
                 "This connection keeps no session.", hint="Pass a session_id of your own, the same with every call."
@@ -53,7 +53,7 @@ class Scratchpad:
         return kept[key]
 
     def clear(self, session: str, key: str | None) -> int:
-        """How many keys were cleared."""
+        """Clear one key or all; returns the number of cleared keys."""
         kept = self.read(session)
         left = {name: value for name, value in kept.items() if key is not None and name != key}
         self._sessions.put(session, left)

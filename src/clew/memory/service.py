@@ -75,8 +75,8 @@ class MemoryService:
 
     @property
     def exists(self) -> bool:
-        """Whether anything was ever remembered here; makes nothing. A team's memory that cannot be opened is none for
-        now: what needs no memory is answered, and its notes say why."""
+        """True if anything was ever remembered here; makes nothing. A team's memory that cannot be opened counts as
+        none for now: what needs no memory is answered, and its notes say why."""
         if self._home.made is not None:
             return True
         return is_there(self.context) if self.context.config.store is None else self.context.shared is not None
@@ -86,7 +86,7 @@ class MemoryService:
         return self._units.get()
 
     def renewed_after(self, error: StoreCorrupt) -> bool:
-        """Whether an error came from the index of the memory, which the next question makes anew."""
+        """True if an error came from the index of the memory, which the next question makes anew."""
         home = self._home.made
         return home is not None and home.index.is_damaged(error)
 
@@ -101,7 +101,7 @@ class MemoryService:
 
     @property
     def dreams_made(self) -> "Dreams | None":
-        """Those of this process, if anybody ever asked for them: a question ends no others."""
+        """The dreams of this process, if anybody ever asked for them: a question ends no others."""
         return self._dreams.made
 
     @property
@@ -145,7 +145,7 @@ class MemoryService:
         return MemoryView(self, viewer, is_person=is_person)
 
     def at_place(self, call: "Call", place: str, limit: int = 20) -> "tuple[ListedMemory, ...]":
-        """What is remembered about a place, decisions and pitfalls first; makes nothing."""
+        """List the memories about a place, decisions and pitfalls first; makes nothing."""
         from clew.memory.recall.listing import at_place
 
         return at_place(self.view(call), place, limit) if self.exists else ()
@@ -163,7 +163,7 @@ class MemoryService:
         return imported(self.view(call), text, as_document=as_document, dry_run=dry_run)
 
     def export_lines(self, call: "Call") -> tuple[str, ...]:
-        """What may be shown to the team, as lines of JSON; makes nothing."""
+        """The memories that may be shown to the team, as lines of JSON; makes nothing."""
         from clew.memory.scope import Filters
         from clew.memory.storage.jsonl import exported
 
@@ -209,7 +209,7 @@ class MemoryService:
 
 
 class MemoryView:
-    """What one caller may read and write."""
+    """The memory for one caller: everything that the caller may read and write."""
 
     def __init__(self, service: MemoryService, viewer: Viewer, *, is_person: bool = False) -> None:
         self.service = service

@@ -1,4 +1,4 @@
-"""How far the thirteen spaces agree with the ranking of the last questions of a session.
+"""Agreement of the thirteen spaces with the ranking of the last questions of a session.
 
 For each question that showed at least three memories, each space ranks the same memories. Its agreement is the share of
 pairs that it orders as the answer did, minus the share that it orders the other way (Goodman and Kruskal's gamma). The
@@ -43,7 +43,7 @@ def as_memory(text: str, at: str, id: str = "") -> Memory:
 
 
 def is_text(memory: Memory) -> bool:
-    """Whether it is a text in the shape of a memory."""
+    """True for a text in the shape of a memory."""
     return not memory.scope.repository
 
 
@@ -122,6 +122,6 @@ def phases(questions: Sequence[Question]) -> dict[str, float]:
 
 
 def order(angles: Sequence[float]) -> tuple[float, float]:
-    """How far phases point the same way, from 0 to 1, and where they point."""
+    """The mean resultant of phases: its length from 0 to 1, and its direction."""
     mean = sum(cmath.exp(1j * angle) for angle in angles) / len(angles)
     return min(abs(mean), 1.0), cmath.phase(mean) % (2 * math.pi)

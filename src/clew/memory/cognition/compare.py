@@ -68,7 +68,7 @@ def means(rows: Sequence[Values]) -> Values:
 
 
 def contents(values: Values) -> list[float]:
-    """What the spaces say that look at what a memory says."""
+    """The values of the spaces that compare the texts of memories."""
     return [value for space, value in zip(SPACES, values, strict=True) if value is not None and space.id not in TIMES]
 
 

@@ -98,7 +98,7 @@ def _injection(text: str) -> Finding:
 
 
 def _outlier(view: "MemoryView", text: str) -> Finding:
-    """Whether the text is further from all memories than these are from each other."""
+    """True if the text is further from all memories than these are from each other."""
     others = [memory.text for memory, _ in view.library.latest(50)]
     vectors = view.units.vectors([text, *others]) if len(others) >= _ENOUGH else None
     if vectors is None:
@@ -119,7 +119,7 @@ def _outlier(view: "MemoryView", text: str) -> Finding:
 
 
 def _misaligned(view: "MemoryView", text: str) -> Finding:
-    """Whether the end of a text is about something else than its beginning, as smuggled text is."""
+    """True if the end of a text has another subject than its beginning, as smuggled text has."""
     half = len(text) // 2
     vectors = view.units.vectors([text[:half], text[half:]]) if len(text) >= 200 else None
     if vectors is None:
@@ -178,7 +178,7 @@ def recall_accuracy(view: "MemoryView", query: str, expected: Sequence[str], top
 
 
 def compare_retrieval(view: "MemoryView", query: str, spaces: Sequence[str], top_k: int) -> Comparison:
-    """What each space finds for a query, and how far they agree."""
+    """The results of each space for a query, and their agreement."""
     query = check_text("query", query, LONGEST_QUERY)
     ranked, _ = view.units.rank(query, view.viewer)
     memories = view.library.get_many(each.id for each in ranked)
@@ -207,7 +207,7 @@ def compare_retrieval(view: "MemoryView", query: str, spaces: Sequence[str], top
 def _in_space(
     id: str, asked: Memory, candidates: "Sequence[tuple[Memory, RankedMemory]]", best: float, top_k: int
 ) -> tuple[SpaceHit, ...] | None:
-    """What a space finds; None where it says nothing about any of the candidates."""
+    """The results of one space; None if it says nothing about any of the candidates."""
     space = next(each for each in SPACES if each.id == id)
     nobody: frozenset[str] = frozenset()
     scored: list[SpaceHit] = []

@@ -105,7 +105,7 @@ class Adjusted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Moods:
-    """What happened to the modulators by itself, in this process."""
+    """The adjustments of modulators that nobody asked for, in this process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -242,7 +242,7 @@ def _is_neutral(now: dict[str, Level]) -> bool:
 
 
 def is_profile(call: "Call") -> bool:
-    """Whether the caller uses the profile of Context Graph, in which modulators count."""
+    """True if the caller uses the profile of Context Graph, in which modulators count."""
     return all(tool.toolset in (Toolset.MEMORY, Toolset.COGNITION) for tool in call.tools)
 
 
@@ -263,7 +263,7 @@ def modulated(view: "MemoryView", query: str, ranked: "list[Ranked]") -> "list[R
 
 
 def _others(asked: Memory, ranked: "Ranked") -> float:
-    """What the spaces beside those that rank say, on average."""
+    """The mean of the spaces that do not rank."""
     values = [
         value
         for space in SPACES

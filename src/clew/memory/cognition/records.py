@@ -1,4 +1,4 @@
-"""What cognition keeps in the memory's store: goals, thresholds, weights and profiles.
+"""Records of cognition in the memory's store: goals, thresholds, weights and profiles.
 
 Every write is a change, so restore_from_hash undoes it, and the store's events are the history of each record.
 """
@@ -75,5 +75,5 @@ class Records:
             change.remove(COGNITION, id)
 
     def history(self, id: str) -> list[Event]:
-        """What happened to a record, in order."""
+        """List the changes of a record, in order."""
         return self._store.events(collection=COGNITION, id=id)

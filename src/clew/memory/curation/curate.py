@@ -142,7 +142,7 @@ class Curator:
         )
 
     def _refuse_erased(self, ids: Iterable[str]) -> None:
-        """What was deleted for good comes back by no change, not even by one that was made before."""
+        """Refuse to bring back a memory that was deleted for good, also by a change that was made before."""
         for id in ids:
             last = self._changes.get(self._library.index.touched(id)[-1][1])
             if last.operation == "erase":

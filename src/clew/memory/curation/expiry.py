@@ -1,4 +1,4 @@
-"""What is removed for good by itself: episodes after 90 days, and what was forgotten once nothing can restore it.
+"""Removal for good by the clock: episodes after 90 days, and forgotten memories once nothing can restore them.
 
 One job does it, in small steps that block nobody. It is announced: the status of the memory and of dreams shows
 before how much is due, and the job and the history say what it removed. `memory.keep = "forever"` turns it
@@ -29,7 +29,7 @@ _COUNTED = 50
 
 
 class Due(msgspec.Struct, frozen=True, kw_only=True):
-    """What the next run of the job will remove."""
+    """The records that the next run of the job will remove."""
 
     keep: Literal["usual", "forever"]
     episodes: int
@@ -130,7 +130,7 @@ class Expiry:
         self._home.index.drop(ids)
 
     def _beyond_recovery(self, limit: int) -> Iterator[tuple[str, list[str]]]:
-        """What was forgotten and cannot be restored, the earliest first, with the links that went with it."""
+        """The forgotten memories that cannot be restored, the earliest first, with the links that went with them."""
         for row in self._home.index.forgotten_first(self._everybody, limit):
             links = self._lost_links(row)
             if links is None:

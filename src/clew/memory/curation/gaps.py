@@ -1,4 +1,4 @@
-"""What is wrong with the memory and wants a decision: contradictions, duplicates, stale citations, orphans."""
+"""Defects of the memory that need a decision: contradictions, duplicates, stale citations, orphans."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
@@ -51,7 +51,7 @@ class EpistemicAction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def curation_tasks(view: "MemoryView") -> list[CurationTask]:
-    """What needs attention, the most pressing first."""
+    """List the memories that need attention, the most pressing first."""
     index, viewer = view.library.index, view.viewer
     alike = index.links_of_kind(LinkKind.RELATED, viewer, _MOST, SIMILARITY)
     before = spelled(view.service.context.clock() - timedelta(days=ORPHAN_DAYS))

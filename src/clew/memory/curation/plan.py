@@ -1,4 +1,4 @@
-"""What to do next: queries that look at a goal from several sides, and tools in a useful order."""
+"""Suggested next steps: queries that look at a goal from several sides, and tools in a useful order."""
 
 import re
 from collections.abc import Callable, Sequence

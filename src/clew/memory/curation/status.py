@@ -1,4 +1,4 @@
-"""How the memory is doing: figures that are counted, never guessed."""
+"""State of the memory: figures that are counted, never guessed."""
 
 import math
 from typing import TYPE_CHECKING, Any, Literal

@@ -1,1 +1,1 @@
-"""What hosts of agents tell Clew while somebody works, and what Clew tells them: capture and injection by hooks."""
+"""Hooks of agents' hosts: events of a session are captured, and memories are injected in answer."""

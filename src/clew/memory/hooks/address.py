@@ -1,4 +1,4 @@
-"""Where a hook finds its project, the server of the project, and the place for events that no server took.
+"""The folder of a hook's project, the server of the project, and the place for events that no server took.
 
 A hook runs with every prompt, so this module and those it needs import little of the standard library and nothing else.
 """
@@ -22,7 +22,8 @@ _PROJECT_VARIABLES = ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJEC
 
 
 def folders(named: object) -> list[str]:
-    """Where the host may be working, the likeliest first: the project it names, the folder it names, and this one."""
+    """The folders in which the host may be working, the likeliest first: the project it names, the folder it names, and
+    this one."""
     found = [os.environ.get(name, "") for name in _PROJECT_VARIABLES]
     found += [named] if isinstance(named, str) else []
     try:
@@ -72,7 +73,7 @@ def runtime_folder() -> str:
 
 
 def is_ours(folder: str) -> bool:
-    """Whether a folder belongs to this user and nobody else can write to it."""
+    """True if a folder belongs to this user and nobody else can write to it."""
     try:
         state = os.lstat(folder)
     except OSError:
@@ -82,7 +83,7 @@ def is_ours(folder: str) -> bool:
 
 
 def peer_is_us(connection: object) -> bool:
-    """Whether the process at the other end of a local socket belongs to the same user."""
+    """True if the process at the other end of a local socket belongs to the same user."""
     import socket
     import struct
 
@@ -96,7 +97,8 @@ def peer_is_us(connection: object) -> bool:
 
 
 def spools(root: str) -> list[str]:
-    """Where events wait: beside the memory that the work trees of a repository share, or in the project's folder."""
+    """The folders in which events wait: beside the memory that the work trees of a repository share, or in the
+    project's folder."""
     found = []
     shared = _shared_folder(root)
     if shared is not None:

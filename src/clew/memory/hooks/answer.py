@@ -1,4 +1,4 @@
-"""What a hook says to the agent after an event: a small block of memories, or nothing.
+"""The answer of a hook to the agent after an event: a small block of memories, or nothing.
 
 | event | what is shown |
 |---|---|
@@ -73,7 +73,7 @@ def _citing(view: MemoryView, named: Named) -> list[Memory]:
 
 
 def _for_a_brief(view: MemoryView) -> list[Memory]:
-    """What an agent should know at the start, the most useful first."""
+    """The memories that an agent should know at the start, the most useful first."""
     context, home = view.service.context, view.service.home
     changed = git.uncommitted(context.root, (".",))
     paths = sorted(changed.ranges) if changed is not None else []

@@ -31,7 +31,7 @@ _LARGEST_FILE = 1024 * 1024
 
 
 class Index(Protocol):
-    """What is asked for citations."""
+    """The questions about citations that hooks ask."""
 
     def citing(self, nodes: Sequence[str], prefixes: Sequence[str], viewer: Viewer) -> list[str]: ...
 
@@ -66,7 +66,7 @@ class CitedMemories:
         return citations.symbols_called(self._index, names)
 
     def about(self, named: Named, seen: Collection[str]) -> Iterator[Memory]:
-        """What may be shown of the memories that cite what is named, the latest first."""
+        """The memories that cite what is named and may be shown, the latest first."""
         if not self._is_useful:
             return
         query = f"SELECT data FROM records WHERE collection = ? AND id = ? AND {AS_WRITTEN}"  # noqa: S608
@@ -79,7 +79,7 @@ class CitedMemories:
                 yield memory
 
     def _behind(self) -> int:
-        """How many events of the store the index does not know; all where it is of another version or store."""
+        """The number of events of the store that the index does not know; all if it is of another version or store."""
         (last,) = self._store.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()
         (version,) = self._index.execute("PRAGMA user_version").fetchone()
         known = citations.number(self._index, citations.SEQ) if version == citations.VERSION else 0
@@ -117,7 +117,7 @@ def lines(memories: Iterator[Memory], root: Path, inside: str, now: datetime, ma
 
 
 def _state(cite: Cite, root: Path, inside: str, texts: dict[str, str | None]) -> str:
-    """What became of a citation, as far as its file alone tells: nodes of the graph are not looked up."""
+    """The state of a citation as far as its file alone tells: nodes of the graph are not looked up."""
     if not cite.node.startswith((FILE, SYMBOL, LINES)):
         return "unknown"
     path = cite.node.partition(":")[2].partition("::")[0].partition("#")[0]

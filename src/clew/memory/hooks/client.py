@@ -65,7 +65,7 @@ def _end_in_time() -> None:
 
 
 def seconds() -> float:
-    """How long a hook may take."""
+    """The seconds that a hook may take."""
     try:
         return min(max(float(os.environ["CLEW_HOOK_SECONDS"]), 0.1), 60.0)
     except (KeyError, ValueError):
@@ -136,7 +136,7 @@ def _own_paths(event: dict[str, object], root: str) -> bool:
 
 
 def _asked(root: str, event: dict[str, object]) -> dict[str, object] | None:
-    """What the server of the project says; None where none took the event."""
+    """The answer of the project's server; None if no server took the event."""
     import socket
 
     from clew.memory.hooks.address import peer_is_us, sockets
@@ -160,7 +160,7 @@ def _asked(root: str, event: dict[str, object]) -> dict[str, object] | None:
 
 
 def _is_socket(path: str) -> bool:
-    """Whether it is a socket itself, in a folder itself: a link may lead to a socket of any program."""
+    """True for a socket that is no link, in a folder that is no link: a link may lead to a socket of any program."""
     try:
         folder, place = os.lstat(os.path.dirname(path)), os.lstat(path)
     except OSError:

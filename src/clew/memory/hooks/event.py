@@ -37,7 +37,7 @@ class HookEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def is_read(self) -> bool:
-        """Whether files were only read: that brings what is remembered about them, and is not remembered itself."""
+        """True if files were only read: that brings the memories about them, and is not remembered itself."""
         return bool(self.paths) and not self.wrote
 
 

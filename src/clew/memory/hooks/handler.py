@@ -1,4 +1,4 @@
-"""What the server does with an event: answer it at once, and take it into the memory behind the answer."""
+"""Handling of events by the server: answer at once, and store in the memory after the answer."""
 
 import logging
 import threading
@@ -86,7 +86,7 @@ class HookHandler:
             return Said()
 
     def _is_known(self, event: HookEvent) -> bool:
-        """Whether the same event was answered before, in this process or by another one."""
+        """True if the same event was answered before, in this process or by another one."""
         turn = event.call or event.turn
         key = (event.session, event.kind, turn or f"{event.text}\0{event.command}\0{event.paths}\0{event.source}")
         before = self._answered.get(key)

@@ -41,7 +41,7 @@ def event_kind(name: str) -> str | None:
 
 
 def spoken(host: str, name: str, context: str) -> str:
-    """What the hook prints: the text for the agent in the host's own form, or what says that there is none."""
+    """The output of the hook: the text for the agent in the host's own form, or the host's form of no text."""
     kind = event_kind(name)
     if not context or kind not in INJECTS.get(host, ()):
         return "{}" if host in _ALWAYS_JSON else ""

@@ -208,7 +208,7 @@ def _line(connection: socket.socket) -> bytes:
 
 
 def _send(connection: socket.socket, answer: dict[str, Any]) -> bool:
-    """Whether the answer went out; a hook that no longer waits has closed its end."""
+    """Send the answer; False if the hook no longer waits and has closed its end."""
     try:
         connection.sendall(json.dumps(answer).encode() + b"\n")
     except OSError:

@@ -1,4 +1,5 @@
-"""What a text names: files, symbols and ids, found by their spelling alone. No graph is needed to find what cites them.
+"""Names in a text: files, symbols and ids, recognised by their spelling alone. No graph is needed to find what cites
+them.
 
 Only the exact name counts: `src/tides.py`, `tides.py::height`, `height()` or `REQ-d00001`, never a word like it.
 """
@@ -30,14 +31,14 @@ class Named(msgspec.Struct, frozen=True):
 
     @property
     def prefixes(self) -> tuple[str, ...]:
-        """How the citations of parts of these begin."""
+        """The beginnings of citations of parts of these."""
         kinds = ((SYMBOL, "::"), (LINES, "#"), ("test:", "::"))
         in_files = tuple(f"{kind}{path}{mark}" for path in self.paths for kind, mark in kinds)
         return (*in_files, *(f"{id}-" for id in self.ids))
 
 
 def named_in(text: str, root: str, inside: str) -> Named:
-    """What a text names in the project at `root`, which is the folder `inside` of its repository."""
+    """The names of a text in the project at `root`, which is the folder `inside` of its repository."""
     paths = repository_paths((match.strip(".,:;") for match in _PATH.findall(text)), root, inside)
     ids = dict.fromkeys(word.rstrip(".") for word in _ID.findall(text))
     symbols = dict.fromkeys(next(filter(None, match)) for match in _SYMBOL.findall(text))

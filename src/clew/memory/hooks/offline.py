@@ -1,4 +1,4 @@
-"""What a hook does where no server runs: answer by place, and keep the event for the next server.
+"""Hooks without a server: answer by place, and store the event for the next server.
 
 Without a server there is neither a graph nor an encoder, and no time to load them. So only what cites a file, symbol or
 id that the event names exactly is shown. Whether a cited node of the graph has changed is then not known, and the line
@@ -86,7 +86,7 @@ def _memory(root: str) -> tuple[Path, Path, str] | None:
 
 
 def _names(folder: Path) -> tuple[str, str]:
-    """What the files are called. Where a team's store was used last, what is kept beside it may be out of date."""
+    """The names of the files. If a team's store was used last, the files beside it may be out of date."""
     try:
         store, index = below.read(folder / _PLACE_FILE, _LONGEST_PLACE).decode().split()
     except (OSError, ValueError):

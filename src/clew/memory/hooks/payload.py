@@ -1,4 +1,4 @@
-"""What a host says about an event, reduced to what Clew uses: plain values of bounded size, without private text.
+"""Events as hosts report them, reduced to what Clew uses: plain values of bounded size, without private text.
 
 Hosts spell the same things differently and change them, so nothing here relies on a field being there or being of the
 expected type. What a command or the assistant printed is not kept: a host's payload holds whole files and outputs.
@@ -52,7 +52,7 @@ def read_payload(host: str, name: str, payload: object, *, with_answers: bool) -
 
 
 def working_folder(payload: object) -> object:
-    """Where the host says that it works."""
+    """The folder in which the host says that it works."""
     if not isinstance(payload, dict):
         return None
     roots = payload.get("workspace_roots")
@@ -75,8 +75,8 @@ def without_private(text: str) -> str:
 
 
 def _tool(event: Fields, host: str, kind: str, payload: Fields) -> Fields | None:
-    """What a tool of the agent did: a command with its exit code, or files that were read or written. Tools of servers
-    are left out, and with them Clew's own."""
+    """The use of a tool by the agent: a command with its exit code, or files that were read or written. Tools of
+    servers are left out, and with them Clew's own."""
     name = _text(payload.get("tool_name")) or _text(payload.get("toolName"))
     given = payload.get("tool_input", payload.get("toolInput"))
     given = given if isinstance(given, dict) else {}
@@ -105,7 +105,7 @@ def _tool(event: Fields, host: str, kind: str, payload: Fields) -> Fields | None
 
 
 def runs_clew(command: str) -> bool:
-    """Whether a command asks Clew itself."""
+    """True if a command asks Clew itself."""
     for mark in ("&&", "||", ";", "|", "\n"):
         command = command.replace(mark, "\0")
     words = [part.split() for part in command.split("\0")]

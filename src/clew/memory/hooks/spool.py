@@ -48,13 +48,13 @@ def waiting(path: Path) -> list[Event]:
 
 
 def shown_in(paths: Iterable[str], session: str) -> set[str]:
-    """What was shown in a session while no server ran, as far as no server has noted it yet."""
+    """The memories shown in a session while no server ran, as far as no server has noted it yet."""
     kept = (event for path in paths if is_waiting(Path(path)) for event in waiting(Path(path)))
     return {id for event in kept if event.get("session") == session for id in event.get("shown", ())}
 
 
 def is_waiting(path: Path) -> bool:
-    """Whether there is anything to handle."""
+    """True if there is an event to handle."""
     return any(_size(place) for place in (path, path.with_name(path.name + TAKEN)))
 
 

@@ -1,4 +1,4 @@
-"""What is to be done about one memory and its file: both are compared with what they were when they were last in step.
+"""Decisions about one memory and its file: both are compared with their state when they were last in step.
 
 | file | memory | then |
 |---|---|---|
@@ -33,7 +33,7 @@ class Action(Enum):
 
 
 class InStep(msgspec.Struct, frozen=True):
-    """How file and memory were when they were last in step."""
+    """A file and its memory as they were when they were last in step."""
 
     path: str
     file: str

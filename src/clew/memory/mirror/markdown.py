@@ -23,7 +23,7 @@ _LONGEST_SLUG = 48
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
-    """What a file says about a memory: the fields that a user may edit there."""
+    """The fields of a memory that a user may edit in its file."""
 
     id: str | None
     kind: Kind
@@ -77,7 +77,7 @@ def end_of_name(id: str) -> str:
 
 
 def parsed(text: str) -> Said:
-    """What a file says. InvalidArgument where that is no memory."""
+    """The fields in a file. InvalidArgument if it describes no memory."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     lines = TextLines(text)
     front = read_front_matter(lines)

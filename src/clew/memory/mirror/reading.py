@@ -20,7 +20,7 @@ ACTOR = "mirror"
 
 
 def scrubbed(said: Said) -> Said:
-    """What a file says, without secrets."""
+    """The fields of a file, without secrets."""
     return msgspec.structs.replace(
         said,
         text=scrub(said.text).text,

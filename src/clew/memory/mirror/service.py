@@ -152,7 +152,7 @@ class Mirror:
         return done
 
     def _prefer(self, id: str, keep: str, *, is_deleted: bool) -> None:
-        """Where the file is kept of a memory that was forgotten, the memory comes back first."""
+        """Take one side of a conflict. If the file of a forgotten memory is chosen, the memory comes back first."""
         index = self._service.home.index
         viewer = Viewer(folder=self._service.home.inside)
         if keep == "file" and not is_deleted and id not in index.visible((id,), viewer):

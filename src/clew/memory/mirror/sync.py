@@ -32,7 +32,7 @@ FEW_FILES = 3
 
 
 class Synced(msgspec.Struct, frozen=True, kw_only=True):
-    """What bringing the mirror in step did."""
+    """The result of a synchronisation."""
 
     folder: str
     written: tuple[str, ...] = ()
@@ -133,7 +133,7 @@ class Syncing:
         return (MemorySide("") if is_forgotten else None), None
 
     def _keeps_missing(self, missing: list[str]) -> bool:
-        """Whether missing files were not deleted on purpose: the whole folder is gone, or another branch that never had
+        """True if missing files were not deleted on purpose: the whole folder is gone, or another branch that never had
         them was checked out."""
         if missing and len(missing) == len(self._before) and len(missing) > FEW_FILES:
             self.notes.append(

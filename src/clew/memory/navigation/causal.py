@@ -1,4 +1,4 @@
-"""What follows from something: a walk along causes, from a memory or from what a text names."""
+"""Consequences: a walk along causes, from a memory or from the memories that a text is about."""
 
 from typing import TYPE_CHECKING
 
@@ -44,7 +44,7 @@ class CausalAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def query_causal(view: "MemoryView", asked: CausalQuestion) -> CausalAnswer:
-    """What an action leads to; with an outcome, how strongly it leads there."""
+    """List the consequences of an action; with an outcome, the strength with which it leads there."""
     starts = _meant(view, asked.action)
     ends = {memory.id for memory in _meant(view, asked.outcome)} if asked.outcome else None
     walk: Walk[Link] = Walk(

@@ -195,7 +195,7 @@ def _steps_to(walk: Walk[Link], end: str, max_hops: int) -> list[Step[Link]] | N
 
 
 def _has_cycle(library: Library, kinds: Collection[LinkKind], ids: Collection[str]) -> bool:
-    """Whether directed links among these memories lead in a circle."""
+    """True if directed links among these memories lead in a circle."""
     after: dict[str, list[str]] = {id: [] for id in ids}
     for link in library.index.links(list(ids), tuple(kinds), inward=False):
         if link.target in after:
@@ -239,8 +239,8 @@ def _path(library: Library, start: Memory, steps: list[Step[Link]], path_type: P
 
 
 def entailment(library: Library, asked: EntailmentQuestion, near: Callable[[str], list[str]]) -> Entailment:
-    """What is more general than a memory and what is more special: by `part_of` links, and by terms of one that are
-    contained in the other. `near` gives the ids of memories that are like a text."""
+    """The more general and the more special memories of one: by `part_of` links, and by terms of one that are contained
+    in the other. `near` gives the ids of memories that are like a text."""
     memory = library.get(asked.node_id)
     found: dict[str, list[Relative]] = {"out": [], "in": []}
     sides: dict[str, tuple[Direction, ...]] = {"ancestors": ("out",), "descendants": ("in",), "both": ("out", "in")}
@@ -265,7 +265,8 @@ def entailment(library: Library, asked: EntailmentQuestion, near: Callable[[str]
 
 
 def _contained(memory: Memory, other: Memory) -> tuple[str, float]:
-    """Which of two memories is the more general: the one whose few terms the other one holds among many."""
+    """The direction to the more general of two memories, the one whose few terms the other has among many, and the
+    share of terms."""
     own, others = (stems(each.text) for each in (memory, other))
     if len(own) < 2 or len(others) < 2:
         return "", 0.0

@@ -1,4 +1,4 @@
-"""How new and how connected a memory is in each space, and what that makes of it.
+"""Novelty and connectedness of a memory in each space, and the Johari quadrant that follows.
 
 Novelty is how unlike the nearest memories it is; coherence is .4 connectivity + .4 fit to its nearest + .2 freedom from
 contradiction. Where too few memories can be compared in a space, the space is absent.
@@ -30,7 +30,7 @@ class SpaceSignature(msgspec.Struct, frozen=True):
 
 
 class Parts(msgspec.Struct, frozen=True):
-    """What novelty and coherence of a memory in a space are made of."""
+    """The numbers behind novelty and coherence of a memory in a space."""
 
     compared: int
     connectivity: float
@@ -73,7 +73,7 @@ def signatures(view: "MemoryView", memory: Memory) -> dict[str, SpaceSignature]:
 
 
 def parts_of(view: "MemoryView", memory: Memory) -> dict[str, Parts]:
-    """What these are made of."""
+    """Novelty and coherence of a memory in each space, with the numbers behind them."""
     pairs = _pairs(view, memory)
     contradicted = max(
         (link.confidence for link in view.library.index.links([memory.id], (LinkKind.CONTRADICTS,))), default=0.0
@@ -147,7 +147,7 @@ def _parts(values: list[float], contradicted: float) -> Parts:
 
 
 def _insights(quadrants: dict[str, Quadrant]) -> tuple[str, ...]:
-    """What the quadrants of several spaces say together."""
+    """The meaning of the quadrants of several spaces together."""
     if not quadrants:
         return ("Insufficient data: there are too few memories to compare this one with.",)
     found: list[str] = []

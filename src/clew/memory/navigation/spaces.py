@@ -35,7 +35,7 @@ _ENTITY = re.compile(r"\b[A-Z][\w-]*(?:\s+[A-Z][\w-]*)*|\b\d[\d.,:-]*\d\b|https?
 
 
 class Pair(NamedTuple):
-    """What is known of two memories beside themselves."""
+    """The context of two memories that are compared."""
 
     dense: float | None
     """The cosine of their vectors."""
@@ -77,7 +77,7 @@ def code_terms(memory: Memory) -> frozenset[str]:
 
 
 def entities(memory: Memory) -> frozenset[str]:
-    """What a memory names: names, numbers, addresses, and the nodes that it cites."""
+    """The entities in a memory: names, numbers, addresses, and the nodes that it cites."""
     named = _names(memory.text)
     return frozenset((*named, *(cite.node for cite in memory.cites)))
 

@@ -38,8 +38,8 @@ class GetMemeticStatus(
     trim=("curation_tasks", "top_active_concepts"),
     example={},
 ):
-    """How the memory is doing: how much is in it, entropy and coherence of the last exchanges, what was used last, and
-    curation_tasks that want a decision, each with the tool for it. Call it at the start of a session."""
+    """The state of the memory: how much is in it, entropy and coherence of the last exchanges, what was used last, and
+    curation_tasks that need a decision, each with the tool for it. Call it at the start of a session."""
 
     session_id: SessionId = None
 
@@ -69,7 +69,7 @@ class GetHomeostaticStatus(
     title="Balance of the memory",
     trim=("quarantine", "semantic_cancer"),
 ):
-    """Whether importances stay in balance (mean, deviation, by what they would be scaled to a mean of 0.5), which
+    """Tells if importances stay in balance (mean, deviation, by what they would be scaled to a mean of 0.5), which
     memories are important to everything and about nothing, and which texts are flagged and kept out of injections."""
 
     def run(self, call: Call) -> Homeostasis:
@@ -120,8 +120,8 @@ class DebugCompareRetrieval(
     trim=("fused",),
     example={"query": "tide tables", "spaces": ["E1", "E13"], "top_k": 3},
 ):
-    """What a query finds in single spaces (E1 meaning, E5 causes, E7 code, E13 words, and the others), how far they
-    agree, what only one finds, and the fused ranking. For debugging a search that finds the wrong things."""
+    """The results of single spaces for a query (E1 meaning, E5 causes, E7 code, E13 words, and the others), how far
+    they agree, what only one finds, and the fused ranking. For debugging a search that finds the wrong things."""
 
     query: Query
     spaces: Annotated[tuple[SpaceId, ...], Meta(min_length=1, description="Which spaces")]

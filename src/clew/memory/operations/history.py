@@ -46,7 +46,7 @@ class GetSystemLogs(
     trim=("entries",),
     example={"limit": 5},
 ):
-    """What was stored, curated and recalled lately, the latest first, with reasons and what can be undone. Use it when
+    """The latest changes and recalls of the memory, the latest first, with reasons and what can be undone. Use it when
     somebody asks why something is not remembered. level debug shows every recall."""
 
     def run(self, call: Call) -> Logs:

@@ -102,8 +102,8 @@ class CritiqueContext(
 
 
 class GetSystemInstructions(MemoryOperation, tool="get_system_instructions", title="How to use the memory"):
-    """How an agent should use this memory, in about 300 tokens: what to store, how to search, what to curate, and what
-    to do when confused. Call it first in a session and keep it in context. It is the same text every time."""
+    """Instructions for agents that use this memory, in about 300 tokens: what to store, how to search, what to curate,
+    and what to do when confused. Call it first in a session and keep it in context. It is the same text every time."""
 
     def run(self, call: Call) -> Instructions:
         return system_instructions()
@@ -152,7 +152,7 @@ class QueryCausal(
     trim=("effects", "stated"),
     example={"action": "reading tide tables in UTC"},
 ):
-    """What an action or event is known to lead to: the memories that causes link from it, with strength and path, and
+    """The known consequences of an action or event: the memories that causes link from it, with strength and path, and
     the causes and effects that texts state. action and outcome are ids or words. With outcome, only paths that lead
     there. confidence is null where nothing is known."""
 

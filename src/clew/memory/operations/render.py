@@ -1,4 +1,4 @@
-"""What people read of memories on a terminal."""
+"""Memories as text on a terminal."""
 
 from clew.memory.curation.curate import Deleted, Kept, Restored
 from clew.memory.curation.status import MemeticStatus

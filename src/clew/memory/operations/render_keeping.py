@@ -1,4 +1,4 @@
-"""What people read on a terminal of files of memories, and of purges."""
+"""Files of memories, and purges, as text on a terminal."""
 
 from clew.memory.mirror.service import MirrorStatus
 from clew.memory.mirror.state import MirrorConflict

@@ -1,4 +1,4 @@
-"""Which memories a purge takes out: those that were named, and what was merged from them or into them."""
+"""Choice of the memories that a purge takes out: those that were named, and those merged from them or into them."""
 
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ _WHOLES = ("text", "title", "notes")
 
 
 class Chosen(msgspec.Struct, frozen=True, kw_only=True):
-    """What will be purged."""
+    """The memories that will be purged."""
 
     ids: frozenset[str]
     titles: tuple[str, ...]
@@ -70,7 +70,8 @@ class _Images:
         }
 
     def pieces(self, ids: Collection[str]) -> list[str]:
-        """What they are looked for by: their whole texts, however short, and what is long enough of the rest."""
+        """The texts by which memories are looked for: their whole texts, however short, and the longer ones of their
+        other fields."""
         images = [image for id in ids for image in self.by_id.get(id, ())]
         wholes = (str(image.get("text", "")).strip() for image in images)
         rest = (piece for image in images for piece in pieces_of([image.get(name) for name in _SAID]))
@@ -84,11 +85,11 @@ class _Images:
         return Traces(self.pieces(ids), anywhere=(text,) if text else ())
 
     def said_by(self, ids: Collection[str], traces: Traces) -> frozenset[str]:
-        """Those of the pieces that these memories hold, in small letters."""
+        """The pieces that these memories contain, in small letters."""
         return frozenset().union(*(traces.pieces_in(text) for id in ids for text in texts_in(self.by_id[id])))
 
     def related(self, id: str) -> set[str]:
-        """What was merged into a memory, or what it was merged into."""
+        """The memories that were merged into one, or into which it was merged."""
         found: set[str] = set()
         for change in self.changes.values():
             merged, sources = change.details.get("merged"), change.details.get("sources", ())

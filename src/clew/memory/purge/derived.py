@@ -1,4 +1,4 @@
-"""What Clew made of the files of one project, and how purged text is taken out of it.
+"""Data that Clew derived from the files of one project, and the removal of purged text from it.
 
 What a file of the project says now stays: it is the project's own text. What one said before it was edited or deleted
 goes, and the file is read again at the next look.
@@ -44,7 +44,8 @@ class DerivedFiles:
         self._rest = traces
 
     def sought_in(self, file: Path) -> Traces:
-        """What is to go from a file of the state folder: from a derived one, what no file of the project says now."""
+        """The text to remove from a file of the state folder: from a derived one, only text that no file of the project
+        has now."""
         return self._rest.inside_texts if self.is_derived(file) else self._traces
 
     def purge(self, ids: Collection[str], text_hashes: Collection[str] = ()) -> list[str]:
@@ -68,11 +69,11 @@ class DerivedFiles:
         return [self.clean(file)]
 
     def is_indexed_in(self, search: Path | None) -> bool:
-        """Whether the search index with this folder is that of the project."""
+        """True if the search index with this folder is that of the project."""
         return search is not None and search.resolve() == self._search
 
     def is_derived(self, file: Path) -> bool:
-        """Whether a file was made from the project's files."""
+        """True if a file was made from the project's files."""
         return self._part(file) in (*DERIVED_FOLDERS, PARSED)
 
     def clean(self, file: Path) -> str:
@@ -85,8 +86,8 @@ class DerivedFiles:
         return f"deleted {place}, which is made again from the project's files"
 
     def left(self, shared: Collection[str] = ()) -> Iterator[Path]:
-        """What holds some of it, beside what is shared with memories that stay: the bytes of all files, and of what is
-        packed what was not looked through yet."""
+        """The files that still contain some of the text, apart from text shared with memories that stay: all files are
+        searched byte by byte, packed ones as far as that was not done yet."""
         self._contents.clear()
         derived, rest = self._rest.without(shared).inside_texts, self._traces.without(shared)
         for file in files_below(self.folder):
@@ -137,7 +138,7 @@ class DerivedFiles:
         return content is not None and content_hash(content.data) == each.content_hash
 
     def _is_said(self, path: str, pieces: frozenset[str]) -> bool:
-        """Whether a file of the project says all of these now."""
+        """True if a file of the project contains all of these now."""
         content = self._content(path)
         said = self._own.get(path, frozenset())
         return content is not None and all(
@@ -145,7 +146,7 @@ class DerivedFiles:
         )
 
     def _content(self, path: str) -> Content | None:
-        """What a file has now; None where it is gone."""
+        """The content of a file now; None if it is gone."""
         if path not in self._contents:
             with suppress(OSError):
                 self._contents[path] = Content(contents(self._root / raw(path), ANY_BYTES))

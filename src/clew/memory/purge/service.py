@@ -108,7 +108,7 @@ def purge(view: "MemoryView", chosen: Chosen, reason: str) -> Purged:
 def _derived(
     view: "MemoryView", folders: Collection[Path], search: Path | None, traces: Traces, chosen: Chosen
 ) -> list[DerivedFiles]:
-    """What Clew made of the files of every project of the repository."""
+    """The derived data of every project of the repository."""
     places = {folder: folder.parent for folder in folders}
     if search is not None:
         # It lies elsewhere where the project's own folder cannot be written.
@@ -128,7 +128,7 @@ def _compacted(view: "MemoryView") -> tuple[str, ...]:
 
 
 def _bring_back(view: "MemoryView", chosen: Chosen) -> None:
-    """What was merged into a purged memory would be lost with it."""
+    """Bring back the memories that were merged into a purged one: they would be lost with it."""
     store = view.service.home.store
     deleted = {each.id: each.data for each in store.tombstones(MEMORIES)} if chosen.orphans else {}
     orphans = {id: deleted[id] for id in chosen.orphans if id in deleted}
@@ -193,5 +193,5 @@ class Blanking:
         return self._chosen.traces.in_value([value.get(name) for name in names])
 
     def _other(self, id: str, value: Any) -> Any:
-        """What captures and other parts keep beside memories."""
+        """The records that captures and other parts store beside memories."""
         return None if self._chosen.everything or self._chosen.traces.in_value(value) else value

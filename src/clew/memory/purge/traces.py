@@ -1,4 +1,4 @@
-"""What purged text looks like in values and in files."""
+"""Traces of purged text in values and in files."""
 
 import json
 import os
@@ -76,7 +76,7 @@ class Traces:
 
     @cached_property
     def inside_texts(self) -> "Traces":
-        """Those that are looked for anywhere."""
+        """The traces that are looked for anywhere."""
         if not self._alone:
             return self
         return Traces((piece for piece in self._pieces if not _is_short(piece)), anywhere=self._anywhere)
@@ -91,7 +91,7 @@ class Traces:
         return any(True for _ in self._texts.found(text)) or bool(self._alone_in(text))
 
     def pieces_in(self, text: str) -> frozenset[str]:
-        """Those that a text holds, in small letters."""
+        """The pieces that a text contains, in small letters."""
         text = text.casefold()
         return self._alone_in(text).union(self._texts.found(text))
 
@@ -101,7 +101,7 @@ class Traces:
         return self._alone.intersection((text.strip(), *(line.strip() for line in text.splitlines())))
 
     def in_value(self, value: Any) -> bool:
-        """Whether a JSON value holds one of them."""
+        """True if a JSON value contains one of them."""
         return any(self.in_text(text) for text in texts_in(value))
 
     def in_bytes(self, data: bytes) -> bool:
@@ -109,7 +109,7 @@ class Traces:
         return any(True for _ in self._bytes.found(data)) or any(_is_alone(each, data) for each in self._alone_in_bytes)
 
     def in_file(self, place: Path) -> bool:
-        """Whether a file holds one of them; False for one that cannot be read."""
+        """True if a file contains one of them; False for a file that cannot be read."""
         if ".db" in place.name and self._alone:
             # Its bytes do not show where a value begins.
             return self.inside_texts.in_file(place)
@@ -131,7 +131,7 @@ def _is_short(piece: str) -> bool:
 
 
 def _is_alone(piece: bytes, data: bytes) -> bool:
-    """Whether a piece stands somewhere as a whole line or value."""
+    """True if a piece is a whole line or value somewhere."""
     at = data.find(piece)
     while at >= 0:
         end = at + len(piece)
@@ -142,14 +142,14 @@ def _is_alone(piece: bytes, data: bytes) -> bool:
 
 
 class Content:
-    """What a file has, asked for many pieces."""
+    """The content of a file, searched for many pieces."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
 
     def says(self, piece: str) -> bool:
-        """Whether a piece stands there, or the same words, however they are set apart. What was made of a file is not
-        always spelled as in it: lines are joined, marks left out, names split."""
+        """True if the content has a piece, or the same words with other space between them. Derived text is not always
+        spelled as in its file: lines are joined, marks left out, names split."""
         if any(spelling in self._small for spelling in _spellings(piece)):
             return True
         forms = ((words_of(piece), 0), (words_of(_split(piece)), 1))
@@ -196,7 +196,7 @@ def texts_in(value: Any) -> Iterator[str]:
 
 
 def _spellings(piece: str) -> Iterator[bytes]:
-    """How a text may stand in a file, in small letters."""
+    """The spellings that a text may have in a file, in small letters."""
     plain = piece.encode("utf-8", "replace")
     escaped = json.dumps(piece, ensure_ascii=False)[1:-1].encode("utf-8", "replace")
     ascii_only = json.dumps(piece)[1:-1].encode("ascii")

@@ -1,4 +1,4 @@
-"""Whether what was found is worth showing to somebody who did not ask for it.
+"""The gate before injection: decides if the results are worth showing to somebody who did not ask for them.
 
 The best result has to cover the prompt: by words, where a rare word counts more, and by meaning. Half of what its words
 count is what the memory says itself, half what it says together with those beside it in its session. Words that say
@@ -63,12 +63,12 @@ class GateDecision(msgspec.Struct, frozen=True):
 
 
 def can_pass(cosine: float | None) -> bool:
-    """Whether a hit that is so near in meaning passes if its words cover the query."""
+    """True if a hit that is so near in meaning passes once its words cover the query."""
     return _above(cosine, 1.0) >= 0
 
 
 def passes(query: str, hits: Sequence[GateHit], rarities: Rarities, beside: Beside) -> GateDecision:
-    """Whether one of the hits covers the query. `rarities` says how much each of some terms tells."""
+    """Decide if one of the hits covers the query. `rarities` gives the weight of each term."""
     if not hits:
         return GateDecision(False, 0.0, "nothing was found")
     asked = _Asked(rarities(_telling(query)))
@@ -103,7 +103,8 @@ class _Asked:
         self.terms = frozenset(weights)
 
     def coverage(self, own: frozenset[str], held: frozenset[str]) -> float:
-        """How much of the query stands in a memory, and in it together with what stands beside it."""
+        """The share of the query that a memory contains: half counts the memory itself, half the memory together with
+        its neighbours."""
         covered = sum(weight for text in (own, held) for term, weight in self._weights.items() if term in text) / 2
         return covered / self._total if self._total else 0.0
 
@@ -126,5 +127,5 @@ def _score(cosine: float | None, coverage: float) -> float:
 
 
 def _above(cosine: float | None, coverage: float) -> float:
-    """How far above its threshold a hit is that covers so much of the query."""
+    """The distance of a hit that covers so much of the query above its threshold."""
     return _score(cosine, coverage) - (PASSES_FROM_BY_WORDS if cosine is None else PASSES_FROM)

@@ -86,7 +86,7 @@ def inject(
 
 
 def _absence(ranked: Collection[Ranked], seen: Collection[str]) -> str:
-    """Why none of what was found is shown."""
+    """The reason why none of the results is shown."""
     if not ranked:
         return "there are no memories"
     unseen = [each.memory for each in ranked if not _was_shown(each, seen)]
@@ -98,7 +98,7 @@ def _absence(ranked: Collection[Ranked], seen: Collection[str]) -> str:
 
 
 def _was_shown(ranked: Ranked, seen: Collection[str]) -> bool:
-    """Whether a memory, or the one that replaced it, was shown in the session."""
+    """True if a memory, or the one that replaced it, was shown in the session."""
     return ranked.memory.id in seen or ranked.superseded_by in seen
 
 

@@ -61,7 +61,7 @@ _FIRST = ("decision", "pitfall")
 
 
 def at_place(view: "MemoryView", place: str, limit: int) -> tuple[ListedMemory, ...]:
-    """What is remembered about a place: decisions and pitfalls first, then the rest, the latest of each first."""
+    """List the memories about a place: decisions and pitfalls first, then the rest, the latest of each first."""
     found = listed(view, ListQuery(about_=place, limit=_MOST_AT_A_PLACE)).memories
     return tuple(sorted(found, key=lambda each: (each.standing != "current", each.kind not in _FIRST)))[:limit]
 

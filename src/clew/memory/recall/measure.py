@@ -1,4 +1,4 @@
-"""How well a project's own memory does: what it finds, when it keeps still, what repeats and what contradicts.
+"""Quality of a project's own memory: recall, false injections, duplicates and contradictions.
 
 There are no questions with known answers in a store, so each memory is asked for by the reason for which it was stored,
 which is another text about the same thing. Whether memory keeps still is tried with prompts that concern no project.
@@ -100,7 +100,7 @@ def measure_memory(view: "MemoryView", call: "Call") -> MemoryFigures:
 
 
 def _with_own_reason(memories: list[Memory]) -> list[Memory]:
-    """Those whose reason says something of its own: `clew remember` without --why has the same for all."""
+    """The memories with a reason of their own: `clew remember` without --why has the same for all."""
     reasons = Counter(memory.rationale for memory in memories)
     return [
         memory for memory in memories if reasons[memory.rationale] == 1 and len(memory.rationale.split()) >= _SHORTEST
@@ -108,7 +108,7 @@ def _with_own_reason(memories: list[Memory]) -> list[Memory]:
 
 
 def _rank(view: "MemoryView", memory: Memory, call: "Call", at: int, total: int) -> int:
-    """Where a memory stands among the results for its reason, from 0; far below where it is not among them."""
+    """The rank of a memory among the results for its reason, from 0; far below if it is not among them."""
     call.progress(at, total, "asking for memories")
     found = [each.memory.id for each in view.recall.rank(memory.rationale, _DEPTH)[0]]
     return found.index(memory.id) if memory.id in found else _DEPTH

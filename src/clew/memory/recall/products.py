@@ -177,7 +177,7 @@ def inject_context(view: "MemoryView", asked: InjectionRequest, check: Callable[
 
 
 def _nothing(reason: str) -> Injection:
-    """What is said in place of memories that the user may never have seen."""
+    """The answer in place of memories that the user may never have seen."""
     return Injection(
         context="",
         reason=f"Nothing is injected. {reason}",

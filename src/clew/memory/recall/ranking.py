@@ -55,7 +55,7 @@ class _Scored(msgspec.Struct, frozen=True):
 
 
 class _Past(msgspec.Struct, frozen=True):
-    """What was written again since the time that is asked for."""
+    """The memories that were written again since the time that is asked for."""
 
     memories: dict[str, Memory]
     """As they were then."""
@@ -169,7 +169,7 @@ class Recall:
         return {id: "\n".join(several) for id, several in found.items()}
 
     def rarities(self, terms: Iterable[str]) -> dict[str, float]:
-        """How much each of some terms tells; the same for all where there is no search index."""
+        """The weight of each of some terms; the same for all if there is no search index."""
         return self._units.rarities(terms)
 
     def ids_at(self, place: str) -> list[str]:
@@ -233,7 +233,7 @@ class Recall:
         return sorted(ranked, key=lambda each: _ORDER[each.standing])
 
     def _successors(self, ids: Iterable[str]) -> dict[str, str]:
-        """What supersedes each of these memories, followed to the last one that may be seen."""
+        """The memory that supersedes each of these, followed to the last one that may be seen."""
         found: dict[str, str] = {}
         index, viewer = self._library.index, self._library.viewer
         for id in index.replacing(list(ids)):
@@ -251,14 +251,14 @@ class Recall:
 
 
 def _parts(filters: Filters) -> tuple[str, ...]:
-    """Which parts of the index hold what is asked for."""
+    """The parts of the index in which to search."""
     if Kind.EPISODE.value not in filters.kinds:
         return (PART,)
     return (EPISODES,) if len(filters.kinds) == 1 else (PART, EPISODES)
 
 
 def _found_by(memory: Memory) -> tuple[str, str, frozenset[str]]:
-    """What a search finds a memory by: the index knows only what it says now."""
+    """The texts by which a search finds a memory: the index knows only the current ones."""
     return memory.title, memory.text, frozenset(memory.tags)
 
 
@@ -281,7 +281,7 @@ def _similarity(query: str, memory: Memory, cosine: float | None) -> float:
 
 
 class Branches:
-    """What became of the branches on which memories were made; git is asked when one is another than the current."""
+    """The state of the branches on which memories were made; git is asked when one is another than the current."""
 
     def __init__(self, library: Library) -> None:
         self._root = library.home.root

@@ -1,1 +1,1 @@
-"""Where memories are kept: the store, its index, their texts for search, and every change with its inverse."""
+"""Storage of memories: the store, its index, the texts for search, and every change with its inverse."""

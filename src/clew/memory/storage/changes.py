@@ -30,7 +30,7 @@ Clock = Callable[[], datetime]
 
 
 class ChangeRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What is kept of a change."""
+    """The stored record of a change."""
 
     operation: str
     at: str

@@ -1,4 +1,4 @@
-"""What the index is asked by servers and by hooks alike.
+"""Questions about citations that servers and hooks alike ask the index.
 
 A hook that runs alone has no time to load more than SQLite, so these questions need nothing else.
 """

@@ -1,4 +1,4 @@
-"""What happened to memories: lineage, tombstones and logs. All of it is read from the store's events."""
+"""History of memories: lineage, tombstones and logs. All of it is read from the store's events."""
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
@@ -190,7 +190,7 @@ class History:
         return hash, self._changes.get(hash)
 
     def logs(self, asked: LogQuery) -> Logs:
-        """What was stored, curated and recalled, the latest first."""
+        """List stores, curations and recalls, the latest first."""
         shown, limit = _LEVELS[: _LEVELS.index(asked.level) + 1], asked.limit
         entries: list[LogEntry] = []
         for collection, data, entry, ids in self._latest():
@@ -225,7 +225,7 @@ class History:
                 yield each.collection, each.data, entry, tuple(id for id in entry.node_ids if id in seen)
 
     def _may_know(self, exchange: dict[str, Any]) -> bool:
-        """Whether the viewer may read what was asked and not found."""
+        """True if the viewer may read what was asked and not found."""
         viewer = self._library.viewer
         own = exchange.get("agent") in (None, viewer.agent) and exchange.get("folder") == viewer.folder
         return viewer.is_owner or (own and not exchange.get("shown"))
@@ -258,7 +258,7 @@ def _exchange_entry(data: dict[str, Any]) -> LogEntry:
 
 
 def _kind(record: ChangeRecord, id: str) -> str:
-    """What a change was to one of the memories it touched."""
+    """The kind of event that a change was for one of the memories it touched."""
     if record.operation == "merge":
         return "merged_from" if record.details.get("merged") == id else "merged_into"
     if record.operation == "store":

@@ -1,4 +1,4 @@
-"""Where a project's memory lives: in the folder that all work trees of its repository share.
+"""Location of a project's memory: the folder that all work trees of its repository share.
 
 Without git that is the project's own `.clew`. The store under it is authored data; the index beside it is made from the
 store's events and may be thrown away.
@@ -47,8 +47,8 @@ def places(context: Context) -> tuple[Path, str]:
 
 
 def is_there(context: Context) -> bool:
-    """Whether anything was ever remembered in a project; makes nothing. Git is asked only where a store lies at one of
-    the places that it may name."""
+    """True if anything was ever remembered in a project; makes nothing. Git is asked only if a store lies at one of the
+    places that it may name."""
     with suppress(Refused):
         tree = find_work_tree(context.root)
         folders = [context.state_folder, *([tree.common / SHARED_FOLDER] if tree is not None else ())]
@@ -123,7 +123,7 @@ class Home:
 
     @property
     def principal(self) -> str | None:
-        """Who works here, as far as that was authenticated: the database's user, and the owner of a token."""
+        """The authenticated user: the database's user, and the owner of a token."""
         known = (getattr(self.store, "principal", None), person())
         return "/".join(each for each in known if each) or None
 
@@ -150,7 +150,7 @@ class Home:
 
     @property
     def doubt(self) -> str | None:
-        """Why nothing of the memory is given to an agent unasked; None where it is the user's own."""
+        """The reason why nothing of the memory is given to an agent unasked; None if it is the user's own."""
         return None if self.is_team or self.standing.believes(STORE_FILE) else self.standing.note
 
     def _finish_purge(self, index: str) -> None:
@@ -176,7 +176,7 @@ class Home:
                 raise
 
     def _is_under_way(self, pending: Record) -> bool:
-        """Whether the process that purges may be alive."""
+        """True if the process that purges may be alive."""
         try:
             return any(each.id == pending.data.get("job") for each in self.store.jobs(state="running"))
         except StoreUnreachable:
@@ -235,7 +235,7 @@ class Home:
         return self.folder / STORE_FILE
 
     def size(self) -> int:
-        """How many bytes the store takes."""
+        """The size of the store in bytes."""
         if self.is_team:
             return int(self.store.describe(counts=False)["bytes"])
         return size_of(self.path) + size_of(log_of(self.path))

@@ -32,7 +32,7 @@ _AT_ONCE = 500
 
 
 class Row(msgspec.Struct, frozen=True):
-    """What the index knows about a memory without reading it."""
+    """The columns of a memory in the index, known without reading the memory."""
 
     id: str
     kind: str
@@ -98,7 +98,7 @@ class MemoryIndex(DerivedFile):
     # Implements: REQ-d00300-E
     @contextmanager
     def _noting_damage(self) -> Iterator[None]:
-        """Where the file turns out to be damaged, the next question makes it anew."""
+        """Note damage of the file, so that the next question makes it anew."""
         opening = self.opening
         try:
             yield
@@ -111,7 +111,7 @@ class MemoryIndex(DerivedFile):
             raise StoreCorrupt(error.message, hint=hint, data=error.data) from error
 
     def is_damaged(self, error: StoreCorrupt) -> bool:
-        """Whether an error came from this file."""
+        """True if an error came from this file."""
         return error.data.get("path") == str(self.path)
 
     @contextmanager
@@ -171,7 +171,7 @@ class MemoryIndex(DerivedFile):
     # Memories
 
     def visible(self, ids: Iterable[str], viewer: Viewer, filters: Filters = EVERYTHING) -> dict[str, Row]:
-        """Those of the memories that may be seen, in the order in which they were named."""
+        """The memories of these that may be seen, in the order in which they were named."""
         wanted = list(dict.fromkeys(ids))
         found: dict[str, Row] = {}
         with self.asked() as connection:
@@ -196,7 +196,7 @@ class MemoryIndex(DerivedFile):
             return int(connection.execute(query, seen.values).fetchone()[0])
 
     def importance(self, viewer: Viewer) -> tuple[int, float, float]:
-        """How many memories there are, with the mean and the mean square of their importance."""
+        """The number of memories, with the mean and the mean square of their importance."""
         seen = condition(viewer)
         query = f"SELECT sum(number), sum(importance), sum(squares) FROM figures WHERE {seen.sql}"  # noqa: S608
         with self.asked() as connection:
@@ -204,7 +204,7 @@ class MemoryIndex(DerivedFile):
         return (count, total / count, squares / count) if count else (0, 0.0, 0.0)
 
     def counts(self, column: str, viewer: Viewer) -> dict[str, int]:
-        """How many memories there are of each kind, or of each domain."""
+        """The number of memories of each kind, or of each domain."""
         seen = condition(viewer)
         query = f"SELECT {column}, sum(number) FROM figures WHERE {seen.sql} GROUP BY 1 ORDER BY 2 DESC"  # noqa: S608
         with self.asked() as connection:
@@ -232,7 +232,7 @@ class MemoryIndex(DerivedFile):
             return [Row(*row) for row in connection.execute(query, (before, *seen.values, limit)).fetchall()]
 
     def forgotten_first(self, viewer: Viewer, limit: int, offset: int = 0) -> list[Row]:
-        """What was forgotten, the earliest first."""
+        """The forgotten memories, the earliest first."""
         seen = condition(viewer, FORGOTTEN_BY_ID)
         query = f"SELECT {_COLUMNS} FROM memories WHERE {seen.sql} ORDER BY deleted LIMIT ? OFFSET ?"  # noqa: S608
         with self.asked() as connection:
@@ -318,7 +318,7 @@ class MemoryIndex(DerivedFile):
         return sorted(links.values(), key=lambda link: (-link.weight, link.id))
 
     def around(self, ids: Iterable[str], *, cites: bool = False) -> dict[str, frozenset[str]]:
-        """What each of these memories is linked to, in either direction, without the kinds of links."""
+        """The memories that each of these is linked to, in either direction, without the kinds of links."""
         found: dict[str, set[str]] = {id: set() for id in ids}
         with self.asked() as connection:
             for own, other in ((0, 1), (1, 0)):
@@ -327,7 +327,7 @@ class MemoryIndex(DerivedFile):
         return {id: frozenset(others) for id, others in found.items()}
 
     def replacing(self, ids: Sequence[str]) -> dict[str, list[str]]:
-        """Which memories were said to supersede these ones; nothing for most. Asked for everything that is found."""
+        """The memories that were said to supersede these; nothing for most. Asked for all results."""
         found: dict[str, list[str]] = {}
         with self.asked() as connection:
             for start in range(0, len(ids), _AT_ONCE):
@@ -425,7 +425,7 @@ class MemoryIndex(DerivedFile):
             return frozenset(id for (id,) in connection.execute("SELECT id FROM memories WHERE deleted IS NULL"))
 
     def mark(self, name: str) -> int:
-        """How far somebody who reads the index has come; 0 for one who never did."""
+        """The position up to which somebody has read the index; 0 for one who never did."""
         with self.asked() as connection:
             return number(connection, f"of {name}")
 

@@ -137,8 +137,8 @@ def imported(view: "MemoryView", text: str, *, as_document: bool, dry_run: bool 
 
 
 def _differs(memory: Memory, here: Memory | None, as_document: bool) -> bool:
-    """Whether a memory says something else here. What became of one that another's file brought, such as that somebody
-    accepted it, is no difference."""
+    """True if a memory says something else here. Later changes of one that another's file brought, such as its
+    acceptance, are no difference."""
     if here is None or not as_document:
         return here is not None and here != memory
     return (here.text, here.title) != (memory.text, memory.title)

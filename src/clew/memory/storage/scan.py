@@ -48,7 +48,7 @@ class WordScan:
                 self._held[unit.id] = held
 
     def _may_hold(self, text: str) -> bool:
-        """Whether a text has the beginning of a word that is looked for: others need not be cut into words."""
+        """True if a text has the beginning of a word that is looked for: others need not be cut into words."""
         if not text.isascii():
             return True
         folded = text.lower()
@@ -75,7 +75,7 @@ class WordScan:
 
 
 class _Said:
-    """What a unit says, as an index keeps it."""
+    """The text of a unit as an index stores it."""
 
     def __init__(self, unit: Unit) -> None:
         title, body = split(unit.title), split(unit.body)
@@ -93,7 +93,7 @@ def _stream(words: Iterable[str]) -> str:
 
 
 def _items(clause: Clause) -> Iterator[Item]:
-    """What a unit may hold of a clause that is wanted."""
+    """The texts that a unit may contain for a wanted clause."""
     if clause.kind is Kind.PREFIX:
         yield Beginning(clause.words[0])
     elif clause.kind is Kind.PHRASE:
@@ -104,14 +104,14 @@ def _items(clause: Clause) -> Iterator[Item]:
 
 
 def _whole(clause: Clause) -> Expression:
-    """What a unit has to hold, or must not, for a clause with a sign."""
+    """The text that a unit has to contain, or must not, for a clause with a sign."""
     if clause.kind is Kind.PREFIX:
         return Beginning(clause.words[0])
     return either([phrase(*clause.terms), *([phrase(clause.whole)] if clause.whole else [])])
 
 
 def _beginning(item: Item) -> str:
-    """What stands in every text that holds an item. The words of a compound may have something between them."""
+    """The beginning of every text that contains an item. The words of a compound may have something between them."""
     if isinstance(item, Beginning):
         return item.start[0]
     first = item.terms[0]

@@ -232,7 +232,7 @@ class MemoryUnits:
         return [RankedMemory(unit.id.removeprefix(_PREFIX), unit) for unit in units], notes
 
     def _answered(self, engine: "SearchEngine | None", ask: "Callable[[SearchEngine], T]") -> "T | None":
-        """What the engine says; None where there is none, or where it is in a database that does not answer."""
+        """The answer of the engine; None if there is no engine, or it is in a database that does not answer."""
         try:
             return None if engine is None else ask(engine)
         except StoreUnreachable as error:
@@ -251,7 +251,7 @@ class MemoryUnits:
         return scan.ranked()
 
     def likeness(self, query: str, ids: Iterable[str]) -> dict[str, float]:
-        """How near in meaning to a query some memories are; only of those that have a vector by now."""
+        """The similarity in meaning of some memories to a query; only of those that have a vector by now."""
         wanted = [*map(unit_id, ids)]
         found = self._answered(self._context.engine(), lambda engine: engine.likeness(query, wanted)) or {}
         return {id.removeprefix(_PREFIX): cosine for id, cosine in found.items()}

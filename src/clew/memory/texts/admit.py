@@ -1,4 +1,4 @@
-"""What a text is, before it is stored: its kind, whether it is worth keeping, whether it was just recalled."""
+"""Examination of a text before it is stored: its kind, its worth, and repetition of what was just recalled."""
 
 import json
 import re
@@ -104,7 +104,7 @@ def check_lists(**lists: Sequence[str]) -> None:
 
 
 def kind_of(text: str) -> Kind:
-    """What sort of statement a text seems to be."""
+    """The sort of statement that a text seems to be."""
     return next((kind for kind, cue in _KINDS if cue.search(text)), Kind.FACT)
 
 
@@ -116,7 +116,7 @@ def title_of(text: str) -> str:
 
 
 def transient(text: str) -> str | None:
-    """Why a text is not worth remembering; None where it may be."""
+    """The reason why a text is not worth remembering; None if it may be."""
     if _TRANSIENT.fullmatch(text.strip()):
         return "It says nothing that will matter later."
     return None
@@ -145,7 +145,7 @@ def _said(text: str) -> list[str]:
 
 
 class Details(msgspec.Struct, frozen=True):
-    """What metadata may say of a memory."""
+    """The fields of a memory that metadata may set."""
 
     title: Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)] | None = None
     domain: Domain = "General"
@@ -166,13 +166,13 @@ def details_of(metadata: Mapping[str, Any]) -> Details:
 
 
 def scrubbed_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """What else metadata says, without secrets."""
+    """The metadata besides the details, without secrets."""
     clean: dict[str, Any] = scrub_value(other_metadata(metadata), "metadata", [])
     return clean
 
 
 def other_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """What else metadata says."""
+    """The metadata besides the details."""
     rest: dict[str, Any] = _storable(
         {name: value for name, value in metadata.items() if name not in Details.__struct_fields__}
     )

@@ -42,7 +42,7 @@ SECRET_NAME = re.compile(
 
 
 def assigned(text: str) -> Iterator[tuple[int, int, str]]:
-    """Where such values stand, each with its kind."""
+    """The spans of such values, each with its kind."""
     at = 0
     while (name := _NAME.search(text, at)) is not None:
         at, kind = name.end(), name.lastgroup or ""
@@ -70,7 +70,7 @@ def assigned(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _is_secret(kind: str, value: str, *, quoted: bool, prose: bool) -> bool:
-    """Whether what is assigned to such a name is a value."""
+    """True if the text assigned to such a name is a value."""
     if _CODE.search(value):
         return False
     digit, letter = _DIGIT.search(value) is not None, _LETTER.search(value) is not None

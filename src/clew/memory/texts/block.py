@@ -43,7 +43,7 @@ def line_of(memory: Memory, said: str, about: Sequence[str], now: datetime) -> I
 
 
 def said_in(line: str, memory: Memory) -> str | None:
-    """What stands behind the marks in the line of a memory; None for a text that is no such line."""
+    """The text behind the marks in the line of a memory; None for a text that is no such line."""
     tag, kind, origin, *nodes = (
         re.escape(harmless(" ".join(mark.split())))
         for mark in (memory.tag, memory.kind.value, _origin(memory), *(cite.node for cite in memory.cites))
@@ -58,13 +58,13 @@ def _origin(memory: Memory) -> str:
 
 
 def cited(node: str, state: str, now: str | None = None) -> str:
-    """How a line names what its memory cites."""
+    """The name of a cited node in a line, with its state."""
     changed = {"fresh": "", "changed": " (changed since)", "gone": " (gone)", "unknown": " (not checked)"}
     return node + changed.get(state, f" (moved to {now})")
 
 
 def is_injectable(memory: Memory) -> bool:
-    """Whether a memory may be shown to somebody who did not ask for it, as far as that depends on it alone."""
+    """True if a memory may be shown to somebody who did not ask for it, as far as that depends on it alone."""
     return not memory.flags and memory.is_accepted and memory.kind is not Kind.EPISODE
 
 
@@ -101,7 +101,7 @@ def age(recorded_at: str, now: datetime) -> str:
 
 
 def is_line_of(memory: Memory, text: str, fewest_words: int) -> bool:
-    """Whether a text is a line as the block shows the memory: all of it, or a part of so many words. What differs in
+    """True if a text is a line as the block shows the memory: all of it, or a part of so many words. A difference of
     one word may be the correction."""
     said = said_in(_in_line(text).lstrip("-*> "), memory)
     if said is None:
@@ -119,7 +119,7 @@ def is_line_of(memory: Memory, text: str, fewest_words: int) -> bool:
 
 
 def _is_preview(text: str, said: str) -> bool:
-    """Whether a line consists of sentences of a text, in its order and each as a preview would cut it."""
+    """True if a line consists of sentences of a text, in its order and each as a preview would cut it."""
     rest = said
     for start, end in quotable(text):
         sentence = _in_line(text[start : fitting_end(text, start, end, max_chars=PREVIEW_CHARS)])

@@ -55,7 +55,7 @@ def scrub_value(value: Any, field: str, found: list[Redaction]) -> Any:
 
 
 def _scrub_named(name: str, value: Any, field: str, found: list[Redaction]) -> Any:
-    """What a name says to be a secret is one, whatever it looks like."""
+    """Take out a value whose name says that it is a secret, whatever it looks like."""
     from clew.memory.texts.assigned import SECRET_NAME
 
     if isinstance(value, str) and value.strip() and SECRET_NAME.search(name):
@@ -65,7 +65,7 @@ def _scrub_named(name: str, value: Any, field: str, found: list[Redaction]) -> A
 
 
 def _found(text: str, field: str) -> Iterator[Redaction]:
-    """Where secrets stand, in order and without overlap; of two that overlap the one that begins first."""
+    """The spans of secrets, in order and without overlap; of two that overlap the one that begins first."""
     places = [
         (match.start(), match.end(), kind)
         for kind, marks, pattern in TOKENS

@@ -1,4 +1,4 @@
-"""What secrets look like: tokens by their shape, and values by the name they are assigned to.
+"""Shapes of secrets: tokens by their spelling, and values by the name they are assigned to.
 
 A pattern begins where no character of its own comes before it, so that a long run of such characters is looked at once
 and not from each of its places: the time that a text takes grows with its length alone.

@@ -1,4 +1,4 @@
-"""How two statements stand to each other: the same, contradicting, one replacing the other, or unrelated.
+"""The relation of two statements: the same, contradicting, one replacing the other, or unrelated.
 
 Two statements contradict each other where one denies what the other says. How likely that is follows from how alike
 they are and from how much of what is denied the other one says at all; the weights were fitted to one half of the pairs
@@ -92,7 +92,7 @@ def judge(old: str, new: str, cosine: float | None) -> Verdict:
 
 
 def _contradiction(denied: list[str], claimed: list[str], cosine: float | None) -> float:
-    """How likely it is that a statement denies what another one claims."""
+    """The probability that a statement denies what another one claims."""
     constant, by_cosine, by_missing, by_further, by_subject = _BY_WORDS if cosine is None else _BY_MEANING
     missing = len(set(denied) - set(claimed)) / max(len(set(denied)), 1)
     further = len(set(claimed) - set(denied)) / max(len(set(claimed)), 1)

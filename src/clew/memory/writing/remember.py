@@ -243,7 +243,7 @@ def supersede(change: Change, memory: Memory, id: str) -> None:
 
 
 def _same_subject(old: Memory, new: Memory) -> bool:
-    """Whether two memories are about the same thing: they cite a node in common and share most of their words."""
+    """True if two memories are about the same thing: they cite a node in common and share most of their words."""
     nodes = {cite.node for cite in old.cites} & {cite.node for cite in new.cites}
     return bool(nodes) and overlap(old.text, new.text) >= _SAME_SUBJECT
 
@@ -270,14 +270,14 @@ def _chosen_links(memory: Memory, others: Sequence[Memory], link_type: str) -> l
 
 
 def _nearest(judged: Sequence[Judged], text: str) -> float | None:
-    """How like the nearest memory is: by meaning, or by shared words where it has no vector yet."""
+    """The similarity of the nearest memory: by meaning, or by shared words if it has no vector yet."""
     return max(
         (each.cosine if each.cosine is not None else overlap(each.memory.text, text) for each in judged), default=None
     )
 
 
 def _neighbours(judged: Sequence[Judged]) -> tuple[NearMemory, ...]:
-    """Those worth looking at: what stands in a relation, then what is alike."""
+    """The memories worth looking at: related ones first, then similar ones."""
     shown = [
         each
         for each in judged

@@ -116,7 +116,7 @@ class Dreams:
         return run if run is not None and self._is_alive(run) else None
 
     def _is_alive(self, run: Run) -> bool:
-        """Whether a process carries it out."""
+        """True while a process carries the run out."""
         if run.ended_at is not None:
             return False
         return any(job.id == run.job for job in self._service.home.store.jobs(state="running"))
@@ -286,7 +286,7 @@ class Dreams:
         )
 
     def _has_ended(self, run: Run) -> bool:
-        """Whether a dream of another process ends soon."""
+        """True if the dream of another process ends soon."""
         until = time.monotonic() + _CLOSING_SECONDS
         while self._is_alive(run) and time.monotonic() < until:
             time.sleep(_POLL_SECONDS)
@@ -327,13 +327,13 @@ class Dreams:
         return Records(view).update(_RUN, Run, given_up, "trigger_healing", "an unfinished dream was given up")
 
     def _suggested(self, view: "MemoryView") -> bool:
-        """Whether something was written since the last dream."""
+        """True if something was written since the last dream."""
         marks = Records(view).get(_MARKS, Marks) or Marks()
         everybody = self._service.shared_view().viewer
         return bool(view.library.index.written_after(marks.judged, everybody, 1))
 
     def is_available(self, view: "MemoryView") -> bool:
-        """Whether one would start now."""
+        """True if a dream would start now."""
         return self._running(view) is None and not self.cooldown(view)
 
     def cooldown(self, view: "MemoryView") -> float:

@@ -1,4 +1,4 @@
-"""What is stored and shown of a dream."""
+"""The stored state of a dream, and the answers about it."""
 
 from typing import Any, Literal
 

@@ -43,14 +43,14 @@ _NUMBERS = re.compile(r"\b[0-9a-f]{7,40}\b|\d+")
 
 
 class Marks(msgspec.Struct, frozen=True):
-    """How far earlier dreams have come."""
+    """The progress of earlier dreams."""
 
     judged: int = 0
     replayed: int = 0
 
 
 class StepResult(msgspec.Struct):
-    """What a step found: what it writes, and what the report says."""
+    """The result of a step: its writes, and its part of the report."""
 
     links: list[Link] = msgspec.field(default_factory=list)
     report: dict[str, Any] = msgspec.field(default_factory=dict)
@@ -151,7 +151,7 @@ def replay(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> Step
 
 
 def find_stale(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> StepResult:
-    """Which of the memories used last cite something that changed."""
+    """List the memories used last that cite something which has changed."""
     stale: list[dict[str, Any]] = []
     for memory, _ in view.library.latest(most):
         give_way()

@@ -61,7 +61,7 @@ def recall_of(view: "MemoryView", give_way: Callable[[], None]) -> dict[str, flo
 
 
 def _chance(worse: int, changed: int) -> float:
-    """How likely so many or more of the changed questions are worse if each is so in half of the cases."""
+    """The probability that so many or more of the changed questions are worse, if each is so in half of the cases."""
     return sum(math.comb(changed, count) for count in range(worse, changed + 1)) / float(2**changed)
 
 

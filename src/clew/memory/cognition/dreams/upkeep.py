@@ -175,7 +175,7 @@ def execute_prune(view: "MemoryView", asked: PruneRequest) -> Pruned:
 
 
 def _parts(view: "MemoryView", ids: Sequence[str]) -> list[str]:
-    """What is a part of these memories and of nothing else."""
+    """The parts of these memories that are a part of nothing else."""
     links = view.library.index.links(list(ids), (LinkKind.PART_OF,), outward=False)
     parts = [link.source for link in links]
     wholes = view.library.index.links(parts, (LinkKind.PART_OF,), inward=False)

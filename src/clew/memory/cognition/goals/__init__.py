@@ -1,1 +1,1 @@
-"""What the memory is about: topics, goals, drift and vectors that compare a text with them."""
+"""Subjects of the memory: topics, goals, drift and vectors that compare a text with them."""

@@ -1,4 +1,4 @@
-"""How new a memory is and how well it fits in, in each space, beside an earlier one."""
+"""Novelty and coherence of a memory in each space, beside an earlier one."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any

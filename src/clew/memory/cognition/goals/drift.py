@@ -101,7 +101,7 @@ class Correction(Measured, frozen=True, kw_only=True):
 
 
 class _Reference:
-    """What recent memories are compared with."""
+    """The memories that recent ones are compared with."""
 
     def __init__(self, view: "MemoryView", before: datetime) -> None:
         self._view = view

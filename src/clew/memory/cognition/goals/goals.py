@@ -53,7 +53,7 @@ class SubGoals(Measured, frozen=True, kw_only=True):
 
 
 def shared(view: "MemoryView") -> Library:
-    """What everybody may see: a goal is shown to all, so it contains no private memories."""
+    """The library as everybody sees it: a goal is shown to all, so it contains no private memories."""
     return Library(view.service.home, Viewer(folder=view.viewer.folder))
 
 
@@ -178,7 +178,8 @@ def _level(members: int, analyzed: int) -> str:
 
 
 def alignments(view: "MemoryView", memories: Sequence[Memory]) -> dict[str, float]:
-    """How like the goal's memories each one is, against how alike these are among themselves; empty without a goal."""
+    """The similarity of each memory to those of the goal, relative to the similarity among these; empty without a
+    goal."""
     ideals = exemplars(view, north_star(view))
     if len(ideals) < 2:
         return {}

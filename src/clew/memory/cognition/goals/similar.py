@@ -130,7 +130,7 @@ def _hit(
 
 
 class _Measure:
-    """How alike two vectors are, by a strategy."""
+    """The similarity of two vectors by a strategy."""
 
     def __init__(
         self,

@@ -81,7 +81,7 @@ class Kept(msgspec.Struct, frozen=True):
 
 
 class Reference:
-    """What texts are compared with."""
+    """The memories that texts are compared with."""
 
     def __init__(self, view: "MemoryView", text: str, besides: str = "") -> None:
         goal = exemplars(view, north_star(view))

@@ -1,1 +1,1 @@
-"""What became of shown memories, and what follows from it: thresholds, weights, profiles."""
+"""Outcomes of shown memories, and the thresholds, weights and profiles that are learned from them."""

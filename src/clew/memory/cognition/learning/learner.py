@@ -205,7 +205,7 @@ def _escalates(known: list[Outcome], delta_s: float) -> bool:
 
 
 def _low_in_a_row(known: list[Outcome], delta_s: float) -> int:
-    """How many of the last predictions foresaw too little."""
+    """The number of the last predictions, in a row, that foresaw too little."""
     count = 0
     for each in reversed(known):
         if expected(each, delta_s) >= each.actual:
@@ -359,7 +359,7 @@ def _recalibrated(
 
 
 def log(view: "MemoryView", asked: WeightLogQuery) -> MetaLog:
-    """How the lambdas changed, the latest first."""
+    """List the changes of the lambdas, the latest first."""
     since, until = spelled_time(asked.start_time), spelled_time(asked.end_time)
     events = [_shown_event(event) for event in reversed(Records(view).history(RECORD))]
     chosen = [
@@ -375,8 +375,8 @@ def log(view: "MemoryView", asked: WeightLogQuery) -> MetaLog:
 
 
 def _event_type(before: dict[str, Any], after: dict[str, Any]) -> str:
-    """What is most worth knowing of a change: that all weights were tried, that one reached its bound, or that the
-    accuracy fell below 0.7 or rose above it since the change before."""
+    """The most notable event of a change: all weights were tried, one reached its bound, or the accuracy fell below 0.7
+    or rose above it since the change before."""
     if after.get("searched"):
         return "bayesian_escalation"
     if after.get("delta_s") in (LOWEST, HIGHEST):

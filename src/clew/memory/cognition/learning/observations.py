@@ -1,4 +1,4 @@
-"""What happened to memories that were shown: used, ignored, corrected or undone. All learning comes from here.
+"""Outcomes of memories that were shown: used, ignored, corrected or undone. All learning comes from here.
 
 Read from what the store notes of questions and changes, each event once. Every memory that a question showed is a
 prediction: that it will be used. It is
@@ -105,8 +105,8 @@ class Observations:
         return self
 
     def _news(self, home: "Home") -> list[tuple[int, Record]]:
-        """What happened since it was last read, the latest first; the first time, as far back as predictions are kept,
-        whatever else was written since."""
+        """The events since the last reading, the latest first; at the first reading, as far back as predictions are
+        stored, whatever else was written since."""
         if not self._seq:
             # What happened before the first of these questions says nothing about what they showed.
             first, last = home.index.exchanges_from(_MOST)
@@ -205,7 +205,7 @@ class Observations:
             return [each for each in reversed(self._predictions) if each.outcome is None][:limit]
 
     def outcomes(self, domain: str | None = None, since: datetime | None = None) -> list[Outcome]:
-        """What is known by now, in the order in which it was shown."""
+        """The outcomes that are known by now, in the order in which the memories were shown."""
         with self._lock:
             return [
                 Outcome(each.at, each.domain, each.similarity, each.novelty, each.actual, each.outcome)
@@ -235,5 +235,6 @@ def observed(view: "MemoryView") -> Observations:
 
 
 def expected(outcome: Outcome | Prediction, lambda_s: float) -> float:
-    """How likely the use of a memory seemed: similarity to the question and novelty, weighed by the lambdas."""
+    """The probability with which the use of a memory was expected: similarity to the question and novelty, weighed by
+    the lambdas."""
     return lambda_s * outcome.novelty + (1 - lambda_s) * outcome.similarity

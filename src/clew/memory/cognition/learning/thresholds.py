@@ -60,7 +60,7 @@ TIMEFRAMES = {"1h": timedelta(hours=1), "24h": timedelta(days=1), "7d": timedelt
 
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True):
-    """What is stored for a domain."""
+    """The stored thresholds of a domain."""
 
     priors: dict[str, float] = {}
     learned: dict[str, float] = {}
@@ -156,7 +156,7 @@ def kept(view: "MemoryView", domain: str) -> Kept:
 
 
 def prior_of(name: str, domain: str, own: Kept) -> float:
-    """What was set, or the usual value, moved by how strict the domain is."""
+    """The prior that was set, or the usual one, moved by the strictness of the domain."""
     about = THRESHOLDS[name]
     usual = about.prior + about.strictness * (STRICTNESS[domain] - STRICTNESS["General"])
     return own.priors.get(name, round(min(max(usual, about.low), about.high), 4))
@@ -181,7 +181,7 @@ def ordered(name: str, value: float, others: dict[str, float]) -> float:
 
 
 def measure(outcomes: Sequence[Outcome], temperature: float | None = None) -> Metrics:
-    """How far similarities are the share of memories that are used."""
+    """Compare similarities with the share of memories that are used."""
     if len(outcomes) < FEWEST:
         return Metrics(ece=None, mce=None, brier=None, sample_count=len(outcomes), status=INSUFFICIENT)
     pairs = [(calibrated(each.similarity, temperature), each.actual) for each in outcomes]
@@ -357,7 +357,7 @@ def _recalibration(
 def fitted(
     own: Kept, known: list[Outcome], level: int, now: dict[str, float], give_way: Callable[[], None] = lambda: None
 ) -> Kept:
-    """What observations make of the thresholds: a temperature at level 2, else another threshold."""
+    """The thresholds as observations fit them: a temperature at level 2, else another threshold."""
     if level == 2:
         steps = [0.5 + 0.05 * at for at in range(51)]
         best = min(steps, key=lambda step: (_brier(known, step, give_way), abs(step - 1)))
@@ -426,7 +426,7 @@ def set_prior(view: "MemoryView", asked: ThresholdPrior) -> PriorSet:
 
 
 def history(view: "MemoryView", name: str, since: str | None) -> ThresholdHistory:
-    """How a threshold changed in every domain, the earliest first."""
+    """List the changes of a threshold in every domain, the earliest first."""
     oldest = spelled_time(since)
     found: list[dict[str, Any]] = []
     for domain in STRICTNESS:

@@ -115,8 +115,8 @@ class GetSteeringFeedback(CognitionOperation, tool="get_steering_feedback", titl
 class GetLearnerState(
     CognitionOperation, tool="get_learner_state", title="How well use is foreseen", trim=("open_predictions",)
 ):
-    """How well it was foreseen which shown memories are used, by domain, with the weights behind it, and the open
-    predictions. Their outcomes go to observe_outcome."""
+    """The accuracy with which the use of shown memories was foreseen, by domain, with the weights behind it, and the
+    open predictions. Their outcomes go to observe_outcome."""
 
     domain: AnyDomain = None
 

@@ -53,7 +53,7 @@ class GetDreamStatus(
         "last_report.stale",
     ),
 ):
-    """Whether a dream runs and in which phase, what the last one did and proposes, and recall on saved questions before
+    """Tells if a dream runs and its phase, the work and proposals of the last one, and recall on saved questions before
     and after it. Looking does not end it."""
 
     def run(self, call: Call) -> dream_model.DreamStatus:
@@ -71,8 +71,8 @@ class AbortDream(CognitionOperation, tool="abort_dream", title="End the dream", 
 
 
 class GetHealthStatus(CognitionOperation, tool="get_health_status", title="What works and what does not"):
-    """Whether the parts of the memory work: learning (utl), agreement of the spaces (gwt), dream and storage, each with
-    the figures it is judged by, and which tool would help. Parts that were never used are not judged."""
+    """Tells if the parts of the memory work: learning (utl), agreement of the spaces (gwt), dream and storage, each
+    with the figures it is judged by, and which tool would help. Parts that were never used are not judged."""
 
     subsystem: Annotated[Literal["utl", "gwt", "dream", "storage", "all"], Meta(description="Which part")] = "all"
 

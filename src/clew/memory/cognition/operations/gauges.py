@@ -36,7 +36,7 @@ class GetKuramotoSync(CognitionOperation, tool="get_kuramoto_sync", title="How f
 class GetWorkspaceStatus(
     CognitionOperation, tool="get_workspace_status", title="The memory that stands out", trim=("competing",)
 ):
-    """Which of the memories that the last questions showed stands out: r times importance times how well it answered.
+    """The memory that stands out among those of the last questions: r times importance times how well it answered.
     Lists those that compete with it, and contradictions among them."""
 
     def run(self, call: Call) -> workspace.Workspace:
@@ -44,8 +44,8 @@ class GetWorkspaceStatus(
 
 
 class GetEgoState(CognitionOperation, tool="get_ego_state", title="How steady the subjects are"):
-    """How like the memories of the week before those of this week are, in the thirteen spaces, times how far the spaces
-    agree. Low values mean that the work moved to another subject. get_alignment_drift says where to."""
+    """The similarity of this week's memories to those of the week before, in the thirteen spaces, times how far the
+    spaces agree. Low values mean that the work moved to another subject. get_alignment_drift says where to."""
 
     def run(self, call: Call) -> awareness.Ego:
         return awareness.ego(call.project.memory.view(call))

@@ -15,9 +15,9 @@ from clew.operation.call import Call
 
 
 class OmniInfer(CognitionOperation, tool="omni_infer", title="Infer along causes", trim=("results",)):
-    """What causal links say: forward (does source lead to target), backward (did target lead to source), bidirectional,
-    bridge (to other domains), abduction (what would best explain source). Strength is the product of weights along the
-    path, confidence the least of it."""
+    """Inferences from causal links: forward (does source lead to target), backward (did target lead to source),
+    bidirectional, bridge (to other domains), abduction (what would best explain source). Strength is the product of
+    weights along the path, confidence the least of it."""
 
     source: NodeId
     target: Annotated[NodeId | None, Meta(description="Needed for forward, backward and bidirectional")] = None

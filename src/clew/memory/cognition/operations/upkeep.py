@@ -43,8 +43,8 @@ class GetAlignmentDrift(
     title="How far the work moved",
     trim=("history", "recommendations"),
 ):
-    """How like the goal, or what was stored before, the memories of a time are in each space: 1 is as like as the old
-    ones are among themselves. Says which spaces drifted most and how it goes on."""
+    """The similarity of the memories of a time to the goal, or to what was stored before, in each space: 1 is as like
+    as the old ones are among themselves. Says which spaces drifted most and how it goes on."""
 
     def run(self, call: Call) -> drift.Drift:
         return drift.drift(call.project.memory.view(call), self)
@@ -62,8 +62,8 @@ class GetDriftHistory(
 class TriggerDriftCorrection(
     CognitionOperation, tool="trigger_drift_correction", title="Let the goal follow", writes=True, idempotent=False
 ):
-    """Where the work moved on, takes three of the latest memories into those that stand for the goal. Does nothing
-    without drift, unless forced. No memory is changed. Undoable."""
+    """Takes three of the latest memories into those that stand for the goal, if the work moved on. Does nothing without
+    drift, unless forced. No memory is changed. Undoable."""
 
     force: Annotated[bool, Meta(description="Also without drift")] = False
     target_alignment: Annotated[

@@ -102,7 +102,7 @@ class Episodes:
 
 
 def said_of(event: HookEvent) -> str:
-    """What an episode says."""
+    """The text of an episode."""
     if event.text:
         return f"User: {event.text}" if event.kind == "prompt" else f"Assistant: {event.text}"
     if event.command:

@@ -38,8 +38,8 @@ class Mended(msgspec.Struct, frozen=True):
 
 
 def test_run(command: str) -> str | None:
-    """What of a command runs tests, without its options: the same for `pytest -q tests/a.py` and `pytest tests/a.py`.
-    None for a command that runs none."""
+    """The part of a command that runs tests, without its options: the same for `pytest -q tests/a.py` and `pytest
+    tests/a.py`. None for a command that runs none."""
     for part in _PARTS.split(command):
         words = [word for word in part.split() if not word.startswith("-") and "=" not in word]
         if not words:
@@ -65,7 +65,7 @@ def failing_tests(context: Context) -> tuple[str, ...] | None:
 
 
 def passing_tests(context: Context, tests: Iterable[str]) -> tuple[str, ...]:
-    """Those of the tests that pass now, as the reports have it."""
+    """The tests that pass now, by the reports."""
     graph = context.graph
     with context.lock.reading():
         return tuple(id for id in tests if graph.evidence.verdict(id) == PASSED)
@@ -74,7 +74,7 @@ def passing_tests(context: Context, tests: Iterable[str]) -> tuple[str, ...]:
 def mended(
     command: str, code: int | None, failing: Sequence[str] | None, earlier: Sequence[Memory], context: Context
 ) -> Mended | None:
-    """What a run mended that the runs like it before failed on, with the edits since the first of these failures.
+    """The failures that a run mended: runs like it failed before; with the edits since the first of these failures.
     `earlier` are the episodes of the session before it, the latest first."""
     wanted = test_run(command)
     edited: dict[str, None] = {}

@@ -67,7 +67,7 @@ class Statement(msgspec.Struct, frozen=True):
 
 
 def statements_in(prompt: str) -> tuple[Statement, ...]:
-    """What a prompt states that will matter later: nothing for most prompts, and for long ones, which are pasted."""
+    """The statements of a prompt that will matter later: none in most prompts, nor in long ones, which are pasted."""
     if len(prompt) > _LARGEST_PROMPT:
         return ()
     prose = _CODE.sub("\n\n", prompt)
@@ -82,7 +82,7 @@ def statements_in(prompt: str) -> tuple[Statement, ...]:
 
 
 def _kind(text: str) -> Kind:
-    """How things are done is a preference, how they are is a fact."""
+    """The kind of a statement: a habit is a preference, anything else that looks like a fact is one."""
     kind = kind_of(text)
     return Kind.PREFERENCE if kind is Kind.FACT and _HABIT.search(text) else kind
 
