@@ -560,4 +560,4 @@ def test_steering_follows_links_confidence_and_use(memory: Memory) -> None:
     again = memory("get_steering_feedback", content=LAMPS[0])
     assert again["candidate"]["value"] < 0 < linked["candidate"]["value"]
     assert memory("get_recent_context")["count"] == 6
-    assert view_of(memory.project).service.moods.last() == []
+    assert view_of(memory.project).service.adjustments.last() == []

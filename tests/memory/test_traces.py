@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from clew.memory.purge.traces import _FEW, Content, Traces, words_of
+from clew.memory.purge.traces import _FEW, SearchedFile, Traces, words_of
 
 
 # Verifies: REQ-d00320-A
@@ -25,12 +25,12 @@ def test_many_pieces_are_found_as_each_is_found_alone() -> None:
 
 # Verifies: REQ-d00320-D
 def test_a_file_says_what_was_made_of_it_in_other_marks() -> None:
-    page = Content(b"# Keys\n\nThe **key** of the\nlamp room: `tideTable`, <b>old</b>.\n")
+    page = SearchedFile(b"# Keys\n\nThe **key** of the\nlamp room: `tideTable`, <b>old</b>.\n")
     for piece in ("the key of the lamp room", "tide table", "tidetable", "Lamp room: `tideTable`"):
         assert page.says(piece), piece
     for piece in ("the key of the rope room", "old key", "***"):
         assert not page.says(piece), piece
-    assert Content("the KEY of".encode("utf-16-le")).says("key of")
+    assert SearchedFile("the KEY of".encode("utf-16-le")).says("key of")
 
 
 # Verifies: REQ-d00320-D
@@ -54,6 +54,6 @@ def test_a_short_piece_is_found_only_as_a_whole_line_or_value() -> None:
 def test_the_words_of_a_file_are_made_once_for_all_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     monkeypatch.setattr("clew.memory.purge.traces.words_of", lambda text: (read.append(text), words_of(text))[1])
-    page = Content(b"The **key** of the\nlamp room.\n" * 100)
+    page = SearchedFile(b"The **key** of the\nlamp room.\n" * 100)
     assert all(page.says(piece) for piece in ("the key of the lamp", "key of the lamp room", "room the key") * 10)
     assert sum(len(text) > 1_000 for text in read) == 2

@@ -18,7 +18,7 @@ import msgspec
 import pytest
 
 from clew.errors import ClewError, NewerFormat, NotFound, StoreBusy, StoreError, StoreTooNew, Tampered
-from clew.memory.storage.moving import Opener, Place, keep, restore
+from clew.memory.storage.moving import Opener, StoreLocation, keep, restore
 from clew.project import Project
 from clew.store.backups import MANIFEST, Manifest, seal
 from clew.store.restoring import delete_leftover, private_folder
@@ -32,9 +32,9 @@ _EVERY = 97
 
 
 def files(folder: Path) -> Opener:
-    def opened(stack: ExitStack) -> Place:
+    def opened(stack: ExitStack) -> StoreLocation:
         project, memory = (stack.enter_context(closing(open_sqlite(folder / name))) for name in ("p.db", "m.db"))
-        return Place(str(folder), project, memory)
+        return StoreLocation(str(folder), project, memory)
 
     return opened
 
@@ -47,7 +47,7 @@ def fill(store: Any, collection: str, number: int = 12) -> None:
                 transaction.delete(collection, f"n{each % 5}")
 
 
-def unopened(_: ExitStack) -> Place:
+def unopened(_: ExitStack) -> StoreLocation:
     raise AssertionError("The place was opened before the backup was verified.")
 
 
@@ -397,9 +397,9 @@ def test_a_backup_of_a_database_is_verified_in_the_same_way(database: str, tmp_p
     from clew.store.postgres.engine import open_postgres
 
     def team(schema: str) -> Opener:
-        def opened(stack: ExitStack) -> Place:
+        def opened(stack: ExitStack) -> StoreLocation:
             store = stack.enter_context(closing(open_postgres(Address(database), schema, create=True)))
-            return Place(schema, store, store, is_team=True)
+            return StoreLocation(schema, store, store, is_team=True)
 
         return opened
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from clew.errors import Conflict
-from clew.memory.storage.moving import Place, move
+from clew.memory.storage.moving import StoreLocation, move
 from clew.specs import archive
 from clew.store.sqlite.engine import open_sqlite
 from clew.store.team import SHARED_COLLECTIONS
@@ -123,13 +123,13 @@ def test_a_store_in_which_anything_was_written_keeps_the_name_of_its_project(tmp
 
 # Verifies: REQ-d00482-B
 def test_a_move_compares_what_was_decided_and_what_was_remembered_before_it_writes_either(tmp_path: Path) -> None:
-    def own(stack: ExitStack) -> Place:
+    def own(stack: ExitStack) -> StoreLocation:
         project, memory = (stack.enter_context(closing(open_sqlite(tmp_path / name))) for name in ("p.db", "m.db"))
-        return Place("here", project, memory)
+        return StoreLocation("here", project, memory)
 
-    def shared(stack: ExitStack) -> Place:
+    def shared(stack: ExitStack) -> StoreLocation:
         store = stack.enter_context(closing(open_sqlite(tmp_path / "team.db")))
-        return Place("there", store, store, is_team=True)
+        return StoreLocation("there", store, store, is_team=True)
 
     with ExitStack() as stack:
         here, there = own(stack), shared(stack)

@@ -57,12 +57,12 @@ BY_ID = Filters(with_episodes=True)
 FORGOTTEN_BY_ID = Filters(with_episodes=True, forgotten=True)
 
 
-class Condition(msgspec.Struct, frozen=True):
+class VisibilityCondition(msgspec.Struct, frozen=True):
     sql: str
     values: tuple[object, ...]
 
 
-def condition(viewer: Viewer, filters: Filters = EVERYTHING) -> Condition:
+def condition(viewer: Viewer, filters: Filters = EVERYTHING) -> VisibilityCondition:
     """The SQL condition for the rows of the index `memories` that may be seen."""
     parts: list[str] = [f"deleted IS {'NOT NULL' if filters.forgotten else 'NULL'}"]
     values: list[object] = []
@@ -84,7 +84,7 @@ def condition(viewer: Viewer, filters: Filters = EVERYTHING) -> Condition:
         own = viewer.principal
         demand("(visibility = 'team' OR agent = ? OR (agent >= ? AND agent < ?))", own, f"{own}/", f"{own}0")
     _narrow(filters, demand, has_principals=viewer.principal is not None)
-    return Condition(" AND ".join(parts), tuple(values))
+    return VisibilityCondition(" AND ".join(parts), tuple(values))
 
 
 def _narrow(filters: Filters, demand: "Demand", *, has_principals: bool) -> None:
@@ -111,14 +111,14 @@ def _narrow(filters: Filters, demand: "Demand", *, has_principals: bool) -> None
         demand("recorded_at <= ? AND (retired_at IS NULL OR retired_at > ?)", filters.as_of, filters.as_of)
 
 
-def _called(names: tuple[str, ...], *, has_principals: bool) -> Condition:
+def _called(names: tuple[str, ...], *, has_principals: bool) -> VisibilityCondition:
     """Agents of these names. Where people have names, an agent's name follows theirs (`ada/planner`), and may be given
     with or without it."""
     if not has_principals:
-        return Condition(f"agent IN ({_marks(names)})", names)
+        return VisibilityCondition(f"agent IN ({_marks(names)})", names)
     behind = "substr(agent, -length(?)) = ?"
     values = tuple(value for name in names for value in (f"/{name}", f"/{name}"))
-    return Condition(f"(agent IN ({_marks(names)}){f' OR {behind}' * len(names)})", (*names, *values))
+    return VisibilityCondition(f"(agent IN ({_marks(names)}){f' OR {behind}' * len(names)})", (*names, *values))
 
 
 def _marks(values: tuple[str, ...]) -> str:

@@ -13,9 +13,9 @@ import msgspec
 from clew.cache import Cache
 from clew.context import Context
 from clew.errors import InvalidArgument, StoreCorrupt, StoreError
-from clew.memory.cognition.agreement import Questions
+from clew.memory.cognition.agreement import RecentQuestions
 from clew.memory.cognition.learning.observations import Observations
-from clew.memory.cognition.modulators import Moods, is_profile, modulated, note_reward, note_search
+from clew.memory.cognition.modulators import SessionAdjustments, is_profile, modulated, note_reward, note_search
 from clew.memory.curation.curate import Curator
 from clew.memory.curation.merge import Merger
 from clew.memory.model import EXCHANGES, MIRRORS, Origin, Trust
@@ -25,7 +25,7 @@ from clew.memory.recall.ranking import Recall
 from clew.memory.scope import PERSON, Viewer
 from clew.memory.scratchpad import Scratchpad
 from clew.memory.storage.changes import Changes
-from clew.memory.storage.history import History
+from clew.memory.storage.history import MemoryHistory
 from clew.memory.storage.home import Home, is_there
 from clew.memory.storage.library import Library
 from clew.memory.storage.region import RememberedRegion
@@ -40,8 +40,8 @@ from clew.text.display import shortened
 if TYPE_CHECKING:
     from clew.memory.cognition.dreams.dream import Dreams
     from clew.memory.mirror.service import Mirror
-    from clew.memory.recall.ranking import Ranked
-    from clew.memory.storage.jsonl import Imported
+    from clew.memory.recall.ranking import RecalledMemory
+    from clew.memory.storage.jsonl import ImportedLines
     from clew.memory.views import ListedMemory
     from clew.operation.call import Call
 
@@ -61,9 +61,9 @@ class MemoryService:
         """Who asks in a session."""
         self._mirror = Once(self._open_mirror)
         self.pulses = Pulses()
-        self.questions = Questions()
+        self.questions = RecentQuestions()
         """The last questions of each session, for the gauges."""
-        self.moods = Moods()
+        self.adjustments = SessionAdjustments()
         self._dreams = Once(self._make_dreams)
         self.observations = Observations()
         """What became of memories that were shown."""
@@ -156,7 +156,7 @@ class MemoryService:
 
         return decisions(self.view(call), limit) if self.exists else ()
 
-    def import_lines(self, call: "Call", text: str, *, as_document: bool, dry_run: bool) -> "Imported":
+    def import_lines(self, call: "Call", text: str, *, as_document: bool, dry_run: bool) -> "ImportedLines":
         """Remember what lines of JSON say, as far as it is not remembered yet."""
         from clew.memory.storage.jsonl import imported
 
@@ -223,7 +223,7 @@ class MemoryView:
         self.writer = Writer(service.context, self.library, self.units, self.changes, self.places)
         self.curator = Curator(self.library, self.units, self.changes, self.places, self.actor)
         self.merger = Merger(self.library, self.units, self.changes, self.actor)
-        self.history = History(self.library, self.changes)
+        self.history = MemoryHistory(self.library, self.changes)
 
     def places(self) -> Places:
         return Places(self.service.context, self.service.home.inside)
@@ -256,14 +256,14 @@ class MemoryView:
         """The memories that were injected in this session."""
         return self.library.index.shown_in(self.viewer.session, injected=True) if self.viewer.session else []
 
-    def note_question(self, query: str, ranked: "Sequence[Ranked]") -> None:
+    def note_question(self, query: str, ranked: "Sequence[RecalledMemory]") -> None:
         """Note what a question found, for the gauges of its session; a dream may end for it."""
         if self.service.dreams_made is not None:
             self.service.dreams_made.queried()
         self.service.questions.note(self.viewer.session, query, self.service.context.clock(), ranked)
         note_search(self, len(ranked))
 
-    def modulated(self, call: "Call", query: str, ranked: "list[Ranked]") -> "list[Ranked]":
+    def modulated(self, call: "Call", query: str, ranked: "list[RecalledMemory]") -> "list[RecalledMemory]":
         """The ranking as the modulators of the session make it; in other profiles than Context Graph's, as it was."""
         return modulated(self, query, ranked) if is_profile(call) else ranked
 

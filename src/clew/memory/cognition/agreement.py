@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 from clew.cache import Cache
 from clew.memory.model import Kind, Memory, Origin, Scope
-from clew.memory.navigation.spaces import SPACES, Pair
+from clew.memory.navigation.spaces import SPACES, PairContext
 
 if TYPE_CHECKING:
-    from clew.memory.recall.ranking import Ranked
+    from clew.memory.recall.ranking import RecalledMemory
 
 QUESTIONS = 8
 _SHOWN = 10
@@ -47,10 +47,10 @@ def is_text(memory: Memory) -> bool:
     return not memory.scope.repository
 
 
-class Question:
+class RankedQuestion:
     """A question with the memories that it showed, in their order."""
 
-    def __init__(self, text: str, at: datetime, ranked: "Sequence[Ranked]") -> None:
+    def __init__(self, text: str, at: datetime, ranked: "Sequence[RecalledMemory]") -> None:
         self.at = at
         self.text = text
         self.ranked = tuple(ranked[:_SHOWN])
@@ -70,7 +70,7 @@ class Question:
         found: dict[str, float] = {}
         for space in SPACES:
             values = [
-                space.compare(asked, each.memory, Pair(each.found.dense, _share(each, best), _NOBODY, _NOBODY))
+                space.compare(asked, each.memory, PairContext(each.found.dense, _share(each, best), _NOBODY, _NOBODY))
                 for each in self.ranked
             ]
             pairs = [(a, b) for a, b in combinations(values, 2) if a is not None and b is not None and a != b]
@@ -79,23 +79,23 @@ class Question:
         return found
 
 
-def _share(ranked: "Ranked", best: float) -> float | None:
+def _share(ranked: "RecalledMemory", best: float) -> float | None:
     return None if ranked.found.lexical is None or not best else ranked.found.lexical / best
 
 
-class Questions:
+class RecentQuestions:
     """The last questions of each session, in this process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._sessions: Cache[str, deque[Question]] = Cache(_SESSIONS)
+        self._sessions: Cache[str, deque[RankedQuestion]] = Cache(_SESSIONS)
 
-    def note(self, session: str | None, text: str, at: datetime, ranked: "Sequence[Ranked]") -> None:
+    def note(self, session: str | None, text: str, at: datetime, ranked: "Sequence[RecalledMemory]") -> None:
         kept = self._of(session)
         with self._lock:
-            kept.append(Question(text, at, ranked))
+            kept.append(RankedQuestion(text, at, ranked))
 
-    def last(self, session: str | None) -> list[Question]:
+    def last(self, session: str | None) -> list[RankedQuestion]:
         kept = self._of(session)
         with self._lock:
             return list(kept)
@@ -108,11 +108,11 @@ class Questions:
             kept.clear()
         return count
 
-    def _of(self, session: str | None) -> "deque[Question]":
+    def _of(self, session: str | None) -> "deque[RankedQuestion]":
         return self._sessions.made(session or "", lambda: deque(maxlen=QUESTIONS))
 
 
-def phases(questions: Sequence[Question]) -> dict[str, float]:
+def phases(questions: Sequence[RankedQuestion]) -> dict[str, float]:
     """The phase of each space that took part, from its mean agreement."""
     by_space: dict[str, list[float]] = {}
     for question in questions:

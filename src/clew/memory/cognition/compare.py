@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from clew.memory.cognition.agreement import is_text
 from clew.memory.model import Memory
-from clew.memory.navigation.spaces import SPACES, Pair
+from clew.memory.navigation.spaces import SPACES, PairContext
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
@@ -45,7 +45,7 @@ class Comparer:
     def values(self, one: Memory, other: Memory) -> Values:
         first, second = self.vectors.get(one.id), self.vectors.get(other.id)
         nobody: frozenset[str] = frozenset()
-        pair = Pair(
+        pair = PairContext(
             dense=None if first is None or second is None else float(first @ second),
             lexical=self._lexical.get(other.id) if one.id == self._asked else None,
             neighbours=self._around.get(one.id, nobody),

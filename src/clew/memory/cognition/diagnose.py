@@ -11,7 +11,7 @@ from clew.errors import InvalidArgument
 from clew.memory.cognition.agreement import as_memory
 from clew.memory.cognition.dreams.recall_check import save_question
 from clew.memory.model import LONGEST_QUERY, LONGEST_TEXT, Memory
-from clew.memory.navigation.spaces import SPACES, Pair, causal_spans
+from clew.memory.navigation.spaces import SPACES, PairContext, causal_spans
 from clew.memory.storage.library import normal_id
 from clew.memory.texts.admit import check_text
 from clew.text.instruction_like import matches
@@ -27,7 +27,7 @@ _FAR = 3.0
 _SAME_CLAIM = 0.8
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
+class AttackSign(msgspec.Struct, frozen=True, kw_only=True):
     check: str
     detected: bool
     score: float | None
@@ -38,7 +38,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 class Adversarial(msgspec.Struct, frozen=True, kw_only=True):
     safe: bool
-    findings: tuple[Finding, ...]
+    findings: tuple[AttackSign, ...]
     note: str
 
 
@@ -60,7 +60,7 @@ class SpaceHit(msgspec.Struct, frozen=True):
     score: float
 
 
-class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+class SpaceComparison(msgspec.Struct, frozen=True, kw_only=True):
     spaces: dict[str, tuple[SpaceHit, ...]]
     absent_spaces: tuple[str, ...]
     overlap: dict[str, float]
@@ -86,9 +86,9 @@ def check_adversarial(view: "MemoryView", content: str, checks: Collection[Adver
     )
 
 
-def _injection(text: str) -> Finding:
+def _injection(text: str) -> AttackSign:
     found = matches(text)
-    return Finding(
+    return AttackSign(
         check="prompt_injection",
         detected=bool(found),
         score=1.0 if found else 0.0,
@@ -97,7 +97,7 @@ def _injection(text: str) -> Finding:
     )
 
 
-def _outlier(view: "MemoryView", text: str) -> Finding:
+def _outlier(view: "MemoryView", text: str) -> AttackSign:
     """True if the text is further from all memories than these are from each other."""
     others = [memory.text for memory, _ in view.library.latest(50)]
     vectors = view.units.vectors([text, *others]) if len(others) >= _ENOUGH else None
@@ -109,7 +109,7 @@ def _outlier(view: "MemoryView", text: str) -> Finding:
     ]
     mean, spread = fmean(nearest[1:]), pstdev(nearest[1:]) or 1e-6
     distance = (mean - nearest[0]) / spread
-    return Finding(
+    return AttackSign(
         check="embedding_outlier",
         detected=distance > _FAR,
         score=round(distance, 3),
@@ -118,14 +118,14 @@ def _outlier(view: "MemoryView", text: str) -> Finding:
     )
 
 
-def _misaligned(view: "MemoryView", text: str) -> Finding:
+def _misaligned(view: "MemoryView", text: str) -> AttackSign:
     """True if the end of a text has another subject than its beginning, as smuggled text has."""
     half = len(text) // 2
     vectors = view.units.vectors([text[:half], text[half:]]) if len(text) >= 200 else None
     if vectors is None:
         return _undecided("content_misalign", "the text is too short, or there is no encoder")
     cosine = float(vectors[0] @ vectors[1])
-    return Finding(
+    return AttackSign(
         check="content_misalign",
         detected=cosine < 0.0,
         score=round(cosine, 3),
@@ -134,14 +134,14 @@ def _misaligned(view: "MemoryView", text: str) -> Finding:
     )
 
 
-def _circular(text: str) -> Finding:
+def _circular(text: str) -> AttackSign:
     spans = causal_spans(text)
     circles = [
         f"{one[0]} → {one[1]} → {other[1]}"
         for one, other in combinations(spans, 2)
         if overlap(one[1], other[0]) >= _SAME_CLAIM and overlap(other[1], one[0]) >= _SAME_CLAIM
     ]
-    return Finding(
+    return AttackSign(
         check="circular_logic",
         detected=bool(circles),
         score=1.0 if circles else 0.0,
@@ -150,8 +150,8 @@ def _circular(text: str) -> Finding:
     )
 
 
-def _undecided(check: str, why: str) -> Finding:
-    return Finding(check=check, detected=False, score=None, evidence=(f"Insufficient data: {why}.",), action="none")
+def _undecided(check: str, why: str) -> AttackSign:
+    return AttackSign(check=check, detected=False, score=None, evidence=(f"Insufficient data: {why}.",), action="none")
 
 
 def recall_accuracy(view: "MemoryView", query: str, expected: Sequence[str], top_k: int) -> RecallAccuracy:
@@ -177,7 +177,7 @@ def recall_accuracy(view: "MemoryView", query: str, expected: Sequence[str], top
     )
 
 
-def compare_retrieval(view: "MemoryView", query: str, spaces: Sequence[str], top_k: int) -> Comparison:
+def compare_retrieval(view: "MemoryView", query: str, spaces: Sequence[str], top_k: int) -> SpaceComparison:
     """The results of each space for a query, and their agreement."""
     query = check_text("query", query, LONGEST_QUERY)
     ranked, _ = view.units.rank(query, view.viewer)
@@ -189,7 +189,7 @@ def compare_retrieval(view: "MemoryView", query: str, spaces: Sequence[str], top
     for id in dict.fromkeys(spaces):
         lists[id] = _in_space(id, asked, candidates, best, top_k)
     present = {id: {hit.node_id for hit in hits} for id, hits in lists.items() if hits is not None}
-    return Comparison(
+    return SpaceComparison(
         spaces={id: hits or () for id, hits in lists.items()},
         absent_spaces=tuple(id for id in lists if id not in present),
         overlap={
@@ -213,7 +213,7 @@ def _in_space(
     scored: list[SpaceHit] = []
     for memory, found in candidates:
         lexical = None if found.lexical is None or not best else found.lexical / best
-        value = space.compare(asked, memory, Pair(found.dense, lexical, nobody, nobody))
+        value = space.compare(asked, memory, PairContext(found.dense, lexical, nobody, nobody))
         if value is not None:
             scored.append(SpaceHit(memory.id, memory.title, round(value, 4)))
     if not scored:

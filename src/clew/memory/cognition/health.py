@@ -13,7 +13,7 @@ from clew.memory.cognition.goals.goals import Goal, north_star
 from clew.memory.cognition.goals.requests import DriftQuery
 from clew.memory.cognition.learning import learner
 from clew.memory.cognition.modulators import RECORD as MODULATORS
-from clew.memory.cognition.records import INSUFFICIENT, Measured, Records
+from clew.memory.cognition.records import INSUFFICIENT, CognitionRecords, SampledAnswer
 from clew.memory.storage.requests import LogQuery
 
 if TYPE_CHECKING:
@@ -28,22 +28,22 @@ _SEVERITIES = ("low", "medium", "high", "critical")
 _SCORES: dict[str, float] = {"healthy": 1.0, "degraded": 0.5, "critical": 0.0}
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class PartHealth(msgspec.Struct, frozen=True, kw_only=True):
     status: Status
     figures: dict[str, Any]
     samples: int
 
 
-class Recommendation(msgspec.Struct, frozen=True):
+class SuggestedRepair(msgspec.Struct, frozen=True):
     subsystem: str
     action: str
     description: str
 
 
-class Health(Measured, frozen=True, kw_only=True):
+class Health(SampledAnswer, frozen=True, kw_only=True):
     overall_status: Status
-    subsystems: dict[str, Part]
-    recommendations: tuple[Recommendation, ...]
+    subsystems: dict[str, PartHealth]
+    recommendations: tuple[SuggestedRepair, ...]
 
 
 class Healed(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +57,7 @@ class Healed(msgspec.Struct, frozen=True, kw_only=True):
     reversal_hash: str | None = None
 
 
-class Autonomous(Measured, frozen=True, kw_only=True):
+class Autonomous(SampledAnswer, frozen=True, kw_only=True):
     north_star: Goal | None
     services: dict[str, str]
     overall_health: dict[str, Any]
@@ -69,10 +69,10 @@ class Autonomous(Measured, frozen=True, kw_only=True):
 
 def health(view: "MemoryView", subsystem: Subsystem | Literal["all"]) -> Health:
     chosen = SUBSYSTEMS if subsystem == "all" else (subsystem,)
-    parts: dict[str, Part] = {name: _LOOK[name](view) for name in chosen}
+    parts: dict[str, PartHealth] = {name: _LOOK[name](view) for name in chosen}
     overall = _overall([part.status for part in parts.values()])
     advice = tuple(
-        Recommendation(name, *_ADVICE[name]) for name, part in parts.items() if part.status in ("degraded", "critical")
+        SuggestedRepair(name, *_ADVICE[name]) for name, part in parts.items() if part.status in ("degraded", "critical")
     )
     # A store that can be read is healthy, even if empty; the other parts show whether memory works well.
     judged = [name for name, part in parts.items() if part.status != INSUFFICIENT and (part.samples or len(parts) == 1)]
@@ -93,41 +93,41 @@ def _overall(statuses: "list[Status]") -> Status:
     return "insufficient data"
 
 
-def _utl(view: "MemoryView") -> Part:
+def _utl(view: "MemoryView") -> PartHealth:
     accuracy, outcomes = learner.accuracy_of(view)
     status: Status = "insufficient data"
     if accuracy is not None:
         status = "healthy" if accuracy >= _LOW_ACCURACY else "degraded" if accuracy >= _LOW_ACCURACY / 2 else "critical"
     weights = learner.lambdas(view)
     figures = {"accuracy": accuracy, "lambda_s": weights.delta_s, "lambda_c": weights.delta_c}
-    return Part(status=status, figures=figures, samples=outcomes)
+    return PartHealth(status=status, figures=figures, samples=outcomes)
 
 
-def _gwt(view: "MemoryView") -> Part:
+def _gwt(view: "MemoryView") -> PartHealth:
     r, _, questions = synchronization(view)
     steady = ego(view).identity_coherence
     status: Status = "insufficient data"
     if r is not None:
         status = "degraded" if r < _FRAGMENTED or (steady is not None and steady < _FRAGMENTED) else "healthy"
     figures = {"r": None if r is None else round(r, 4), "identity_coherence": steady, "coupling": coupling(view)}
-    return Part(status=status, figures=figures, samples=questions)
+    return PartHealth(status=status, figures=figures, samples=questions)
 
 
-def _dream(view: "MemoryView") -> Part:
+def _dream(view: "MemoryView") -> PartHealth:
     state = view.service.dreams.status(view)
     left = state.steps_left if not state.is_dreaming else ()
     status: Status = "degraded" if left else "healthy" if state.completed_cycles else "insufficient data"
     figures = {"completed": state.completed_cycles, "left_over_steps": list(left), "is_dreaming": state.is_dreaming}
-    return Part(status=status, figures=figures, samples=state.completed_cycles)
+    return PartHealth(status=status, figures=figures, samples=state.completed_cycles)
 
 
-def _storage(view: "MemoryView") -> Part:
+def _storage(view: "MemoryView") -> PartHealth:
     home = view.service.home
     try:
         about = home.store.describe(counts=False)
         count = view.library.index.count(view.viewer)
     except ClewError as error:
-        return Part(status="critical", figures={"problem": error.message}, samples=0)
+        return PartHealth(status="critical", figures={"problem": error.message}, samples=0)
     notes = list(home.index.notes)
     figures = {
         "engine": about["engine"],
@@ -136,7 +136,7 @@ def _storage(view: "MemoryView") -> Part:
         "memories": count,
         "notes": notes,
     }
-    return Part(status="degraded" if about["read_only"] or notes else "healthy", figures=figures, samples=count)
+    return PartHealth(status="degraded" if about["read_only"] or notes else "healthy", figures=figures, samples=count)
 
 
 _LOOK = {"utl": _utl, "gwt": _gwt, "dream": _dream, "storage": _storage}
@@ -169,10 +169,12 @@ def heal(view: "MemoryView", subsystem: Subsystem, severity: str) -> Healed:
 def _heal_utl(view: "MemoryView", level: int, actions: list[str]) -> str | None:
     view.service.observations.reset()
     actions.append("the observations in this process were dropped and read again from the store")
-    if level == 0 or Records(view).get(learner.RECORD, learner.Kept) is None:
+    if level == 0 or CognitionRecords(view).get(learner.RECORD, learner.StoredWeights) is None:
         return None
     actions.append("the weights were set back to those of the memory's stage")
-    return Records(view).update(learner.RECORD, learner.Kept, lambda _: None, "trigger_healing", "weights set back")
+    return CognitionRecords(view).update(
+        learner.RECORD, learner.StoredWeights, lambda _: None, "trigger_healing", "weights set back"
+    )
 
 
 def _heal_gwt(view: "MemoryView", level: int, actions: list[str]) -> str | None:
@@ -181,7 +183,7 @@ def _heal_gwt(view: "MemoryView", level: int, actions: list[str]) -> str | None:
     if level == 0:
         return None
     with view.changes.make("trigger_healing", view.actor, "gauges set back") as change:
-        records = Records(view)
+        records = CognitionRecords(view)
         if coupling(view) != COUPLING:
             records.update_in(change, RECORD, float, lambda _: None)
             actions.append(f"the coupling was set back to {COUPLING:g}")

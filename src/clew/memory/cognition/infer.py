@@ -10,7 +10,7 @@ import msgspec
 from clew.errors import InvalidArgument
 from clew.graph.walk import Direction, Step, Walk
 from clew.memory.cognition.learning.observations import observed
-from clew.memory.cognition.records import INSUFFICIENT, Measured
+from clew.memory.cognition.records import INSUFFICIENT, SampledAnswer
 from clew.memory.model import Link, LinkKind, Memory
 from clew.memory.navigation.navigate import MOST_NODES, MemoryWalk
 from clew.text.display import counted
@@ -50,7 +50,7 @@ class Inference(msgspec.Struct, frozen=True, kw_only=True):
     explanation: str
 
 
-class Inferences(Measured, frozen=True, kw_only=True):
+class Inferences(SampledAnswer, frozen=True, kw_only=True):
     results: tuple[Inference, ...]
     result_count: int
     direction: str
@@ -72,7 +72,7 @@ class Shortcut(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a dream has made a direct link of it."""
 
 
-class Shortcuts(Measured, frozen=True, kw_only=True):
+class Shortcuts(SampledAnswer, frozen=True, kw_only=True):
     shortcuts: tuple[Shortcut, ...]
     total_candidates: int
     returned_count: int

@@ -26,14 +26,14 @@ import msgspec
 
 from clew.errors import InvalidArgument
 from clew.memory.cognition.agreement import as_memory
-from clew.memory.cognition.records import Records
+from clew.memory.cognition.records import CognitionRecords
 from clew.memory.model import Memory
-from clew.memory.navigation.spaces import SPACES, Pair
+from clew.memory.navigation.spaces import SPACES, PairContext
 from clew.memory.storage.changes import moment_of
 from clew.operation.declare import Toolset
 
 if TYPE_CHECKING:
-    from clew.memory.recall.ranking import Ranked
+    from clew.memory.recall.ranking import RecalledMemory
     from clew.memory.service import MemoryView
     from clew.memory.storage.changes import Change
     from clew.operation.call import Call
@@ -72,7 +72,7 @@ class Adjustment(msgspec.Struct, frozen=True):
     cause: str
 
 
-class Level(msgspec.Struct, frozen=True, kw_only=True):
+class ModulatorLevel(msgspec.Struct, frozen=True, kw_only=True):
     level: float
     range: dict[str, float]
     parameter: str
@@ -84,7 +84,7 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Neuromodulation(msgspec.Struct, frozen=True, kw_only=True):
-    modulators: dict[str, Level]
+    modulators: dict[str, ModulatorLevel]
     space_weights: tuple[float, ...]
     """By what each of the thirteen spaces counts in the ranking, as serotonin makes it."""
     derived_parameters: dict[str, float | bool]
@@ -104,7 +104,7 @@ class Adjusted(msgspec.Struct, frozen=True, kw_only=True):
     reversal_hash: str | None
 
 
-class Moods:
+class SessionAdjustments:
     """The adjustments of modulators that nobody asked for, in this process."""
 
     def __init__(self) -> None:
@@ -124,7 +124,7 @@ class Moods:
 def note_reward(view: "MemoryView", value: float) -> None:
     """A good store raises dopamine, a bad one lowers it by half as much."""
     delta = value * 0.2 if value > 0 else value * 0.1
-    view.service.moods.note(
+    view.service.adjustments.note(
         view.changes.now(), view.viewer.session, "dopamine", delta, f"reward {value:+.2f} of a store"
     )
 
@@ -132,26 +132,26 @@ def note_reward(view: "MemoryView", value: float) -> None:
 def note_search(view: "MemoryView", found: int) -> None:
     """A search that finds nothing asks for looking around."""
     if not found:
-        view.service.moods.note(
+        view.service.adjustments.note(
             view.changes.now(), view.viewer.session, "noradrenaline", 0.5, "a search that found nothing"
         )
 
 
-def levels(view: "MemoryView", *, only_set: bool = False) -> dict[str, Level]:
+def levels(view: "MemoryView", *, only_set: bool = False) -> dict[str, ModulatorLevel]:
     """The modulators of the viewer's session as they are now; with `only_set`, those that were set."""
     now = view.service.context.clock()
-    kept = Records(view).get(RECORD, tuple[Adjustment, ...]) or ()
-    own = [each for each in (*kept, *view.service.moods.last()) if each.session == view.viewer.session]
+    kept = CognitionRecords(view).get(RECORD, tuple[Adjustment, ...]) or ()
+    own = [each for each in (*kept, *view.service.adjustments.last()) if each.session == view.viewer.session]
     own = [each for each in own if not only_set or each.cause == _SET]
     found = {name: _level(name, [each for each in own if each.modulator == name], now) for name in MODULATORS}
     return _cascaded(found)
 
 
-def _level(name: str, changes: Sequence[Adjustment], now: datetime) -> Level:
+def _level(name: str, changes: Sequence[Adjustment], now: datetime) -> ModulatorLevel:
     about = MODULATORS[name]
     left = sum(each.delta * _left(each, about, now) for each in changes)
     last = max(changes, key=lambda each: each.at, default=None)
-    return Level(
+    return ModulatorLevel(
         level=round(min(max(about.baseline + left, about.low), about.high), 6),
         range={"min": about.low, "baseline": about.baseline, "max": about.high},
         parameter=about.parameter,
@@ -167,7 +167,7 @@ def _left(change: Adjustment, about: Modulator, now: datetime) -> float:
     return math.exp(-about.decay * seconds)
 
 
-def _cascaded(found: dict[str, Level]) -> dict[str, Level]:
+def _cascaded(found: dict[str, ModulatorLevel]) -> dict[str, ModulatorLevel]:
     """Much dopamine brings some serotonin, little takes some away."""
     dopamine = found["dopamine"].level
     shift = 0.05 if dopamine > 4 else -0.05 if dopamine < 2 else 0.0
@@ -202,7 +202,7 @@ def adjust(view: "MemoryView", name: Settable, delta: float) -> Adjusted:
     hash = None
     if new != old:
         made = Adjustment(view.changes.now(), view.viewer.session, name, new - old, _SET)
-        hash = Records(view).update(
+        hash = CognitionRecords(view).update(
             RECORD,
             tuple[Adjustment, ...],
             lambda kept: (*(kept or ()), made)[-_KEPT:],
@@ -225,19 +225,19 @@ def raise_in(view: "MemoryView", change: "Change", name: str, delta: float, caus
     """Change a modulator as a part of a larger change."""
     made = Adjustment(change.at, view.viewer.session, name, delta, cause)
     kept = lambda before: (*(before or ()), made)[-_KEPT:]  # noqa: E731
-    Records(view).update_in(change, RECORD, tuple[Adjustment, ...], kept)
+    CognitionRecords(view).update_in(change, RECORD, tuple[Adjustment, ...], kept)
 
 
-def _spread(now: dict[str, Level]) -> float:
+def _spread(now: dict[str, ModulatorLevel]) -> float:
     """By what distances of scores are multiplied; 1 at the baselines."""
     return now["dopamine"].level / MODULATORS["dopamine"].baseline / now["noradrenaline"].level
 
 
-def _breadth(now: dict[str, Level]) -> float:
+def _breadth(now: dict[str, ModulatorLevel]) -> float:
     return max(now["serotonin"].level - MODULATORS["serotonin"].baseline, 0.0) * 2
 
 
-def _is_neutral(now: dict[str, Level]) -> bool:
+def _is_neutral(now: dict[str, ModulatorLevel]) -> bool:
     return abs(_spread(now) - 1) < _NEUTRAL and _breadth(now) < _NEUTRAL
 
 
@@ -246,7 +246,7 @@ def is_profile(call: "Call") -> bool:
     return all(tool.toolset in (Toolset.MEMORY, Toolset.COGNITION) for tool in call.tools)
 
 
-def modulated(view: "MemoryView", query: str, ranked: "list[Ranked]") -> "list[Ranked]":
+def modulated(view: "MemoryView", query: str, ranked: "list[RecalledMemory]") -> "list[RecalledMemory]":
     """The ranking as the modulators of the session make it. What is current stays before what is not."""
     now = levels(view, only_set=True)
     if not ranked or _is_neutral(now):
@@ -254,7 +254,7 @@ def modulated(view: "MemoryView", query: str, ranked: "list[Ranked]") -> "list[R
     mean = sum(each.score for each in ranked) / len(ranked)
     spread, breadth = _spread(now), _breadth(now)
     asked = as_memory(query, view.changes.now())
-    scored: list[Ranked] = []
+    scored: list[RecalledMemory] = []
     for each in ranked:
         score = mean + (each.score - mean) * spread + breadth * _others(asked, each)
         scored.append(msgspec.structs.replace(each, score=score))
@@ -262,12 +262,12 @@ def modulated(view: "MemoryView", query: str, ranked: "list[Ranked]") -> "list[R
     return sorted(scored, key=lambda each: (places[each.standing], -each.score))
 
 
-def _others(asked: Memory, ranked: "Ranked") -> float:
+def _others(asked: Memory, ranked: "RecalledMemory") -> float:
     """The mean of the spaces that do not rank."""
     values = [
         value
         for space in SPACES
         if space.id not in _RANKING
-        and (value := space.compare(asked, ranked.memory, Pair(None, None, _NOBODY, _NOBODY))) is not None
+        and (value := space.compare(asked, ranked.memory, PairContext(None, None, _NOBODY, _NOBODY))) is not None
     ]
     return sum(values) / len(values) if values else 0.0

@@ -22,7 +22,7 @@ _MOST = 1_000
 T = TypeVar("T")
 
 
-class Measured(msgspec.Struct, frozen=True, kw_only=True):
+class SampledAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """An answer that is computed. Without enough to compute it from, its figures are null."""
 
     sufficient_data: bool
@@ -32,7 +32,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     """What was measured; where there is too little, what is missing."""
 
 
-class Records:
+class CognitionRecords:
     def __init__(self, view: "MemoryView") -> None:
         self._view = view
         self._store = view.service.home.store

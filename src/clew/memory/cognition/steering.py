@@ -6,7 +6,7 @@ import msgspec
 
 from clew.memory.cognition.learning.learner import accuracy_of
 from clew.memory.cognition.learning.observations import observed
-from clew.memory.cognition.records import INSUFFICIENT, Measured
+from clew.memory.cognition.records import INSUFFICIENT, SampledAnswer
 from clew.memory.model import LONGEST_TEXT
 from clew.memory.places import Places
 from clew.memory.scope import Filters
@@ -32,7 +32,7 @@ class SteeringReward(msgspec.Struct, frozen=True, kw_only=True):
     limiting_factor: str | None
 
 
-class Steering(Measured, frozen=True, kw_only=True):
+class Steering(SampledAnswer, frozen=True, kw_only=True):
     reward: SteeringReward
     details: dict[str, Any]
     summary: str

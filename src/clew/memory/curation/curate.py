@@ -26,7 +26,7 @@ from clew.text.instruction_like import flags_of
 from clew.text.words import storable
 
 
-class Deleted(msgspec.Struct, frozen=True, kw_only=True):
+class ForgottenMemory(msgspec.Struct, frozen=True, kw_only=True):
     deleted: bool = True
     node_id: str
     soft: bool
@@ -37,12 +37,12 @@ class Deleted(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-class Kept(msgspec.Struct, frozen=True, kw_only=True):
+class BothKept(msgspec.Struct, frozen=True, kw_only=True):
     node_ids: tuple[str, str]
     reversal_hash: str
 
 
-class Restored(msgspec.Struct, frozen=True, kw_only=True):
+class RestoredMemories(msgspec.Struct, frozen=True, kw_only=True):
     restored_node_ids: tuple[str, ...]
     operation: str
     restored_at: str
@@ -84,7 +84,7 @@ class Curator:
 
     # Forgetting and restoring
 
-    def forget(self, asked: ForgetRequest) -> Deleted:
+    def forget(self, asked: ForgetRequest) -> ForgottenMemory:
         why = scrub(check_rationale(asked.rationale)).text
         reason, soft = asked.reason, asked.soft_delete
         if not soft and reason != "user_requested":
@@ -101,7 +101,7 @@ class Curator:
             change.details = {"reason": reason}
         self._units.follow()
         note = "It cannot be restored. The history still holds its text; `clew memory purge` takes it out there too."
-        return Deleted(
+        return ForgottenMemory(
             node_id=memory.id,
             soft=soft,
             reversal_hash=change.hash if soft else None,
@@ -111,7 +111,7 @@ class Curator:
             notes=() if soft else (note,),
         )
 
-    def restore(self, asked: RestoreRequest) -> Restored:
+    def restore(self, asked: RestoreRequest) -> RestoredMemories:
         """Undo a change; with `cascade` also the later changes of the same memories."""
         hash = asked.reversal_hash
         if not hash.strip():
@@ -133,7 +133,7 @@ class Curator:
         record, change = self._changes.undo(hash, self._actor, later)
         self._units.follow()
         there = seen.visible(touched, self._library.viewer, BY_ID)
-        return Restored(
+        return RestoredMemories(
             restored_node_ids=tuple(there),
             operation=record.operation,
             restored_at=change.at,
@@ -228,7 +228,7 @@ class Curator:
         self._units.follow()
         return changed
 
-    def keep_both(self, id: str, other: str, rationale: str | None) -> Kept:
+    def keep_both(self, id: str, other: str, rationale: str | None) -> BothKept:
         """Two memories that were taken for a contradiction, or for one twice, both hold: they want no decision."""
         why = scrub(check_rationale(rationale)).text
         pair = (self._library.named(id).id, self._library.named(other).id)
@@ -252,7 +252,7 @@ class Curator:
             for each in pair:
                 # So that the history of both tells it.
                 change.put(change.memory(each))
-        return Kept(node_ids=pair, reversal_hash=change.hash)
+        return BothKept(node_ids=pair, reversal_hash=change.hash)
 
     def accept(self, ids: Sequence[str], rationale: str) -> list[Memory]:
         """Let memories that came from documents be injected; what is accepted already stays as it is."""

@@ -16,7 +16,7 @@ from clew.errors import Cancelled
 from clew.memory.model import CHANGES, LINKS, MEMORIES, Kind
 from clew.memory.scope import Viewer
 from clew.memory.storage.changes import EXPIRY, RECOVERY, ChangeRecord, moment_of, spelled
-from clew.memory.storage.index import Row
+from clew.memory.storage.index import IndexedMemory
 from clew.store.watched import renewed
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Expiry:
         )
         self._home.store.put(CHANGES, f"{EXPIRY}-{now}", record, actor=EXPIRY, reason=said)
 
-    def _old_episodes(self, limit: int) -> list[Row]:
+    def _old_episodes(self, limit: int) -> list[IndexedMemory]:
         oldest = spelled(self._view.service.context.clock() - EPISODES_KEPT)
         return self._home.index.old_episodes(self._everybody, oldest, limit)
 
@@ -137,7 +137,7 @@ class Expiry:
                 return
             yield row.id, links
 
-    def _lost_links(self, row: Row) -> list[str] | None:
+    def _lost_links(self, row: IndexedMemory) -> list[str] | None:
         """None where it can still be restored."""
         now, touched = self._view.service.context.clock(), self._home.index.touched(row.id)
         record = self._view.changes.get(touched[-1][1]) if touched else None

@@ -41,7 +41,7 @@ class RejectedLine(msgspec.Struct, frozen=True):
     reason: str
 
 
-class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+class UserManifest(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     found: bool
     concepts: tuple[str, ...] = ()
@@ -53,12 +53,12 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool = False
 
 
-def reload_manifest(view: "MemoryView", path: str) -> Manifest:
+def reload_manifest(view: "MemoryView", path: str) -> UserManifest:
     place = _allowed(view, path)
     try:
         text = beginning(place, LARGEST).decode("utf-8", "replace")
     except OSError:
-        return Manifest(path=str(place), found=False)
+        return UserManifest(path=str(place), found=False)
     return _read(view, place, text)
 
 
@@ -78,7 +78,7 @@ def _allowed(view: "MemoryView", path: str) -> Path:
     )
 
 
-def _read(view: "MemoryView", place: Path, text: str) -> Manifest:
+def _read(view: "MemoryView", place: Path, text: str) -> UserManifest:
     section = ""
     concepts: list[str] = []
     actions: list[PendingAction] = []
@@ -103,7 +103,7 @@ def _read(view: "MemoryView", place: Path, text: str) -> Manifest:
             notes.append(ManifestNote("", item["text"]))
         elif section.startswith("pending actions"):
             rejected.append(RejectedLine(number, line.strip()[:200], "It is no action; [MERGE: id, id] is."))
-    return Manifest(
+    return UserManifest(
         path=str(place),
         found=True,
         concepts=tuple(concepts),

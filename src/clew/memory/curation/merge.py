@@ -96,7 +96,7 @@ class MergedNode(msgspec.Struct, frozen=True):
     total_access_count: int
 
 
-class Merged(msgspec.Struct, frozen=True, kw_only=True):
+class MergeResult(msgspec.Struct, frozen=True, kw_only=True):
     success: bool = True
     merged_id: str
     merged_node: MergedNode
@@ -122,7 +122,7 @@ class Merger:
         *,
         model: "Model | None" = None,
         check: Callable[[], None] = lambda: None,
-    ) -> Merged:
+    ) -> MergeResult:
         why, strategy = scrub(check_rationale(asked.rationale)).text, asked.merge_strategy
         name = scrub(check_text("target_name", asked.target_name, LONGEST_NAME)).text
         sources = self._sources(asked.source_node_ids)
@@ -153,7 +153,7 @@ class Merger:
                 change.link(linked(merged.id, source.id, LinkKind.RELATED, "merge"))
             change.details = {"merged": merged.id, "sources": unique, "strategy": strategy, "name": name}
         self._units.follow()
-        return Merged(
+        return MergeResult(
             merged_id=merged.id,
             merged_node=MergedNode(
                 name, len(sources), strategy, change.at, merged.importance, sum(row.shown for row in rows.values())

@@ -17,7 +17,7 @@ import msgspec
 from clew.memory.hooks.cited import LONGEST_SAID, ids_citing
 from clew.memory.hooks.event import HookEvent
 from clew.memory.hooks.hosts import BUDGETS, PROMPT, START
-from clew.memory.hooks.named import Named, named_in, repository_paths
+from clew.memory.hooks.named import NamedPlaces, named_in, repository_paths
 from clew.memory.model import LONGEST_QUERY, Kind, Memory, Trust
 from clew.memory.places import CiteState
 from clew.memory.recall.injection import inject
@@ -33,19 +33,19 @@ _LOOKED_AT = 60
 _CONSIDERED = 16
 
 
-class Said(msgspec.Struct, frozen=True):
+class HookAnswer(msgspec.Struct, frozen=True):
     context: str = ""
     shown: tuple[str, ...] = ()
 
 
 def answer(
     view: MemoryView, event: HookEvent, shown: Iterable[str] = (), check: Callable[[], None] = lambda: None
-) -> Said:
+) -> HookAnswer:
     """The block for an event; empty where nothing is worth it. `shown` are memories that the session was shown and that
     the index does not know yet."""
     budget = BUDGETS.get(event.kind)
     if budget is None:
-        return Said()
+        return HookAnswer()
     now = view.service.context.clock()
     seen = {*shown, *view.injected()}
     if event.kind == START:
@@ -57,17 +57,17 @@ def answer(
         query = event.text[:LONGEST_QUERY]
         items += inject(view.recall, query, now, max_tokens=budget, seen=seen, check=check).items
     kept = fitting(items, budget)
-    return Said(framed(kept), tuple(item.node_id for item in kept)) if kept else Said()
+    return HookAnswer(framed(kept), tuple(item.node_id for item in kept)) if kept else HookAnswer()
 
 
-def _named(view: MemoryView, event: HookEvent) -> Named:
+def _named(view: MemoryView, event: HookEvent) -> NamedPlaces:
     inside = view.service.home.inside
     if event.paths:
-        return Named(repository_paths(event.paths, event.root, inside))
+        return NamedPlaces(repository_paths(event.paths, event.root, inside))
     return named_in(event.text, event.root, inside)
 
 
-def _citing(view: MemoryView, named: Named) -> list[Memory]:
+def _citing(view: MemoryView, named: NamedPlaces) -> list[Memory]:
     ids = ids_citing(view.library.index, named, view.viewer)
     return list(view.library.get_many(ids[:_LOOKED_AT]).values())
 
@@ -77,7 +77,7 @@ def _for_a_brief(view: MemoryView) -> list[Memory]:
     context, home = view.service.context, view.service.home
     changed = git.uncommitted(context.root, (".",))
     paths = sorted(changed.ranges) if changed is not None else []
-    near = {memory.id for memory in _citing(view, Named(repository_paths(paths, str(context.root), home.inside)))}
+    near = {memory.id for memory in _citing(view, NamedPlaces(repository_paths(paths, str(context.root), home.inside)))}
     filters = Filters(kinds=tuple(kind.value for kind in (*_OF_A_BRIEF, Kind.FACT)))
     latest = [memory for memory, _ in view.library.latest(_LOOKED_AT, filters) if _is_of_a_brief(memory)]
     found = {memory.id: memory for memory in (*view.library.get_many(near).values(), *latest)}

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import msgspec
 
-from clew.memory.hooks.named import FILE, LINES, SYMBOL, Named
+from clew.memory.hooks.named import FILE, LINES, SYMBOL, NamedPlaces
 from clew.memory.model import MEMORIES, Cite, Memory
 from clew.memory.scope import Viewer
 from clew.memory.storage import citations
@@ -65,7 +65,7 @@ class CitedMemories:
     def symbols_called(self, names: Iterable[str]) -> list[str]:
         return citations.symbols_called(self._index, names)
 
-    def about(self, named: Named, seen: Collection[str]) -> Iterator[Memory]:
+    def about(self, named: NamedPlaces, seen: Collection[str]) -> Iterator[Memory]:
         """The memories that cite what is named and may be shown, the latest first."""
         if not self._is_useful:
             return
@@ -98,7 +98,7 @@ def _bring_in_step(store: Path, index: Path) -> None:
         filled.mark("")
 
 
-def ids_citing(index: Index, named: Named, viewer: Viewer) -> list[str]:
+def ids_citing(index: Index, named: NamedPlaces, viewer: Viewer) -> list[str]:
     """The memories that cite what is named, or something inside it."""
     nodes = (*named.nodes, *index.symbols_called(named.symbols))
     return index.citing(nodes, named.prefixes, viewer) if nodes or named.prefixes else []

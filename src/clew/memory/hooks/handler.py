@@ -13,7 +13,7 @@ from clew.cache import Cache
 from clew.errors import Cancelled, ClewError
 from clew.memory.curation.expiry import Expiry
 from clew.memory.hooks import address, spool
-from clew.memory.hooks.answer import Said, answer
+from clew.memory.hooks.answer import HookAnswer, answer
 from clew.memory.hooks.capture.capture import Capture
 from clew.memory.hooks.capture.episodes import Episodes
 from clew.memory.hooks.event import HookEvent, event_of
@@ -74,16 +74,16 @@ class HookHandler:
         places = address.spools(str(self._root))
         return spool.keep(Path(places[0]), msgspec.to_builtins(event), _KEEPING_SECONDS)
 
-    def _said(self, event: HookEvent, check: Callable[[], None]) -> Said:
+    def _said(self, event: HookEvent, check: Callable[[], None]) -> HookAnswer:
         if event.kind not in INJECTS.get(event.host, ()) or self._memory.home.doubt is not None:
-            return Said()
+            return HookAnswer()
         try:
             # Read first: what is being handled meanwhile is in the index afterwards.
             shown = spool.shown_in(address.spools(str(self._root)), event.session)
             return answer(self._view(event), event, shown, check)
         except (ClewError, OSError) as error:
             log.info("Nothing was injected: %s", error)
-            return Said()
+            return HookAnswer()
 
     def _is_known(self, event: HookEvent) -> bool:
         """True if the same event was answered before, in this process or by another one."""

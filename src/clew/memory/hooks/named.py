@@ -18,7 +18,7 @@ _MOST = 24
 FILE, SYMBOL, LINES = "file:", "symbol:", "lines:"
 
 
-class Named(msgspec.Struct, frozen=True):
+class NamedPlaces(msgspec.Struct, frozen=True):
     paths: tuple[str, ...] = ()
     """From the root of the repository."""
     ids: tuple[str, ...] = ()
@@ -37,12 +37,12 @@ class Named(msgspec.Struct, frozen=True):
         return (*in_files, *(f"{id}-" for id in self.ids))
 
 
-def named_in(text: str, root: str, inside: str) -> Named:
+def named_in(text: str, root: str, inside: str) -> NamedPlaces:
     """The names of a text in the project at `root`, which is the folder `inside` of its repository."""
     paths = repository_paths((match.strip(".,:;") for match in _PATH.findall(text)), root, inside)
     ids = dict.fromkeys(word.rstrip(".") for word in _ID.findall(text))
     symbols = dict.fromkeys(next(filter(None, match)) for match in _SYMBOL.findall(text))
-    return Named(paths, tuple(ids)[:_MOST], tuple(symbols)[:_MOST])
+    return NamedPlaces(paths, tuple(ids)[:_MOST], tuple(symbols)[:_MOST])
 
 
 def repository_paths(given: Iterable[str], root: str, inside: str) -> tuple[str, ...]:

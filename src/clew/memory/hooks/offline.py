@@ -54,13 +54,13 @@ def _by_place(event: HookEvent) -> tuple[str, list[str]]:
     if found is None or event.kind not in BUDGETS or not (event.paths or event.text):
         return "", []
     from clew.memory.hooks.cited import CitedMemories, lines
-    from clew.memory.hooks.named import Named, named_in, repository_paths
+    from clew.memory.hooks.named import NamedPlaces, named_in, repository_paths
     from clew.memory.scope import Viewer
     from clew.memory.texts.block import framed
 
     store, index, inside = found
     paths = repository_paths(event.paths, event.root, inside)
-    named = Named(paths) if event.paths else named_in(event.text, event.root, inside)
+    named = NamedPlaces(paths) if event.paths else named_in(event.text, event.root, inside)
     viewer = Viewer(folder=inside, session=event.session)
     with closing(CitedMemories(store, index, viewer)) as memories:
         seen = {*spool.shown_in(address.spools(event.root), event.session), *memories.shown_in(event.session)}

@@ -22,7 +22,7 @@ _KEY = re.compile(r"([A-Za-z_]+):\s*(\S.*?)\s*$")
 _LONGEST_SLUG = 48
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True):
+class FileFields(msgspec.Struct, frozen=True, kw_only=True):
     """The fields of a memory that a user may edit in its file."""
 
     id: str | None
@@ -36,8 +36,8 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     importance: float = 0.5
 
 
-def said_of(memory: Memory) -> Said:
-    return Said(
+def said_of(memory: Memory) -> FileFields:
+    return FileFields(
         id=memory.id,
         kind=memory.kind,
         text=memory.text.strip(),
@@ -76,7 +76,7 @@ def end_of_name(id: str) -> str:
     return f"-{id[:8]}{ENDING}"
 
 
-def parsed(text: str) -> Said:
+def parsed(text: str) -> FileFields:
     """The fields in a file. InvalidArgument if it describes no memory."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     lines = TextLines(text)
@@ -88,7 +88,7 @@ def parsed(text: str) -> Said:
         raise InvalidArgument(f"The id '{shortened(str(id))}' is not that of a memory.", hint="Leave it out.")
     if kind is not None and kind not in list(Kind):
         raise InvalidArgument(f"There is no kind '{shortened(str(kind))}'.", hint=f"Use {', '.join(Kind)}.")
-    said = Said(
+    said = FileFields(
         id=str(uuid.UUID(str(id))) if id is not None else None,
         kind=Kind(kind) if kind is not None else kind_of(body),
         text=body,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.errors import NotFound
-from clew.memory.mirror.markdown import Said, said_of
+from clew.memory.mirror.markdown import FileFields, said_of
 from clew.memory.model import LINKS, Cite, LinkKind, Memory, Origin, Scope, Trust, new_id
 from clew.memory.places import Places, each_once
 from clew.memory.storage.changes import Changes
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ACTOR = "mirror"
 
 
-def scrubbed(said: Said) -> Said:
+def scrubbed(said: FileFields) -> FileFields:
     """The fields of a file, without secrets."""
     return msgspec.structs.replace(
         said,
@@ -31,7 +31,7 @@ def scrubbed(said: Said) -> Said:
     )
 
 
-def remembered(said: Said, library: "Library", changes: Changes, places: Places) -> Memory:
+def remembered(said: FileFields, library: "Library", changes: Changes, places: Places) -> Memory:
     """Remember what a new file says."""
     home = library.home
     about, said = _cites(said.about, places), scrubbed(said)
@@ -55,7 +55,7 @@ def remembered(said: Said, library: "Library", changes: Changes, places: Places)
     return memory
 
 
-def edited(before: Memory, said: Said, changes: Changes, places: Places) -> Memory:
+def edited(before: Memory, said: FileFields, changes: Changes, places: Places) -> Memory:
     """Give a memory what its file says now."""
     known = said_of(before)
     own = {cite.node: cite for cite in before.cites if cite.kind is LinkKind.ABOUT}

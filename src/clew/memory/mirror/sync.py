@@ -9,7 +9,7 @@ from clew.edit.edits import FileEdit
 from clew.edit.transaction import Transaction
 from clew.errors import BadInput, ClewError, FileChanged
 from clew.memory.mirror.decide import Action, FileSide, InStep, MemorySide, decide
-from clew.memory.mirror.markdown import ENDING, Said, file_name, parsed, rendered
+from clew.memory.mirror.markdown import ENDING, FileFields, file_name, parsed, rendered
 from clew.memory.mirror.reading import edited, forgotten, remembered
 from clew.memory.mirror.state import MirrorConflict, MirrorState
 from clew.memory.model import MEMORIES, Kind, Memory
@@ -56,7 +56,7 @@ class Syncing:
         self._state = state
         self._places = Places(context, library.home.inside)
         self._before = state.in_step()
-        self._files: dict[str, tuple[FileSide, Said | None]] = {}
+        self._files: dict[str, tuple[FileSide, FileFields | None]] = {}
         """By the id that the file gives, or by its path where it gives none."""
         self._edits: list[tuple[Memory, FileEdit]] = []
         self._removed: list[FileEdit] = []
@@ -103,7 +103,7 @@ class Syncing:
                 continue
             side = FileSide(entry.path, content_hash(data))
             try:
-                said: Said | None = parsed(data.decode("utf-8", "replace"))
+                said: FileFields | None = parsed(data.decode("utf-8", "replace"))
             except BadInput as error:
                 self.notes.append(f"{entry.path} is no memory: {error.message}")
                 known = [id for id, now in self._before.items() if now.path == entry.path]
@@ -202,13 +202,13 @@ class Syncing:
             return
         self._edits.append((memory, FileEdit(path, before, rendered(memory).encode("utf-8", "replace"))))
 
-    def _edit(self, memory: Memory | None, said: Said | None, file: FileSide | None) -> None:
+    def _edit(self, memory: Memory | None, said: FileFields | None, file: FileSide | None) -> None:
         if memory is not None and said is not None and file is not None:
             new = edited(memory, said, self._changes, self._places)
             self._state.settle(new.id, InStep(file.path, file.hash, _hash(new)))
             self._done.setdefault("edited", []).append(new.id)
 
-    def _remember(self, said: Said | None, file: FileSide | None) -> None:
+    def _remember(self, said: FileFields | None, file: FileSide | None) -> None:
         if said is None or file is None:
             return
         new = remembered(said, self._library, self._changes, self._places)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.memory.model import LinkKind, Memory
-from clew.memory.navigation.spaces import SPACES, Pair
+from clew.memory.navigation.spaces import SPACES, PairContext
 from clew.memory.pulse import BOUNDARY, Quadrant, quadrant_of
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def classify(view: "MemoryView", id: str) -> Johari:
     )
 
 
-def _pairs(view: "MemoryView", memory: Memory) -> list[tuple[Memory, Pair]]:
+def _pairs(view: "MemoryView", memory: Memory) -> list[tuple[Memory, PairContext]]:
     """The memories nearest to one, with what is known of each pair."""
     ranked, _ = view.units.alike(memory.text, view.viewer, memory.id)
     own = next((each.lexical for each in ranked if each.id == memory.id and each.lexical), None)
@@ -120,7 +120,7 @@ def _pairs(view: "MemoryView", memory: Memory) -> list[tuple[Memory, Pair]]:
     return [
         (
             other,
-            Pair(
+            PairContext(
                 dense=others[id].dense,
                 lexical=None if own is None else min((others[id].lexical or 0.0) / own, 1.0),
                 neighbours=around[memory.id],

@@ -34,7 +34,7 @@ _IDENTIFIER = re.compile(r"\b(?:[a-z]+_[a-z_0-9]+|[a-z]+[A-Z]\w+|[A-Z][a-z]+[A-Z
 _ENTITY = re.compile(r"\b[A-Z][\w-]*(?:\s+[A-Z][\w-]*)*|\b\d[\d.,:-]*\d\b|https?://\S+")
 
 
-class Pair(NamedTuple):
+class PairContext(NamedTuple):
     """The context of two memories that are compared."""
 
     dense: float | None
@@ -45,10 +45,10 @@ class Pair(NamedTuple):
     other_neighbours: frozenset[str]
 
 
-Comparison = Callable[[Memory, Memory, Pair], float | None]
+Comparison = Callable[[Memory, Memory, PairContext], float | None]
 
 
-class Space(msgspec.Struct, frozen=True):
+class MemorySpace(msgspec.Struct, frozen=True):
     id: str
     name: str
     purpose: str
@@ -82,22 +82,22 @@ def entities(memory: Memory) -> frozenset[str]:
     return frozenset((*named, *(cite.node for cite in memory.cites)))
 
 
-def _semantic(one: Memory, other: Memory, pair: Pair) -> float | None:
+def _semantic(one: Memory, other: Memory, pair: PairContext) -> float | None:
     return None if pair.dense is None else max(pair.dense, 0.0)
 
 
-def _recency(one: Memory, other: Memory, pair: Pair) -> float:
+def _recency(one: Memory, other: Memory, pair: PairContext) -> float:
     return math.pow(2.0, -_minutes_apart(one, other) / (HALF_LIFE_DAYS * 24 * 60))
 
 
-def _periodic(one: Memory, other: Memory, pair: Pair) -> float:
+def _periodic(one: Memory, other: Memory, pair: PairContext) -> float:
     first, second = _moment(one), _moment(other)
     hours = (first.hour - second.hour) * 2 * math.pi / 24
     days = (first.weekday() - second.weekday()) * 2 * math.pi / 7
     return (math.cos(hours) + math.cos(days) + 2) / 4
 
 
-def _positional(one: Memory, other: Memory, pair: Pair) -> float | None:
+def _positional(one: Memory, other: Memory, pair: PairContext) -> float | None:
     if one.origin.session is None or other.origin.session is None:
         return None
     if one.origin.session != other.origin.session:
@@ -105,7 +105,7 @@ def _positional(one: Memory, other: Memory, pair: Pair) -> float | None:
     return 1.0 / (1.0 + _minutes_apart(one, other) / _SESSION_MINUTES)
 
 
-def _causal(one: Memory, other: Memory, pair: Pair) -> float | None:
+def _causal(one: Memory, other: Memory, pair: PairContext) -> float | None:
     first, second = causal_spans(one.text), causal_spans(other.text)
     if not first or not second:
         return None
@@ -117,57 +117,57 @@ def _causal(one: Memory, other: Memory, pair: Pair) -> float | None:
     )
 
 
-def _sparse(one: Memory, other: Memory, pair: Pair) -> float | None:
+def _sparse(one: Memory, other: Memory, pair: PairContext) -> float | None:
     return _jaccard(stems(one.text), stems(other.text))
 
 
-def _code(one: Memory, other: Memory, pair: Pair) -> float | None:
+def _code(one: Memory, other: Memory, pair: PairContext) -> float | None:
     return _jaccard(code_terms(one), code_terms(other))
 
 
-def _graph(one: Memory, other: Memory, pair: Pair) -> float | None:
+def _graph(one: Memory, other: Memory, pair: PairContext) -> float | None:
     own, others = pair.neighbours - {other.id}, pair.other_neighbours - {one.id}
     return _jaccard(own, others)
 
 
-def _trigrams(one: Memory, other: Memory, pair: Pair) -> float | None:
+def _trigrams(one: Memory, other: Memory, pair: PairContext) -> float | None:
     return _jaccard(_grams(one.text), _grams(other.text))
 
 
-def _multimodal(one: Memory, other: Memory, pair: Pair) -> None:
+def _multimodal(one: Memory, other: Memory, pair: PairContext) -> None:
     """There is no encoder of images, so this space is absent."""
     return
 
 
-def _entity(one: Memory, other: Memory, pair: Pair) -> float | None:
+def _entity(one: Memory, other: Memory, pair: PairContext) -> float | None:
     return _jaccard(entities(one), entities(other))
 
 
-def _late_interaction(one: Memory, other: Memory, pair: Pair) -> float | None:
+def _late_interaction(one: Memory, other: Memory, pair: PairContext) -> float | None:
     first, second = _sentences(one.text), _sentences(other.text)
     if not first or not second:
         return None
     return sum(max(overlap(a, b) for b in second) for a in first) / len(first)
 
 
-def _expanded(one: Memory, other: Memory, pair: Pair) -> float | None:
+def _expanded(one: Memory, other: Memory, pair: PairContext) -> float | None:
     return pair.lexical
 
 
-SPACES: tuple[Space, ...] = (
-    Space("E1", "semantic", "meaning", _semantic),
-    Space("E2", "recency", "freshness", _recency),
-    Space("E3", "periodic", "time of day and week", _periodic),
-    Space("E4", "positional", "order in a session", _positional),
-    Space("E5", "causal", "causes and effects", _causal),
-    Space("E6", "sparse", "words", _sparse),
-    Space("E7", "code", "identifiers", _code),
-    Space("E8", "graph", "shared neighbours", _graph),
-    Space("E9", "trigrams", "spelling", _trigrams),
-    Space("E10", "multimodal", "images", _multimodal),
-    Space("E11", "entity", "names and numbers", _entity),
-    Space("E12", "late interaction", "sentence by sentence", _late_interaction),
-    Space("E13", "expanded", "words with feedback", _expanded),
+SPACES: tuple[MemorySpace, ...] = (
+    MemorySpace("E1", "semantic", "meaning", _semantic),
+    MemorySpace("E2", "recency", "freshness", _recency),
+    MemorySpace("E3", "periodic", "time of day and week", _periodic),
+    MemorySpace("E4", "positional", "order in a session", _positional),
+    MemorySpace("E5", "causal", "causes and effects", _causal),
+    MemorySpace("E6", "sparse", "words", _sparse),
+    MemorySpace("E7", "code", "identifiers", _code),
+    MemorySpace("E8", "graph", "shared neighbours", _graph),
+    MemorySpace("E9", "trigrams", "spelling", _trigrams),
+    MemorySpace("E10", "multimodal", "images", _multimodal),
+    MemorySpace("E11", "entity", "names and numbers", _entity),
+    MemorySpace("E12", "late interaction", "sentence by sentence", _late_interaction),
+    MemorySpace("E13", "expanded", "words with feedback", _expanded),
 )
 
 

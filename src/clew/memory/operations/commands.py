@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from clew.memory.arguments import KindName, Why, reason_of
-from clew.memory.curation.curate import Deleted, Kept, Restored
+from clew.memory.curation.curate import BothKept, ForgottenMemory, RestoredMemories
 from clew.memory.curation.requests import ForgetRequest, RestoreRequest
 from clew.memory.curation.status import MemeticStatus, memetic_status
 from clew.memory.model import Kind
@@ -191,13 +191,13 @@ class ForgetMemory(
     id: MemoryId
     why: Why = None
 
-    def run(self, call: Call) -> Deleted:
+    def run(self, call: Call) -> ForgottenMemory:
         view = call.project.memory.view(call)
         memory = view.library.named(self.id)
         asked = ForgetRequest(node_id=memory.id, reason="user_requested", rationale=reason_of(self.why))
         return view.curator.forget(asked)
 
-    def render(self, result: Deleted) -> str:
+    def render(self, result: ForgottenMemory) -> str:
         return render.deleted(result)
 
 
@@ -219,10 +219,10 @@ class KeepMemories(
     ]
     why: Why = None
 
-    def run(self, call: Call) -> Kept:
+    def run(self, call: Call) -> BothKept:
         return call.project.memory.view(call).curator.keep_both(self.id, self.other, reason_of(self.why))
 
-    def render(self, result: Kept) -> str:
+    def render(self, result: BothKept) -> str:
         return render.kept(result)
 
 
@@ -244,12 +244,12 @@ class RestoreMemory(
 
     cascade: Annotated[bool, Meta(description="Also undo later changes of the same memories")] = False
 
-    def run(self, call: Call) -> Restored:
+    def run(self, call: Call) -> RestoredMemories:
         view = call.project.memory.view(call)
         hash = listing.reversal_hash(view, self.change)
         return view.curator.restore(RestoreRequest(reversal_hash=hash, cascade=self.cascade))
 
-    def render(self, result: Restored) -> str:
+    def render(self, result: RestoredMemories) -> str:
         return render.restored(result)
 
 

@@ -1,7 +1,7 @@
 """Toolset memory: merging, forgetting, restoring, annotating and weighing."""
 
-from clew.memory.curation.curate import AnnotatedMemory, Boosted, Deleted, Restored
-from clew.memory.curation.merge import Merged
+from clew.memory.curation.curate import AnnotatedMemory, Boosted, ForgottenMemory, RestoredMemories
+from clew.memory.curation.merge import MergeResult
 from clew.memory.curation.requests import AnnotationRequest, BoostRequest, ForgetRequest, MergeRequest, RestoreRequest
 from clew.memory.operations.operation import MemoryOperation
 from clew.operation.call import Call
@@ -20,7 +20,7 @@ class MergeConcepts(
     the sources back for 30 days. Memories with different priors (domain, trust, purpose) are refused unless
     force_merge. Use critique_context to find what to merge. Returns merged_id and reversal_hash."""
 
-    def run(self, call: Call) -> Merged:
+    def run(self, call: Call) -> MergeResult:
         return call.project.memory.view(call).merger.merge(self, model=call.client_model, check=call.check)
 
 
@@ -39,7 +39,7 @@ class ForgetConcept(
     """Forgets a memory that is wrong, obsolete or a duplicate; reversal_hash restores it for 30 days. For good only for
     reason user_requested. To correct one, store another that supersedes it."""
 
-    def run(self, call: Call) -> Deleted:
+    def run(self, call: Call) -> ForgottenMemory:
         return call.project.memory.view(call).curator.forget(self)
 
 
@@ -56,7 +56,7 @@ class RestoreFromHash(
     search_tombstones and
     get_node_lineage list the hashes."""
 
-    def run(self, call: Call) -> Restored:
+    def run(self, call: Call) -> RestoredMemories:
         return call.project.memory.view(call).curator.restore(self)
 
 

@@ -8,13 +8,13 @@ from clew.memory.arguments import NodeId, Query, SessionId, TopK
 from clew.memory.cognition.diagnose import (
     Adversarial,
     AdversarialCheck,
-    Comparison,
     RecallAccuracy,
+    SpaceComparison,
     check_adversarial,
     compare_retrieval,
     recall_accuracy,
 )
-from clew.memory.curation.manifest import Manifest, reload_manifest
+from clew.memory.curation.manifest import UserManifest, reload_manifest
 from clew.memory.curation.status import (
     GraphManifest,
     Homeostasis,
@@ -127,7 +127,7 @@ class DebugCompareRetrieval(
     spaces: Annotated[tuple[SpaceId, ...], Meta(min_length=1, description="Which spaces")]
     top_k: TopK = 10
 
-    def run(self, call: Call) -> Comparison:
+    def run(self, call: Call) -> SpaceComparison:
         return compare_retrieval(call.project.memory.view(call), self.query, self.spaces, self.top_k)
 
 
@@ -143,5 +143,5 @@ class ReloadManifest(
 
     path: Annotated[str, Meta(min_length=1, max_length=1_000, description="The file")] = "~/.context-graph/manifest.md"
 
-    def run(self, call: Call) -> Manifest:
+    def run(self, call: Call) -> UserManifest:
         return reload_manifest(call.project.memory.view(call), self.path)

@@ -16,7 +16,7 @@ from clew.memory.purge.choose import Chosen, choose
 from clew.memory.purge.requests import Ids, PurgeRequest
 from clew.memory.purge.service import Purged, purge
 from clew.memory.scope import BY_A_PERSON, Filters
-from clew.memory.storage.jsonl import Exported, Imported, exported, imported
+from clew.memory.storage.jsonl import ExportedLines, ImportedLines, exported, imported
 from clew.memory.views import NamedMemory, shown_as
 from clew.operation.call import Call
 from clew.operation.declare import Option
@@ -41,17 +41,17 @@ class ExportMemories(
     kind: Annotated[KindName | None, Meta(description="Only of this kind")] = None
     team: Annotated[bool, Meta(description="Without private memories")] = False
 
-    def run(self, call: Call) -> Exported:
+    def run(self, call: Call) -> ExportedLines:
         filters = Filters(kinds=(self.kind,) if self.kind else ())
         return exported(call.project.memory.view(call), filters, private=not self.team)
 
-    def document(self, result: Exported) -> str:
+    def document(self, result: ExportedLines) -> str:
         return "".join(f"{line}\n" for line in result.lines)
 
-    def render(self, result: Exported) -> str:
+    def render(self, result: ExportedLines) -> str:
         return "" if self.output is not None else "\n".join(result.lines)
 
-    def messages(self, result: Exported) -> tuple[str, ...]:
+    def messages(self, result: ExportedLines) -> tuple[str, ...]:
         if self.output is None:
             return ()
         private = f", {result.private} of them private" if result.private else ""
@@ -77,7 +77,7 @@ class ImportMemories(
         False
     )
 
-    def run(self, call: Call) -> Imported:
+    def run(self, call: Call) -> ImportedLines:
         try:
             data = sys.stdin.buffer.read() if self.file == "-" else contents(self.file, ANY_BYTES)
         except OSError as error:
@@ -85,7 +85,7 @@ class ImportMemories(
         text = data.decode("utf-8", "replace")
         return imported(call.project.memory.view(call), text, as_document=self.as_document)
 
-    def render(self, result: Imported) -> str:
+    def render(self, result: ImportedLines) -> str:
         return render.imported(result)
 
 
@@ -102,23 +102,23 @@ class AcceptMemories(
     ids: Ids = ()
     all_: Annotated[bool, Meta(description="All that wait"), Option("--all")] = msgspec.field(name="all", default=False)
 
-    def run(self, call: Call) -> "Accepted":
+    def run(self, call: Call) -> "AcceptedMemories":
         view = call.project.memory.view(call)
         waiting = [row.id for row in view.library.index.waiting(view.viewer)]
         ids = waiting if self.all_ else [view.library.named(id).id for id in self.ids]
         accepted = view.curator.accept(ids, BY_A_PERSON) if ids else []
         left = [] if self.all_ else [id for id in waiting if id not in {memory.id for memory in accepted}]
         shown = view.library.get_many(left)
-        return Accepted(
+        return AcceptedMemories(
             accepted=tuple(shown_as(NamedMemory, memory) for memory in accepted),
             waiting=tuple(shown_as(NamedMemory, memory) for memory in shown.values()),
         )
 
-    def render(self, result: "Accepted") -> str:
+    def render(self, result: "AcceptedMemories") -> str:
         return render.accepted([each.title for each in result.accepted], [(w.node_id, w.title) for w in result.waiting])
 
 
-class Accepted(msgspec.Struct, frozen=True):
+class AcceptedMemories(msgspec.Struct, frozen=True):
     accepted: tuple[NamedMemory, ...]
     waiting: tuple[NamedMemory, ...]
     """What still waits."""

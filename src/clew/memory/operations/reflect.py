@@ -43,13 +43,13 @@ epistemic_action is suggested, ask its question.
 Several agents: pass your agent_id; perspective_lock keeps others' memories out of a search."""
 
 
-class Instructions(msgspec.Struct, frozen=True):
+class MemoryGuide(msgspec.Struct, frozen=True):
     instructions: str
     version: str
 
 
-def system_instructions() -> Instructions:
-    return Instructions(" ".join(TEXT.split("\n")).replace("  ", "\n\n"), VERSION)
+def system_instructions() -> MemoryGuide:
+    return MemoryGuide(" ".join(TEXT.split("\n")).replace("  ", "\n\n"), VERSION)
 
 
 class ReflectOnMemory(
@@ -105,10 +105,10 @@ class GetSystemInstructions(MemoryOperation, tool="get_system_instructions", tit
     """Instructions for agents that use this memory, in about 300 tokens: what to store, how to search, what to curate,
     and what to do when confused. Call it first in a session and keep it in context. It is the same text every time."""
 
-    def run(self, call: Call) -> Instructions:
+    def run(self, call: Call) -> MemoryGuide:
         return system_instructions()
 
-    def text(self, result: Instructions) -> str:
+    def text(self, result: MemoryGuide) -> str:
         return result.instructions
 
 

@@ -1,6 +1,6 @@
 """Memories as text on a terminal."""
 
-from clew.memory.curation.curate import Deleted, Kept, Restored
+from clew.memory.curation.curate import BothKept, ForgottenMemory, RestoredMemories
 from clew.memory.curation.status import MemeticStatus
 from clew.memory.places import CiteState
 from clew.memory.recall.listing import MemoryList
@@ -80,16 +80,16 @@ def _cites(cites: tuple[CiteState, ...], indent: str) -> list[str]:
     return [f"{indent}about {cite.node}{suffixes.get(cite.state, f'  moved to {cite.now}')}" for cite in cites]
 
 
-def deleted(result: Deleted) -> str:
+def deleted(result: ForgottenMemory) -> str:
     until = (result.recoverable_until or "")[:10]
     return f"Forgotten. `clew memory restore {result.node_id[:ID]}` brings it back until {until}."
 
 
-def kept(result: Kept) -> str:
+def kept(result: BothKept) -> str:
     return f"Both are kept. `clew memory restore {result.reversal_hash}` takes that back."
 
 
-def restored(result: Restored) -> str:
+def restored(result: RestoredMemories) -> str:
     ids = ", ".join(id[:ID] for id in result.restored_node_ids)
     later = f", and {counted(result.also_undone, 'later change')}" if result.also_undone else ""
     back = f" There again: {ids}." if ids else ""

@@ -6,13 +6,13 @@ from clew.memory.mirror.sync import Synced
 from clew.memory.operations.render import ID
 from clew.memory.purge.choose import Chosen
 from clew.memory.purge.service import Purged
-from clew.memory.storage.jsonl import Imported
+from clew.memory.storage.jsonl import ImportedLines
 from clew.text.display import counted
 
 _SHOWN = 10
 
 
-def imported(result: Imported) -> str:
+def imported(result: ImportedLines) -> str:
     lines = [
         f"Read {counted(result.added, 'new memory', 'new memories')} and {counted(result.links, 'link')};"
         f" {result.unchanged} were there already."

@@ -13,7 +13,7 @@ from clew.derived.file import throw_away
 from clew.derived.packed import PackedText, earlier_names, packed_texts, packs_texts, take_out
 from clew.derived.parse_cache import FILE as PARSED
 from clew.errors import ClewError, StoreCorrupt
-from clew.memory.purge.traces import Content, Traces, words_of
+from clew.memory.purge.traces import SearchedFile, Traces, words_of
 from clew.memory.storage.units import EPISODES, PART, unit_id
 from clew.search.engine import INDEX_FILE
 from clew.search.purging import Seen, Sought, is_held, purge_units
@@ -40,7 +40,7 @@ class DerivedFiles:
         self._seen = Seen()
         self._numbers: dict[Path, tuple[int, int]] = {}
         """The identity and the last number of each file of documents that was looked through."""
-        self._contents: dict[str, Content] = {}
+        self._contents: dict[str, SearchedFile] = {}
         self._rest = traces
 
     def sought_in(self, file: Path) -> Traces:
@@ -145,9 +145,9 @@ class DerivedFiles:
             piece in said or piece in path.casefold() or content.says(piece) for piece in pieces
         )
 
-    def _content(self, path: str) -> Content | None:
+    def _content(self, path: str) -> SearchedFile | None:
         """The content of a file now; None if it is gone."""
         if path not in self._contents:
             with suppress(OSError):
-                self._contents[path] = Content(contents(self._root / raw(path), ANY_BYTES))
+                self._contents[path] = SearchedFile(contents(self._root / raw(path), ANY_BYTES))
         return self._contents.get(path)

@@ -141,7 +141,7 @@ def _is_alone(piece: bytes, data: bytes) -> bool:
     return False
 
 
-class Content:
+class SearchedFile:
     """The content of a file, searched for many pieces."""
 
     def __init__(self, data: bytes) -> None:

@@ -13,7 +13,7 @@ import msgspec
 
 from clew.memory.model import LONGEST_SNIPPET
 from clew.memory.recall.gate import GateHit, can_pass, passes
-from clew.memory.recall.ranking import Ranked, Recall
+from clew.memory.recall.ranking import Recall, RecalledMemory
 from clew.memory.texts.block import SHORT_ENOUGH, Injected, cited, fitting, framed, is_injectable, line_of
 from clew.search.quote.evidence import preview
 from clew.text.display import one_line
@@ -24,14 +24,14 @@ Mode = Literal["auto", "raw", "narrative", "structured", "code_focused"]
 CONSIDERED = 12
 
 
-class Block(msgspec.Struct, frozen=True):
+class MemoryBlock(msgspec.Struct, frozen=True):
     context: str
     items: tuple[Injected, ...]
     tokens_used: int
     tokens_before: int
     abstained: str | None
     """Why there is nothing, where that is so."""
-    ranked: tuple[Ranked, ...]
+    ranked: tuple[RecalledMemory, ...]
     """What was found, injected or not."""
     notes: tuple[str, ...] = ()
 
@@ -47,7 +47,7 @@ def inject(
     gated: bool = True,
     about: str | None = None,
     check: Callable[[], None] = lambda: None,
-) -> Block:
+) -> MemoryBlock:
     """The block for a query. `seen` are the memories that the session was shown before."""
     with recall.held():
         ranked, notes = recall.rank(query, CONSIDERED, about=about, check=check)
@@ -62,7 +62,7 @@ def inject(
             ]
             decision = passes(query, hits, recall.rarities, lambda ids: recall.beside(ids, seen))
     if decision is not None and not decision.passed:
-        return Block("", (), 0, 0, f"Nothing was injected: {decision.reason}.", tuple(ranked), notes)
+        return MemoryBlock("", (), 0, 0, f"Nothing was injected: {decision.reason}.", tuple(ranked), notes)
     # A memory is as much like the question as what it replaced.
     alike = {each.superseded_by: each.similarity for each in fresh if each.superseded_by is not None}
     alike = {each.memory.id: max(each.similarity, alike.get(each.memory.id, 0.0)) for each in fresh}
@@ -72,9 +72,9 @@ def inject(
     worth = [each for each in worth if about is not None or alike[each.memory.id] >= best / 2]
     items = fitting([_line(each, query, now, mode) for each in worth], max_tokens)
     if not items:
-        return Block("", (), 0, 0, f"Nothing was injected: {_absence(ranked, seen)}.", tuple(ranked), notes)
+        return MemoryBlock("", (), 0, 0, f"Nothing was injected: {_absence(ranked, seen)}.", tuple(ranked), notes)
     context = framed(items)
-    return Block(
+    return MemoryBlock(
         context=context,
         items=tuple(items),
         tokens_used=estimate_tokens(context),
@@ -85,7 +85,7 @@ def inject(
     )
 
 
-def _absence(ranked: Collection[Ranked], seen: Collection[str]) -> str:
+def _absence(ranked: Collection[RecalledMemory], seen: Collection[str]) -> str:
     """The reason why none of the results is shown."""
     if not ranked:
         return "there are no memories"
@@ -97,12 +97,12 @@ def _absence(ranked: Collection[Ranked], seen: Collection[str]) -> str:
     return "all that fits was shown before in this session"
 
 
-def _was_shown(ranked: Ranked, seen: Collection[str]) -> bool:
+def _was_shown(ranked: RecalledMemory, seen: Collection[str]) -> bool:
     """True if a memory, or the one that replaced it, was shown in the session."""
     return ranked.memory.id in seen or ranked.superseded_by in seen
 
 
-def _line(ranked: Ranked, query: str, now: datetime, mode: Mode) -> Injected:
+def _line(ranked: RecalledMemory, query: str, now: datetime, mode: Mode) -> Injected:
     memory = ranked.memory
     whole = estimate_tokens(memory.text)
     if mode == "raw" or whole <= SHORT_ENOUGH:

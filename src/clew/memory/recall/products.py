@@ -9,7 +9,7 @@ from msgspec import Meta
 from clew.errors import InvalidArgument
 from clew.memory.model import LONGEST_QUERY, Kind, Link, LinkKind
 from clew.memory.recall.injection import inject
-from clew.memory.recall.ranking import Branches, Ranked, hit_of
+from clew.memory.recall.ranking import Branches, RecalledMemory, hit_of
 from clew.memory.recall.requests import InjectionRequest, MemoryQuery
 from clew.memory.scope import Filters
 from clew.memory.storage.changes import spelled_time
@@ -222,7 +222,7 @@ def _seen(view: "MemoryView", links: list[Link]) -> list[Link]:
     return [link for link in links if link.source in ends and link.target in ends]
 
 
-def _note_coverage(view: "MemoryView", ranked: Collection[Ranked]) -> None:
+def _note_coverage(view: "MemoryView", ranked: Collection[RecalledMemory]) -> None:
     """Note how well memory covered a question."""
     best = max((each.similarity for each in ranked), default=0.0)
     current = sum(each.standing == "current" for each in ranked) / len(ranked) if ranked else 0.0

@@ -29,7 +29,7 @@ others are found by their words."""
 _LONGEST_COMPARED = 4_000
 
 
-class Ranked(msgspec.Struct, frozen=True):
+class RecalledMemory(msgspec.Struct, frozen=True):
     """A memory with what made it a result."""
 
     memory: Memory
@@ -81,7 +81,7 @@ class Recall:
         about: str | None = None,
         recipe: str = "default",
         check: Callable[[], None] = lambda: None,
-    ) -> tuple[list[Ranked], tuple[str, ...]]:
+    ) -> tuple[list[RecalledMemory], tuple[str, ...]]:
         """The memories that answer a query best, and what limits the answer. With `about`, only those that cite it."""
         found, notes = self._units.rank(
             query, self._library.viewer, tags=tags, parts=_parts(filters), recipe=recipe, check=check
@@ -215,7 +215,7 @@ class Recall:
             for (each, memory), cosine in zip(found, cosines, strict=True)
         ]
 
-    def _ordered(self, best: "list[_Scored]", filters: Filters) -> list[Ranked]:
+    def _ordered(self, best: "list[_Scored]", filters: Filters) -> list[RecalledMemory]:
         there = {each.memory.id for each in best}
         successors = self._successors(there)
         if filters == EVERYTHING and (missing := set(successors.values()) - there):
@@ -227,7 +227,7 @@ class Recall:
         then = filters.as_of is not None
         states = self._standings((each.memory for each in best), successors, then=then)
         ranked = [
-            Ranked(memory, each.found, each.score, each.cosine, each.similarity, standing, successor, cites)
+            RecalledMemory(memory, each.found, each.score, each.cosine, each.similarity, standing, successor, cites)
             for each, (memory, standing, successor, cites) in zip(best, states, strict=True)
         ]
         return sorted(ranked, key=lambda each: _ORDER[each.standing])
@@ -302,7 +302,7 @@ class Branches:
         return "deleted" if branch not in there else "merged" if branch in merged else "other"
 
 
-def hit_of(ranked: Ranked, branches: Branches, *, with_content: bool) -> MemoryHit:
+def hit_of(ranked: RecalledMemory, branches: Branches, *, with_content: bool) -> MemoryHit:
     memory = ranked.memory
     return shown_as(
         MemoryHit,

@@ -10,7 +10,7 @@ import msgspec
 from clew.memory.model import CHANGES, EXCHANGES, LONGEST_SNIPPET, MEMORIES, LinkKind
 from clew.memory.scope import BY_ID, Filters
 from clew.memory.storage.changes import EXPIRY, PURGE, ChangeRecord, Changes, moment_of
-from clew.memory.storage.index import Row
+from clew.memory.storage.index import IndexedMemory
 from clew.memory.storage.library import Library, normal_id
 from clew.memory.storage.requests import Component, LogLevel, LogQuery, TombstoneQuery
 from clew.text.display import one_line
@@ -89,7 +89,7 @@ class Logs(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool = False
 
 
-class History:
+class MemoryHistory:
     def __init__(self, library: Library, changes: Changes) -> None:
         self._library = library
         self._changes = changes
@@ -177,7 +177,7 @@ class History:
         shown = tuple(found[:limit])
         return Tombstones(tombstones=shown, count=len(shown), truncated=len(found) > limit)
 
-    def _forgotten_rows(self) -> Iterator[Row]:
+    def _forgotten_rows(self) -> Iterator[IndexedMemory]:
         for offset in count(0, _PAGE):
             rows = self._library.index.latest(self._library.viewer, _FORGOTTEN, _PAGE, offset)
             yield from rows

@@ -31,7 +31,7 @@ _OLDEST = 500
 _AT_ONCE = 500
 
 
-class Row(msgspec.Struct, frozen=True):
+class IndexedMemory(msgspec.Struct, frozen=True):
     """The columns of a memory in the index, known without reading the memory."""
 
     id: str
@@ -47,7 +47,7 @@ class Row(msgspec.Struct, frozen=True):
     deleted_at: str | None
 
 
-_COLUMNS = ", ".join(f"memories.{name}" for name in Row.__struct_fields__)
+_COLUMNS = ", ".join(f"memories.{name}" for name in IndexedMemory.__struct_fields__)
 
 
 class MemoryIndex(DerivedFile):
@@ -170,22 +170,24 @@ class MemoryIndex(DerivedFile):
 
     # Memories
 
-    def visible(self, ids: Iterable[str], viewer: Viewer, filters: Filters = EVERYTHING) -> dict[str, Row]:
+    def visible(self, ids: Iterable[str], viewer: Viewer, filters: Filters = EVERYTHING) -> dict[str, IndexedMemory]:
         """The memories of these that may be seen, in the order in which they were named."""
         wanted = list(dict.fromkeys(ids))
-        found: dict[str, Row] = {}
+        found: dict[str, IndexedMemory] = {}
         with self.asked() as connection:
             for start in range(0, len(wanted), _AT_ONCE):
                 found |= _visible(connection, wanted[start : start + _AT_ONCE], viewer, filters)
         return {id: found[id] for id in wanted if id in found}
 
-    def latest(self, viewer: Viewer, filters: Filters = EVERYTHING, limit: int = 20, offset: int = 0) -> list[Row]:
+    def latest(
+        self, viewer: Viewer, filters: Filters = EVERYTHING, limit: int = 20, offset: int = 0
+    ) -> list[IndexedMemory]:
         """The memories that were made or shown last, the latest first."""
         seen = condition(viewer, filters)
         order = "deleted" if filters.forgotten else "max(made, shown_last)"
         query = f"SELECT {_COLUMNS} FROM memories WHERE {seen.sql} ORDER BY {order} DESC, id DESC LIMIT ? OFFSET ?"  # noqa: S608
         with self.asked() as connection:
-            return [Row(*row) for row in connection.execute(query, (*seen.values, limit, offset)).fetchall()]
+            return [IndexedMemory(*row) for row in connection.execute(query, (*seen.values, limit, offset)).fetchall()]
 
     def count(self, viewer: Viewer, filters: Filters = EVERYTHING) -> int:
         seen = condition(viewer, filters)
@@ -210,18 +212,18 @@ class MemoryIndex(DerivedFile):
         with self.asked() as connection:
             return {value: number for value, number in connection.execute(query, seen.values).fetchall() if number}
 
-    def heaviest(self, viewer: Viewer, above: float, limit: int) -> list[Row]:
+    def heaviest(self, viewer: Viewer, above: float, limit: int) -> list[IndexedMemory]:
         """The memories of more than some importance, the most important first."""
         return self._rows("importance > ?", "importance DESC", viewer, limit, above)
 
-    def recorded(self, viewer: Viewer, since: str, until: str, limit: int) -> list[Row]:
+    def recorded(self, viewer: Viewer, since: str, until: str, limit: int) -> list[IndexedMemory]:
         """The memories that were written down in a span of time, the latest first."""
         return self._rows("recorded_at >= ? AND recorded_at < ?", "recorded_at DESC", viewer, limit, since, until)
 
-    def oldest(self, viewer: Viewer, limit: int) -> list[Row]:
+    def oldest(self, viewer: Viewer, limit: int) -> list[IndexedMemory]:
         return self._rows("1", "made", viewer, limit)
 
-    def old_episodes(self, viewer: Viewer, before: str, limit: int) -> list[Row]:
+    def old_episodes(self, viewer: Viewer, before: str, limit: int) -> list[IndexedMemory]:
         """The episodes from before a time, the earliest first."""
         seen = condition(viewer, Filters(kinds=("episode",)))
         query = f"""
@@ -229,14 +231,14 @@ class MemoryIndex(DerivedFile):
             WHERE kind = 'episode' AND deleted IS NULL AND recorded_at < ? AND {seen.sql} ORDER BY recorded_at LIMIT ?
         """  # noqa: S608
         with self.asked() as connection:
-            return [Row(*row) for row in connection.execute(query, (before, *seen.values, limit)).fetchall()]
+            return [IndexedMemory(*row) for row in connection.execute(query, (before, *seen.values, limit)).fetchall()]
 
-    def forgotten_first(self, viewer: Viewer, limit: int, offset: int = 0) -> list[Row]:
+    def forgotten_first(self, viewer: Viewer, limit: int, offset: int = 0) -> list[IndexedMemory]:
         """The forgotten memories, the earliest first."""
         seen = condition(viewer, FORGOTTEN_BY_ID)
         query = f"SELECT {_COLUMNS} FROM memories WHERE {seen.sql} ORDER BY deleted LIMIT ? OFFSET ?"  # noqa: S608
         with self.asked() as connection:
-            return [Row(*row) for row in connection.execute(query, (*seen.values, limit, offset)).fetchall()]
+            return [IndexedMemory(*row) for row in connection.execute(query, (*seen.values, limit, offset)).fetchall()]
 
     def drop(self, ids: Iterable[str]) -> None:
         """Know nothing more of memories that were erased from the store."""
@@ -245,21 +247,21 @@ class MemoryIndex(DerivedFile):
             for id in ids:
                 drop_memory(connection, id)
 
-    def flagged(self, viewer: Viewer, limit: int = 20) -> list[Row]:
+    def flagged(self, viewer: Viewer, limit: int = 20) -> list[IndexedMemory]:
         return self._rows("flagged", "made DESC", viewer, limit)
 
-    def waiting(self, viewer: Viewer, limit: int = 1_000) -> list[Row]:
+    def waiting(self, viewer: Viewer, limit: int = 1_000) -> list[IndexedMemory]:
         """The memories that came from documents and that nobody has accepted yet, the latest first."""
         return self._rows("waits", "made DESC", viewer, limit)
 
-    def of_kind(self, kind: str, viewer: Viewer, limit: int) -> list[Row]:
+    def of_kind(self, kind: str, viewer: Viewer, limit: int) -> list[IndexedMemory]:
         """The memories of a kind, the latest first."""
         seen = condition(viewer, Filters(kinds=(kind,)))
         query = f"SELECT {_COLUMNS} FROM memories WHERE kind = ? AND {seen.sql} ORDER BY made DESC LIMIT ?"  # noqa: S608
         with self.asked() as connection:
-            return [Row(*row) for row in connection.execute(query, (kind, *seen.values, limit)).fetchall()]
+            return [IndexedMemory(*row) for row in connection.execute(query, (kind, *seen.values, limit)).fetchall()]
 
-    def unlinked(self, viewer: Viewer, before: str, limit: int) -> list[Row]:
+    def unlinked(self, viewer: Viewer, before: str, limit: int) -> list[IndexedMemory]:
         """Memories from before a time that nothing is linked to and that are linked to nothing, of the oldest ones."""
         oldest = [row for row in self.oldest(viewer, _OLDEST) if row.recorded_at < before]
         query = """
@@ -271,11 +273,11 @@ class MemoryIndex(DerivedFile):
         alone = {id for (id,) in rows}
         return [row for row in oldest if row.id in alone][:limit]
 
-    def _rows(self, test: str, order: str, viewer: Viewer, limit: int, *values: object) -> list[Row]:
+    def _rows(self, test: str, order: str, viewer: Viewer, limit: int, *values: object) -> list[IndexedMemory]:
         seen = condition(viewer)
         query = f"SELECT {_COLUMNS} FROM memories WHERE {test} AND {seen.sql} ORDER BY {order} LIMIT ?"  # noqa: S608
         with self.asked() as connection:
-            return [Row(*row) for row in connection.execute(query, (*values, *seen.values, limit)).fetchall()]
+            return [IndexedMemory(*row) for row in connection.execute(query, (*values, *seen.values, limit)).fetchall()]
 
     def with_prefix(self, digits: str, viewer: Viewer, limit: int = 6) -> list[tuple[str, bool]]:
         """The memories whose ids begin with these hexadecimal digits, and whether each was forgotten."""
@@ -456,11 +458,11 @@ def _set_number(connection: Connection, name: str, value: int) -> None:
     connection.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (name, value))
 
 
-def _visible(connection: Connection, ids: list[str], viewer: Viewer, filters: Filters) -> dict[str, Row]:
+def _visible(connection: Connection, ids: list[str], viewer: Viewer, filters: Filters) -> dict[str, IndexedMemory]:
     seen = condition(viewer, filters)
     marks = ", ".join("?" * len(ids))
     query = f"SELECT {_COLUMNS} FROM memories WHERE id IN ({marks}) AND {seen.sql}"  # noqa: S608
-    return {row[0]: Row(*row) for row in connection.execute(query, (*ids, *seen.values)).fetchall()}
+    return {row[0]: IndexedMemory(*row) for row in connection.execute(query, (*ids, *seen.values)).fetchall()}
 
 
 def _links(

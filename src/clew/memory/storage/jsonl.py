@@ -39,7 +39,7 @@ _FOLDER = re.compile(r"(?:[^/\x00-\x1f\\]+(?:/[^/\x00-\x1f\\]+)*)?")
 _LONGEST_NODE = 1_000
 
 
-class Exported(msgspec.Struct, frozen=True, kw_only=True):
+class ExportedLines(msgspec.Struct, frozen=True, kw_only=True):
     memories: int
     private: int
     """Those of them that only their owner sees."""
@@ -47,7 +47,7 @@ class Exported(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[str, ...]
 
 
-class Imported(msgspec.Struct, frozen=True, kw_only=True):
+class ImportedLines(msgspec.Struct, frozen=True, kw_only=True):
     added: int
     unchanged: int
     """Were there already."""
@@ -64,7 +64,7 @@ class _Lines(NamedTuple):
     links: list[Link]
 
 
-def exported(view: "MemoryView", filters: Filters, *, private: bool) -> Exported:
+def exported(view: "MemoryView", filters: Filters, *, private: bool) -> ExportedLines:
     """All memories that may be seen, in the order in which they were recorded, and the links between them."""
     memories = [memory for memory in _all(view, filters) if private or memory.scope.visibility == "team"]
     memories.sort(key=lambda memory: (memory.recorded_at, memory.id))
@@ -76,7 +76,7 @@ def exported(view: "MemoryView", filters: Filters, *, private: bool) -> Exported
     ]
     links.sort(key=lambda link: link.id)
     lines = [*(_line("memory", _portable(memory)) for memory in memories), *(_line("link", link) for link in links)]
-    return Exported(
+    return ExportedLines(
         memories=len(memories),
         private=sum(memory.scope.visibility == "private" for memory in memories),
         links=len(links),
@@ -100,7 +100,7 @@ def _line(kind: str, value: Any) -> str:
     return escaped_json(msgspec.json.encode({kind: value}).decode())
 
 
-def imported(view: "MemoryView", text: str, *, as_document: bool, dry_run: bool = False) -> Imported:
+def imported(view: "MemoryView", text: str, *, as_document: bool, dry_run: bool = False) -> ImportedLines:
     """Remember what lines say, all of them or none. `as_document` is for files of others: what they say is not injected
     before somebody accepts it. With `dry_run` nothing is written."""
     lines = _read(view, text)
@@ -117,17 +117,17 @@ def imported(view: "MemoryView", text: str, *, as_document: bool, dry_run: bool 
     had = {link.id for link in view.library.index.links([memory.id for memory in lines.memories], inward=False)}
     links = [link for link in links if link.id not in had]
     if not new and not links:
-        return Imported(added=0, unchanged=len(present) - len(kept), kept=tuple(kept), links=0, reversal_hash=None)
+        return ImportedLines(added=0, unchanged=len(present) - len(kept), kept=tuple(kept), links=0, reversal_hash=None)
     if dry_run:
         same = len(present) - len(kept)
-        return Imported(added=len(new), unchanged=same, kept=tuple(kept), links=len(links), reversal_hash=None)
+        return ImportedLines(added=len(new), unchanged=same, kept=tuple(kept), links=len(links), reversal_hash=None)
     with view.changes.make("import", view.actor, "read from a file") as change:
         for memory in new:
             change.put(memory)
         for link in links:
             change.link(link)
     view.units.follow()
-    return Imported(
+    return ImportedLines(
         added=len(new),
         unchanged=len(present) - len(kept),
         kept=tuple(kept),

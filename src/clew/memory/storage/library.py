@@ -10,7 +10,7 @@ from clew.errors import Conflict, Forgotten, InvalidArgument, NotFound
 from clew.memory.model import MEMORIES, Memory
 from clew.memory.scope import BY_ID, EVERYTHING, FORGOTTEN_BY_ID, Filters, Viewer
 from clew.memory.storage.home import Home
-from clew.memory.storage.index import Row
+from clew.memory.storage.index import IndexedMemory
 from clew.store.interface import Damaged
 from clew.text.display import shortened
 from clew.text.words import storable
@@ -77,7 +77,7 @@ class Library:
             )
         return there[0]
 
-    def latest(self, limit: int, filters: Filters = EVERYTHING, offset: int = 0) -> list[tuple[Memory, Row]]:
+    def latest(self, limit: int, filters: Filters = EVERYTHING, offset: int = 0) -> list[tuple[Memory, IndexedMemory]]:
         """The memories that were made or shown last, the latest first."""
         rows = self.index.latest(self.viewer, filters, limit, offset)
         memories = self._read_many(row.id for row in rows)

@@ -34,14 +34,14 @@ _OF_THE_COPY = (StoreBusy, StoreFull, StoreReadOnly)
 """Errors that say nothing of the backup: the copy of it cannot be used where it lies."""
 
 
-class Place(msgspec.Struct, frozen=True):
+class StoreLocation(msgspec.Struct, frozen=True):
     name: str
     project: Any
     memory: Any
     is_team: bool = False
 
 
-class Moved(msgspec.Struct, frozen=True):
+class MovedStore(msgspec.Struct, frozen=True):
     source: str
     target: str
     project: Copied
@@ -49,13 +49,13 @@ class Moved(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-Opener = Callable[[ExitStack], Place]
+Opener = Callable[[ExitStack], StoreLocation]
 
 
 def here(context: Context) -> Opener:
     """The stores on this machine."""
 
-    def opened(stack: ExitStack) -> Place:
+    def opened(stack: ExitStack) -> StoreLocation:
         folder, _ = places(context)
         with translated(folder):
             make_state_folder(context.root)
@@ -68,7 +68,7 @@ def here(context: Context) -> Opener:
 def team(context: Context, address: Address) -> Opener:
     """A team's database. The schemas have to be there: `clew store init` makes them."""
 
-    def opened(stack: ExitStack) -> Place:
+    def opened(stack: ExitStack) -> StoreLocation:
         from clew.store.postgres.engine import open_postgres
 
         _, inside = places(context)
@@ -78,7 +78,7 @@ def team(context: Context, address: Address) -> Opener:
             )
             for each in (inside, "")
         )
-        return Place(str(address), project, memory, is_team=True)
+        return StoreLocation(str(address), project, memory, is_team=True)
 
     return opened
 
@@ -86,7 +86,7 @@ def team(context: Context, address: Address) -> Opener:
 def backup(name: str, folder: Path) -> Opener:
     """The stores of a backup, in the folder that holds them or their copies."""
 
-    def opened(stack: ExitStack) -> Place:
+    def opened(stack: ExitStack) -> StoreLocation:
         return _files(stack, name, folder / PROJECT_FILE, folder / STORE_FILE)
 
     return opened
@@ -97,12 +97,12 @@ _PATIENCE = STORE_PATIENCE_SECONDS
 
 def _files(
     stack: ExitStack, name: str, project: Path, memory: Path, opener: Callable[..., Store] = open_sqlite
-) -> Place:
+) -> StoreLocation:
     first, second = (stack.enter_context(closing(opener(file, busy_timeout=_PATIENCE))) for file in (project, memory))
-    return Place(name, first, second)
+    return StoreLocation(name, first, second)
 
 
-def move(source: Opener, target: Opener, report: Callable[[str, int], None]) -> Moved:
+def move(source: Opener, target: Opener, report: Callable[[str, int], None]) -> MovedStore:
     """Copy everything from one place to another, and verify it. The source is only read."""
     with _opened(source, target) as (first, second):
         wanted = _decided if first.is_team or second.is_team else everything
@@ -118,12 +118,12 @@ def move(source: Opener, target: Opener, report: Callable[[str, int], None]) -> 
             lambda what, done: report(f"{what} of the memory", done),
             plans[1],
         )
-        return Moved(first.name, second.name, project, memory)
+        return MovedStore(first.name, second.name, project, memory)
 
 
 def keep(
     source: Opener, folder: Path, report: Callable[[str, int], None], *, patience: float = STORE_PATIENCE_SECONDS
-) -> Moved:
+) -> MovedStore:
     """Make a backup in a folder. Its manifest is written last: a folder without one is none. StoreBusy where others
     have a file of the backup open for longer than the patience."""
     if (folder / MANIFEST).exists():
@@ -139,7 +139,7 @@ def keep(
     return moved
 
 
-def restore(folder: Path, target: Opener, report: Callable[[str, int], None], root: Path) -> Moved:
+def restore(folder: Path, target: Opener, report: Callable[[str, int], None], root: Path) -> MovedStore:
     """Copy a backup into a place that holds nothing else, on behalf of the project at `root`. Tampered, before the
     place is opened, where any byte of the backup is another one than was written, or where its files do not hold what
     was copied into them."""
@@ -173,7 +173,7 @@ def _compare(source: Opener, manifest: Manifest, folder: Path, copied: Path) -> 
 
 
 @contextmanager
-def _opened(source: Opener, target: Opener) -> Iterator[tuple[Place, Place]]:
+def _opened(source: Opener, target: Opener) -> Iterator[tuple[StoreLocation, StoreLocation]]:
     with ExitStack() as stack:
         yield source(stack), target(stack)
 

@@ -42,7 +42,7 @@ class WordScan:
             self._seen += 1
             if not self._may_hold(f"{unit.title} {unit.body}"):
                 continue
-            said = _Said(unit)
+            said = _UnitText(unit)
             held = frozenset(item for item in self._items if said.holds(item))
             if held and all(map(said.holds, self._required)) and not any(map(said.holds, self._excluded)):
                 self._held[unit.id] = held
@@ -74,7 +74,7 @@ class WordScan:
         )
 
 
-class _Said:
+class _UnitText:
     """The text of a unit as an index stores it."""
 
     def __init__(self, unit: Unit) -> None:

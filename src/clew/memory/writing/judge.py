@@ -56,14 +56,14 @@ _OPPOSITES = frozenset(frozenset(stem(word) for word in pair.split("/")) for pai
 pairs in SICK that differ by one of these alone, a third does."""
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class Judgement(msgspec.Struct, frozen=True):
     kind: Relation
     confidence: float | None
     """How many pairs that look like this one stand to each other so, as far as that was measured; null otherwise."""
     reasons: tuple[str, ...] = ()
 
 
-def judge(old: str, new: str, cosine: float | None) -> Verdict:
+def judge(old: str, new: str, cosine: float | None) -> Judgement:
     """The relation of a new statement to an old one. `cosine` is that of their vectors, None where there are none."""
     one, other = _words(old), _words(new)
     shared = len(set(one) & set(other)) / min(len(set(one)), len(set(other))) if one and other else 0.0
@@ -73,22 +73,22 @@ def judge(old: str, new: str, cosine: float | None) -> Verdict:
         reasons.append(f"similarity {cosine:.2f}")
     is_near = near >= _NEAR_FROM and shared >= _SHARED_FROM
     if is_near and _CHANGE.search(new) and not _CHANGE.search(old):
-        return Verdict("supersedes", None, (*reasons, "the new one says that something changed"))
+        return Judgement("supersedes", None, (*reasons, "the new one says that something changed"))
     denies_old, denies_new = _NEGATION.search(old) is not None, _NEGATION.search(new) is not None
     if denies_old != denies_new:
         likely = _contradiction(one if denies_old else other, other if denies_old else one, cosine)
         if likely >= CONTRADICTS_FROM:
-            return Verdict("contradicts", round(likely, 3), (*reasons, "one of them denies it"))
-        return Verdict("unrelated", None, (*reasons, "one of them denies something else"))
+            return Judgement("contradicts", round(likely, 3), (*reasons, "one of them denies it"))
+        return Judgement("unrelated", None, (*reasons, "one of them denies something else"))
     if is_near and _numbers(old) != _numbers(new):
         # Two facts about different numbers may both hold.
-        return Verdict("unrelated", None, (*reasons, "their numbers differ"))
+        return Judgement("unrelated", None, (*reasons, "their numbers differ"))
     if is_near and near >= SAME_FROM:
         if opposite := _opposite(old, new):
-            return Verdict("unrelated", None, (*reasons, f"they differ by {opposite}"))
+            return Judgement("unrelated", None, (*reasons, f"they differ by {opposite}"))
         measured = next(share for least, share in _SAME_SHARES if near >= least)
-        return Verdict("same", measured if cosine is not None else None, tuple(reasons))
-    return Verdict("unrelated", None, tuple(reasons))
+        return Judgement("same", measured if cosine is not None else None, tuple(reasons))
+    return Judgement("unrelated", None, tuple(reasons))
 
 
 def _contradiction(denied: list[str], claimed: list[str], cosine: float | None) -> float:

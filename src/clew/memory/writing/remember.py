@@ -33,7 +33,7 @@ from clew.memory.texts.admit import Details, just_recalled, kind_of, title_of, t
 from clew.memory.texts.scrub import Redaction
 from clew.memory.views import NearMemory
 from clew.memory.writing.clean_note import CleanNote, cleaned
-from clew.memory.writing.judge import Verdict, judge
+from clew.memory.writing.judge import Judgement, judge
 from clew.memory.writing.requests import Note
 from clew.memory.writing.reward import Reward, reward
 from clew.text.instruction_like import flags_of
@@ -228,7 +228,7 @@ class Writer:
 class Judged(msgspec.Struct, frozen=True):
     memory: Memory
     cosine: float | None
-    verdict: Verdict
+    verdict: Judgement
 
 
 def supersede(change: Change, memory: Memory, id: str) -> None:

@@ -21,7 +21,7 @@ from clew.memory.cognition.dreams.dream_model import Aborted, Dreamed, DreamStat
 from clew.memory.cognition.dreams.dream_steps import NREM, REM, STEPS, Marks, write
 from clew.memory.cognition.dreams.recall_check import compare, recall_of
 from clew.memory.cognition.dreams.requests import DreamRequest
-from clew.memory.cognition.records import COGNITION, INSUFFICIENT, Records
+from clew.memory.cognition.records import COGNITION, INSUFFICIENT, CognitionRecords
 from clew.memory.curation.expiry import Expiry
 from clew.memory.storage.changes import moment_of
 from clew.store.watched import renewed
@@ -112,7 +112,7 @@ class Dreams:
         return run, run.done != ()
 
     def _running(self, view: "MemoryView") -> Run | None:
-        run = Records(view).get(_RUN, Run)
+        run = CognitionRecords(view).get(_RUN, Run)
         return run if run is not None and self._is_alive(run) else None
 
     def _is_alive(self, run: Run) -> bool:
@@ -196,7 +196,7 @@ class Dreams:
         self, view: "MemoryView", run: Run, step: str, options: DreamRequest, give_way: Callable[[], None]
     ) -> Run:
         """Carry out one step, and write what it found together with that it is done."""
-        marks = Records(view).get(_MARKS, Marks) or Marks()
+        marks = CognitionRecords(view).get(_MARKS, Marks) or Marks()
         found = STEPS[step](view, marks, options.synthetic_query_count, give_way)
         with view.changes.make(KIND, KIND, f"dream, step {step}") as change:
             write(view, change, found)
@@ -293,7 +293,7 @@ class Dreams:
         return not self._is_alive(run)
 
     def status(self, view: "MemoryView") -> DreamStatus:
-        run, running = Records(view).get(_RUN, Run), self._running(view)
+        run, running = CognitionRecords(view).get(_RUN, Run), self._running(view)
         now = view.service.context.clock()
         store = self._service.home.store
         finished = [job for job in store.jobs(limit=100) if job.kind == KIND and job.state == "done"]
@@ -324,11 +324,11 @@ class Dreams:
         def given_up(run: Run | None) -> Run | None:
             return run and msgspec.structs.replace(run, ended_at=view.changes.now(), ending="given up")
 
-        return Records(view).update(_RUN, Run, given_up, "trigger_healing", "an unfinished dream was given up")
+        return CognitionRecords(view).update(_RUN, Run, given_up, "trigger_healing", "an unfinished dream was given up")
 
     def _suggested(self, view: "MemoryView") -> bool:
         """True if something was written since the last dream."""
-        marks = Records(view).get(_MARKS, Marks) or Marks()
+        marks = CognitionRecords(view).get(_MARKS, Marks) or Marks()
         everybody = self._service.shared_view().viewer
         return bool(view.library.index.written_after(marks.judged, everybody, 1))
 
@@ -337,7 +337,7 @@ class Dreams:
         return self._running(view) is None and not self.cooldown(view)
 
     def cooldown(self, view: "MemoryView") -> float:
-        run = Records(view).get(_RUN, Run)
+        run = CognitionRecords(view).get(_RUN, Run)
         if run is None or run.ended_at is None:
             return 0.0
         left = COOLDOWN - (view.service.context.clock() - moment_of(run.ended_at))
@@ -396,7 +396,7 @@ def _dreamed(
     error: str | None = None,
 ) -> Dreamed:
     dreams = view.service.dreams
-    run, status = Records(view).get(_RUN, Run), dreams.status(view)
+    run, status = CognitionRecords(view).get(_RUN, Run), dreams.status(view)
     return Dreamed(
         triggered=triggered,
         phase=run.phase if run is not None and (triggered or status.is_dreaming) else options.phase,

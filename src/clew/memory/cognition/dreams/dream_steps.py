@@ -55,7 +55,7 @@ class StepResult(msgspec.Struct):
     links: list[Link] = msgspec.field(default_factory=list)
     report: dict[str, Any] = msgspec.field(default_factory=dict)
     marks: Marks | None = None
-    fitted: thresholds.Kept | None = None
+    fitted: thresholds.StoredThresholds | None = None
     """Thresholds as observations make them."""
 
 

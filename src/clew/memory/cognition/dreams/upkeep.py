@@ -11,7 +11,7 @@ from clew.errors import ClewError
 from clew.memory.cognition.dreams.requests import ConsolidationRequest, PruneQuery, PruneRequest
 from clew.memory.cognition.goals.goals import alignments
 from clew.memory.cognition.goals.topics import matrix_of
-from clew.memory.cognition.records import INSUFFICIENT, Measured
+from clew.memory.cognition.records import INSUFFICIENT, SampledAnswer
 from clew.memory.curation.requests import ForgetRequest, MergeRequest
 from clew.memory.model import LinkKind, Memory
 from clew.memory.storage.changes import moment_of
@@ -49,7 +49,7 @@ class PruneCandidate(msgspec.Struct, frozen=True, kw_only=True):
     """.5 (1 - alignment) + .3 age in years, at most 1 + .2 / (connections + 1); without a goal, the last two."""
 
 
-class PruneCandidates(Measured, frozen=True, kw_only=True):
+class PruneCandidates(SampledAnswer, frozen=True, kw_only=True):
     candidates: tuple[PruneCandidate, ...]
     summary: dict[str, Any]
     truncated: bool = False
@@ -65,7 +65,7 @@ class Pruned(msgspec.Struct, frozen=True, kw_only=True):
     recoverable_until: str | None
 
 
-class Consolidation(Measured, frozen=True, kw_only=True):
+class Consolidation(SampledAnswer, frozen=True, kw_only=True):
     pairs_evaluated: int
     pairs_consolidated: int
     candidates_sample: tuple[dict[str, Any], ...]

@@ -12,7 +12,7 @@ from clew.memory.cognition.gauges.oscillators import COHERENT, synchronization
 from clew.memory.cognition.gauges.workspace import workspace
 from clew.memory.cognition.goals.goals import exemplars, north_star, shared
 from clew.memory.cognition.learning.learner import accuracy_of
-from clew.memory.cognition.records import INSUFFICIENT, Measured
+from clew.memory.cognition.records import INSUFFICIENT, SampledAnswer
 from clew.memory.navigation.spaces import SPACES
 from clew.memory.storage.changes import spelled
 
@@ -27,7 +27,7 @@ IDENTITY = {"healthy": 0.9, "warning": 0.7, "degraded": 0.5, "critical": 0.0}
 _ENOUGH = 0.5
 
 
-class Ego(Measured, frozen=True, kw_only=True):
+class Ego(SampledAnswer, frozen=True, kw_only=True):
     purpose_vector: Values
     """How like the goal's memories those of this week are in each space; without a goal, how alike they are."""
     reference: str
@@ -42,7 +42,7 @@ class Ego(Measured, frozen=True, kw_only=True):
     identity_continuity: dict[str, Any]
 
 
-class Consciousness(Measured, frozen=True, kw_only=True):
+class Consciousness(SampledAnswer, frozen=True, kw_only=True):
     C: float | None
     """Integration times reflection times differentiation; null where one of them is."""
     r: float | None

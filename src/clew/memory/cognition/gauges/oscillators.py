@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from clew.errors import InvalidArgument
 from clew.memory.cognition.agreement import order, phases
-from clew.memory.cognition.records import INSUFFICIENT, Measured, Records
+from clew.memory.cognition.records import INSUFFICIENT, CognitionRecords, SampledAnswer
 from clew.memory.navigation.spaces import SPACES
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ FREQUENCIES = {space.id: hertz / _MEAN for space, hertz in zip(SPACES, _HERTZ, s
 _STEP, _STEPS = 0.01, 1_000
 
 
-class Sync(Measured, frozen=True, kw_only=True):
+class Sync(SampledAnswer, frozen=True, kw_only=True):
     r: float | None
     """From 0 to 1: 1 where all spaces order memories alike."""
     psi: float | None
@@ -42,7 +42,7 @@ class Sync(Measured, frozen=True, kw_only=True):
     thresholds: dict[str, float]
 
 
-class Coupled(Measured, frozen=True, kw_only=True):
+class Coupled(SampledAnswer, frozen=True, kw_only=True):
     old_K: float  # noqa: N815
     new_K: float  # noqa: N815
     K_clamped: bool
@@ -96,7 +96,7 @@ def state_of(r: float | None) -> str:
 
 
 def coupling(view: "MemoryView") -> float:
-    kept = Records(view).get(RECORD, float)
+    kept = CognitionRecords(view).get(RECORD, float)
     return COUPLING if kept is None else kept
 
 
@@ -107,7 +107,9 @@ def adjust_coupling(view: "MemoryView", wanted: float) -> Coupled:
     r, angles, samples = synchronization(view)
     hash = None
     if new != old:
-        hash = Records(view).update(RECORD, float, lambda _: new, "adjust_coupling", f"coupling {old:g} to {new:g}")
+        hash = CognitionRecords(view).update(
+            RECORD, float, lambda _: new, "adjust_coupling", f"coupling {old:g} to {new:g}"
+        )
     return Coupled(
         sufficient_data=r is not None,
         samples=samples,

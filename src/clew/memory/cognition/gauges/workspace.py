@@ -12,7 +12,7 @@ import msgspec
 from clew.memory.cognition.gauges.oscillators import COHERENT, missing_questions, synchronization
 from clew.memory.cognition.gauges.requests import BroadcastRequest
 from clew.memory.cognition.modulators import raise_in
-from clew.memory.cognition.records import Measured, Records
+from clew.memory.cognition.records import CognitionRecords, SampledAnswer
 from clew.memory.model import LinkKind
 from clew.memory.storage.changes import moment_of
 
@@ -26,14 +26,14 @@ _COMPETING = 10
 _ENTRY_REWARD = 0.2
 
 
-class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+class SalientMemory(msgspec.Struct, frozen=True, kw_only=True):
     memory_id: str
     salience: float
     importance: float
     alignment: float
 
 
-class Entry(msgspec.Struct, frozen=True):
+class WorkspaceEntry(msgspec.Struct, frozen=True):
     """A memory that was put into the workspace."""
 
     memory_id: str
@@ -42,22 +42,22 @@ class Entry(msgspec.Struct, frozen=True):
     at: str
 
 
-class Workspace(Measured, frozen=True, kw_only=True):
+class GlobalWorkspace(SampledAnswer, frozen=True, kw_only=True):
     active_memory: str | None
-    competing: tuple[Candidate, ...]
+    competing: tuple[SalientMemory, ...]
     is_broadcasting: bool
     has_conflict: bool
     conflict_memories: tuple[str, ...]
     """Competing memories that contradict each other."""
     coherence_threshold: float
     broadcast_duration_ms: int
-    last_broadcast: Entry | None
+    last_broadcast: WorkspaceEntry | None
     broadcasting_for_ms: int | None
     """How long the active memory is there by a broadcast; null where it is there by its salience."""
     truncated: bool = False
 
 
-class Broadcast(Measured, frozen=True, kw_only=True):
+class Broadcast(SampledAnswer, frozen=True, kw_only=True):
     success: bool
     memory_id: str
     new_r: float | None
@@ -69,15 +69,15 @@ class Broadcast(Measured, frozen=True, kw_only=True):
     reversal_hash: str | None = None
 
 
-def candidates(view: "MemoryView", r: float) -> list[Candidate]:
+def candidates(view: "MemoryView", r: float) -> list[SalientMemory]:
     """The memories of the last questions that may be seen, the most salient first."""
-    best: dict[str, Candidate] = {}
+    best: dict[str, SalientMemory] = {}
     for question in view.service.questions.last(view.viewer.session):
         for each in question.ranked:
             salience = round(r * each.memory.importance * each.similarity, 4)
             known = best.get(each.memory.id)
             if known is None or known.salience < salience:
-                best[each.memory.id] = Candidate(
+                best[each.memory.id] = SalientMemory(
                     memory_id=each.memory.id,
                     salience=salience,
                     importance=each.memory.importance,
@@ -87,7 +87,7 @@ def candidates(view: "MemoryView", r: float) -> list[Candidate]:
     return sorted((best[id] for id in seen), key=lambda each: (-each.salience, each.memory_id))[:_COMPETING]
 
 
-def workspace(view: "MemoryView") -> Workspace:
+def workspace(view: "MemoryView") -> GlobalWorkspace:
     r, _, samples = synchronization(view)
     competing = candidates(view, r) if r is not None else []
     ids = [each.memory_id for each in competing]
@@ -99,7 +99,7 @@ def workspace(view: "MemoryView") -> Workspace:
     ]
     last = _last(view)
     broadcasting = last is not None and _is_on(view, last)
-    return Workspace(
+    return GlobalWorkspace(
         sufficient_data=r is not None,
         samples=samples,
         note=missing_questions(r),
@@ -115,17 +115,17 @@ def workspace(view: "MemoryView") -> Workspace:
     )
 
 
-def _last(view: "MemoryView") -> Entry | None:
-    kept = Records(view).get(_RECORD, tuple[Entry, ...]) or ()
+def _last(view: "MemoryView") -> WorkspaceEntry | None:
+    kept = CognitionRecords(view).get(_RECORD, tuple[WorkspaceEntry, ...]) or ()
     seen = view.library.index.visible([entry.memory_id for entry in kept], view.viewer)
     return next((entry for entry in reversed(kept) if entry.memory_id in seen), None)
 
 
-def _is_on(view: "MemoryView", entry: Entry) -> bool:
+def _is_on(view: "MemoryView", entry: WorkspaceEntry) -> bool:
     return timedelta(0) <= _age(view, entry) < BROADCAST
 
 
-def _age(view: "MemoryView", entry: Entry) -> timedelta:
+def _age(view: "MemoryView", entry: WorkspaceEntry) -> timedelta:
     return view.service.context.clock() - moment_of(entry.at)
 
 
@@ -144,8 +144,10 @@ def broadcast(view: "MemoryView", asked: BroadcastRequest) -> Broadcast:
     hash = None
     if refused is None:
         with view.changes.make("trigger_workspace_broadcast", view.actor, "put into the workspace") as change:
-            entry = Entry(memory.id, salience, change.at)
-            Records(view).update_in(change, _RECORD, tuple[Entry, ...], lambda kept: (*(kept or ()), entry)[-_KEPT:])
+            entry = WorkspaceEntry(memory.id, salience, change.at)
+            CognitionRecords(view).update_in(
+                change, _RECORD, tuple[WorkspaceEntry, ...], lambda kept: (*(kept or ()), entry)[-_KEPT:]
+            )
             raise_in(view, change, "dopamine", _ENTRY_REWARD, "a memory entered the workspace")
         hash = change.hash
     return Broadcast(

@@ -7,7 +7,7 @@ from clew.errors import InvalidArgument
 from clew.memory.cognition.agreement import as_memory, is_text
 from clew.memory.cognition.compare import Comparer, Values, rounded
 from clew.memory.cognition.goals.requests import DeltaQuery
-from clew.memory.cognition.records import INSUFFICIENT, Measured
+from clew.memory.cognition.records import INSUFFICIENT, SampledAnswer
 from clew.memory.model import LONGEST_TEXT, Memory
 from clew.memory.navigation.signature import Parts, parts_of
 from clew.memory.navigation.spaces import SPACES
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from clew.memory.service import MemoryView
 
 
-class DeltaSC(Measured, frozen=True, kw_only=True):
+class DeltaSC(SampledAnswer, frozen=True, kw_only=True):
     delta_s_per_embedder: Values
     """How unlike its nearest memories the new one is."""
     delta_s_aggregate: float | None

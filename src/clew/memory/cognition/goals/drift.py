@@ -16,7 +16,7 @@ from clew.errors import NotFound
 from clew.memory.cognition.compare import TIMES, Comparer, Values, rounded
 from clew.memory.cognition.goals.goals import Goal, exemplars, north_star, shared
 from clew.memory.cognition.goals.requests import DriftHistoryQuery, DriftQuery
-from clew.memory.cognition.records import INSUFFICIENT, Measured, Records
+from clew.memory.cognition.records import INSUFFICIENT, CognitionRecords, SampledAnswer
 from clew.memory.model import Memory
 from clew.memory.navigation.spaces import SPACES
 from clew.memory.storage.changes import spelled
@@ -45,7 +45,7 @@ class SpaceDrift(msgspec.Struct, frozen=True):
     level: str
 
 
-class Recommendation(msgspec.Struct, frozen=True):
+class DriftAdvice(msgspec.Struct, frozen=True):
     embedder: str
     priority: str
     issue: str
@@ -71,11 +71,11 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     per_embedder: Values | None = None
 
 
-class Drift(Measured, frozen=True, kw_only=True):
+class Drift(SampledAnswer, frozen=True, kw_only=True):
     overall_drift: dict[str, Any]
     per_embedder_drift: tuple[SpaceDrift, ...]
     most_drifted_embedders: tuple[str, ...]
-    recommendations: tuple[Recommendation, ...]
+    recommendations: tuple[DriftAdvice, ...]
     trend: Trend
     reference_type: str
     analyzed_count: int
@@ -83,7 +83,7 @@ class Drift(Measured, frozen=True, kw_only=True):
     truncated: bool = False
 
 
-class DriftHistory(Measured, frozen=True, kw_only=True):
+class DriftHistory(SampledAnswer, frozen=True, kw_only=True):
     history: tuple[Point, ...]
     trend: Trend
     summary: str
@@ -91,7 +91,7 @@ class DriftHistory(Measured, frozen=True, kw_only=True):
     truncated: bool = False
 
 
-class Correction(Measured, frozen=True, kw_only=True):
+class GoalCorrection(SampledAnswer, frozen=True, kw_only=True):
     correction_result: dict[str, Any] | None
     before_state: dict[str, Any]
     after_state: dict[str, Any]
@@ -197,9 +197,9 @@ def _space_drift(space: str, value: float | None) -> SpaceDrift:
     return SpaceDrift(space, round(value, 4), round(1 - value, 4), level_of(value))
 
 
-def _recommended(drifted: SpaceDrift) -> Recommendation:
+def _recommended(drifted: SpaceDrift) -> DriftAdvice:
     name = next(space.purpose for space in SPACES if space.id == drifted.space)
-    return Recommendation(
+    return DriftAdvice(
         embedder=drifted.space,
         priority="high" if drifted.level == "critical" else "medium",
         issue=f"{name}: {drifted.similarity} of what is usual",
@@ -280,7 +280,7 @@ def history(view: "MemoryView", asked: DriftHistoryQuery) -> DriftHistory:
     )
 
 
-def correct(view: "MemoryView", target: float | None, *, force: bool) -> Correction:
+def correct(view: "MemoryView", target: float | None, *, force: bool) -> GoalCorrection:
     """Take what is stored now as a part of the goal, where the work has moved on. Memories stay as they are."""
     goal, state = north_star(view), drift(view, DriftQuery(timeframe="7d"))
     before = {"goal": goal.goal_id if goal else None, **state.overall_drift}
@@ -296,10 +296,12 @@ def correct(view: "MemoryView", target: float | None, *, force: bool) -> Correct
     if not new:
         return _skipped(state, before, f"{INSUFFICIENT}: nothing new was stored in seven days.")
     moved = msgspec.structs.replace(goal, exemplars=(*goal.exemplars[: _REFERENCE - len(new[:3])], *new[:3]))
-    hash = Records(view).update("north star", Goal, lambda _: moved, "trigger_drift_correction", "the work moved on")
+    hash = CognitionRecords(view).update(
+        "north star", Goal, lambda _: moved, "trigger_drift_correction", "the work moved on"
+    )
     after = drift(view, DriftQuery(timeframe="7d")).overall_drift
     gained = (after["similarity"] or 0.0) - (similarity or 0.0)
-    return Correction(
+    return GoalCorrection(
         sufficient_data=True,
         samples=state.samples,
         note="Three of the memories that stand for the goal were replaced by what was stored last.",
@@ -329,8 +331,8 @@ def _refusal(goal: Goal | None, similarity: float | None, target: float | None, 
     return None
 
 
-def _skipped(state: Drift, before: dict[str, Any], reason: str) -> Correction:
-    return Correction(
+def _skipped(state: Drift, before: dict[str, Any], reason: str) -> GoalCorrection:
+    return GoalCorrection(
         sufficient_data=state.sufficient_data,
         samples=state.samples,
         note=reason,

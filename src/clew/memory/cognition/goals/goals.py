@@ -9,7 +9,7 @@ from clew.errors import NotFound
 from clew.memory.cognition.compare import Comparer, contents
 from clew.memory.cognition.goals.requests import TopicQuery
 from clew.memory.cognition.goals.topics import SAMPLE, SMALLEST, Topic, Topics, find_topics
-from clew.memory.cognition.records import INSUFFICIENT, Measured, Records
+from clew.memory.cognition.records import INSUFFICIENT, CognitionRecords, SampledAnswer
 from clew.memory.model import Memory
 from clew.memory.navigation.spaces import SPACES
 from clew.memory.scope import Viewer
@@ -36,7 +36,7 @@ class Goal(msgspec.Struct, frozen=True, kw_only=True):
     made_at: str
 
 
-class Bootstrap(Measured, frozen=True, kw_only=True):
+class Bootstrap(SampledAnswer, frozen=True, kw_only=True):
     status: str
     """bootstrapped, already_bootstrapped, no_coherent_topic or insufficient data."""
     bootstrap_result: Goal | None
@@ -45,7 +45,7 @@ class Bootstrap(Measured, frozen=True, kw_only=True):
     reversal_hash: str | None = None
 
 
-class SubGoals(Measured, frozen=True, kw_only=True):
+class SubGoals(SampledAnswer, frozen=True, kw_only=True):
     discovered_goals: tuple[Goal, ...]
     hierarchy_relationships: tuple[dict[str, str], ...]
     cluster_analysis: dict[str, Any]
@@ -58,7 +58,7 @@ def shared(view: "MemoryView") -> Library:
 
 
 def north_star(view: "MemoryView") -> Goal | None:
-    return Records(view).get(_RECORD, Goal)
+    return CognitionRecords(view).get(_RECORD, Goal)
 
 
 def exemplars(view: "MemoryView", goal: Goal | None) -> list[Memory]:
@@ -89,7 +89,7 @@ def bootstrap(view: "MemoryView", confidence: float, most: int) -> Bootstrap:
         advice = "Lower confidence_threshold, or store more about what the project is for."
         return _bootstrap("no_coherent_topic", topics, None, found, (advice,))
     goal = _goal(view, clear[0], "north_star")
-    hash = Records(view).update(
+    hash = CognitionRecords(view).update(
         _RECORD, Goal, lambda _: goal, "auto_bootstrap_north_star", f"goal found in {topics.analyzed} memories"
     )
     advice = "get_alignment_drift compares what is stored from now on with it; discover_sub_goals looks inside."

@@ -10,9 +10,9 @@ from clew.errors import InvalidArgument
 from clew.memory.cognition.agreement import as_memory
 from clew.memory.cognition.compare import Comparer, Values, cosine, rounded
 from clew.memory.cognition.goals.requests import TeleologicalQuery, VectorScope, VectorStrategy
-from clew.memory.cognition.goals.vectors import Reference, Vector, vector_of
+from clew.memory.cognition.goals.vectors import ReferenceMemories, Vector, vector_of
 from clew.memory.cognition.learning.profiles import GROUPS, has_feedback, synergy
-from clew.memory.cognition.records import INSUFFICIENT, Measured
+from clew.memory.cognition.records import INSUFFICIENT, SampledAnswer
 from clew.memory.model import LONGEST_QUERY, LONGEST_SNIPPET, Memory
 from clew.memory.navigation.spaces import SPACES
 from clew.memory.texts.admit import check_text
@@ -43,7 +43,7 @@ class TeleologicalHit(msgspec.Struct, frozen=True, kw_only=True):
     breakdown: dict[str, Any] | None
 
 
-class TeleologicalResults(Measured, frozen=True, kw_only=True):
+class TeleologicalResults(SampledAnswer, frozen=True, kw_only=True):
     results: tuple[TeleologicalHit, ...]
     count: int
     strategy: str
@@ -61,7 +61,7 @@ def search(view: "MemoryView", asked: TeleologicalQuery) -> TeleologicalResults:
         if asked.query_vector_id is not None
         else _asked(view, asked.query_content or "")
     )
-    reference = Reference(view, origin.text, origin.id)
+    reference = ReferenceMemories(view, origin.text, origin.id)
     ranked, _ = view.units.alike(origin.text, view.viewer)
     found = list(view.library.get_many([each.id for each in ranked if each.id != origin.id][:_CANDIDATES]).values())
     comparer = Comparer(view, _each([origin, *found, *reference.memories]), origin.id, reference.lexical)

@@ -18,8 +18,8 @@ from clew.memory.cognition.agreement import as_memory
 from clew.memory.cognition.compare import ABSENT, Comparer, Values, means, rounded
 from clew.memory.cognition.goals.goals import exemplars, north_star
 from clew.memory.cognition.goals.requests import FusionRequest, VectorRequest
-from clew.memory.cognition.learning.profiles import GROUPS, Profile, profile, synergy
-from clew.memory.cognition.records import INSUFFICIENT, Measured, Records
+from clew.memory.cognition.learning.profiles import GROUPS, WeightProfile, profile, synergy
+from clew.memory.cognition.records import INSUFFICIENT, CognitionRecords, SampledAnswer
 from clew.memory.model import LONGEST_TEXT, Memory
 from clew.memory.navigation.spaces import SPACES
 from clew.memory.texts.admit import check_text
@@ -47,7 +47,7 @@ class Vector(msgspec.Struct, frozen=True, kw_only=True):
         return {name: round(fmean(values), 4) if values else None for name, values in present.items()}
 
 
-class Teleological(Measured, frozen=True, kw_only=True):
+class Teleological(SampledAnswer, frozen=True, kw_only=True):
     purpose_vector: Values
     cross_correlations: Values
     group_alignments: dict[str, float | None]
@@ -60,7 +60,7 @@ class Teleological(Measured, frozen=True, kw_only=True):
     per_embedder: tuple[dict[str, Any], ...] | None = None
 
 
-class Fused(Measured, frozen=True, kw_only=True):
+class FusedAlignment(SampledAnswer, frozen=True, kw_only=True):
     memory_id: str
     fused_alignment: float | None
     purpose_vector: Values
@@ -70,7 +70,7 @@ class Fused(Measured, frozen=True, kw_only=True):
     reversal_hash: str | None = None
 
 
-class Kept(msgspec.Struct, frozen=True):
+class StoredAlignment(msgspec.Struct, frozen=True):
     """A fused alignment as it is stored."""
 
     memory_id: str
@@ -80,7 +80,7 @@ class Kept(msgspec.Struct, frozen=True):
     at: str
 
 
-class Reference:
+class ReferenceMemories:
     """The memories that texts are compared with."""
 
     def __init__(self, view: "MemoryView", text: str, besides: str = "") -> None:
@@ -124,7 +124,7 @@ def compute(view: "MemoryView", asked: VectorRequest) -> Teleological:
     ranks = asked.tucker_ranks if asked.compute_tucker else None
     text = check_text("content", asked.content, LONGEST_TEXT)
     chosen = profile(view, asked.profile_id) if asked.profile_id is not None else None
-    reference = Reference(view, text)
+    reference = ReferenceMemories(view, text)
     source = as_memory(text, view.changes.now())
     comparer = Comparer(view, [source, *reference.memories], source.id, reference.lexical)
     made = vector_of(source, reference.memories, comparer)
@@ -175,23 +175,27 @@ def _core(rows: Sequence[Values], ranks: tuple[int, int, int]) -> dict[str, Any]
     return {"ranks": [rank, rank], "core": [round(float(value), 4) for value in values]}
 
 
-def fuse(view: "MemoryView", asked: FusionRequest) -> Fused:
+def fuse(view: "MemoryView", asked: FusionRequest) -> FusedAlignment:
     memory = view.library.get(asked.memory_id)
     _check_weights(asked.custom_weights)
     chosen = profile(view, asked.profile_id) if asked.profile_id is not None else None
     own = asked.custom_weights or (chosen.embedder_weights if chosen is not None else (1.0,) * len(SPACES))
-    reference = Reference(view, memory.text, memory.id)
+    reference = ReferenceMemories(view, memory.text, memory.id)
     comparer = Comparer(view, [memory, *reference.memories], memory.id, reference.lexical)
     made = vector_of(memory, reference.memories, comparer)
     table = synergy(view) if asked.apply_synergy else None
     fused = None if made is None else fused_value(made, asked.fusion_method, own, table, chosen)
     hash = None
     if asked.store_result and fused is not None and made is not None:
-        kept = Kept(memory.id, fused, asked.fusion_method, rounded(made.purpose), view.changes.now())
-        hash = Records(view).update(
-            f"fused {memory.id}", Kept, lambda _: kept, "fuse_embeddings", f"alignment fused by {asked.fusion_method}"
+        kept = StoredAlignment(memory.id, fused, asked.fusion_method, rounded(made.purpose), view.changes.now())
+        hash = CognitionRecords(view).update(
+            f"fused {memory.id}",
+            StoredAlignment,
+            lambda _: kept,
+            "fuse_embeddings",
+            f"alignment fused by {asked.fusion_method}",
         )
-    return Fused(
+    return FusedAlignment(
         sufficient_data=fused is not None,
         samples=made.references if made else len(reference.memories),
         note=_note(made),
@@ -220,7 +224,7 @@ def fused_value(
     method: str,
     weights: Sequence[float],
     table: Mapping[tuple[int, int], float] | None,
-    chosen: Profile | None = None,
+    chosen: WeightProfile | None = None,
 ) -> float | None:
     """One number of the alignments of the present spaces."""
     present = {at: value for at, value in enumerate(made.purpose) if value is not None}
@@ -239,7 +243,7 @@ def fused_value(
     return round(sum(own[at] * value for at, value in present.items()) / total, 4) if total else None
 
 
-def _hierarchical(present: Mapping[int, float], own: Mapping[int, float], chosen: Profile | None) -> float | None:
+def _hierarchical(present: Mapping[int, float], own: Mapping[int, float], chosen: WeightProfile | None) -> float | None:
     """The mean inside each group, then the mean of the groups by their priorities."""
     weighted: list[tuple[float, float]] = []
     for name, ids in GROUPS.items():

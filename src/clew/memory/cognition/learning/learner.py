@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from clew.errors import InvalidArgument, NotFound
-from clew.memory.cognition.learning.observations import FEWEST, KEPT, OBSERVED, Outcome, expected, observed
+from clew.memory.cognition.learning.observations import FEWEST, KEPT, OBSERVED, MemoryUse, expected, observed
 from clew.memory.cognition.learning.requests import LambdaRecalibration, OutcomeReport, WeightLogQuery
 from clew.memory.cognition.modulators import MODULATORS, levels
-from clew.memory.cognition.records import INSUFFICIENT, Measured, Records
+from clew.memory.cognition.records import INSUFFICIENT, CognitionRecords, SampledAnswer
 from clew.memory.storage.changes import moment_of, spelled_time
 from clew.memory.writing.reward import STAGE_WEIGHTS, stage_of
 from clew.store.interface import Event
@@ -36,7 +36,7 @@ class Lambdas(msgspec.Struct, frozen=True):
     delta_c: float
 
 
-class Kept(msgspec.Struct, frozen=True):
+class StoredWeights(msgspec.Struct, frozen=True):
     """The weights as they are stored, with what the last change came from."""
 
     delta_s: float
@@ -48,7 +48,7 @@ class Kept(msgspec.Struct, frozen=True):
     """Whether all weights were tried, and not one step made."""
 
 
-class LearnerState(Measured, frozen=True, kw_only=True):
+class LearnerState(SampledAnswer, frozen=True, kw_only=True):
     accuracy: float | None
     prediction_count: int
     domain_stats: dict[str, dict[str, Any]]
@@ -73,7 +73,7 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     reversal_hash: str
 
 
-class MetaStatus(Measured, frozen=True, kw_only=True):
+class MetaStatus(SampledAnswer, frozen=True, kw_only=True):
     enabled: bool
     current_accuracy: float | None
     bias: float | None
@@ -93,7 +93,7 @@ class MetaStatus(Measured, frozen=True, kw_only=True):
     embedder_breakdown: dict[str, float | None] | None = None
 
 
-class Recalibrated(Measured, frozen=True, kw_only=True):
+class Recalibrated(SampledAnswer, frozen=True, kw_only=True):
     success: bool
     adjustment: dict[str, float | None] | None
     """What changed, the step alpha of a gradient, and the mean error that it comes from."""
@@ -121,7 +121,7 @@ def base_lambdas(view: "MemoryView") -> Lambdas:
 
 
 def lambdas(view: "MemoryView") -> Lambdas:
-    kept = Records(view).get(RECORD, Kept)
+    kept = CognitionRecords(view).get(RECORD, StoredWeights)
     return base_lambdas(view) if kept is None else Lambdas(kept.delta_s, kept.delta_c)
 
 
@@ -144,21 +144,21 @@ def learning_rate(view: "MemoryView") -> float:
     return min(max(0.05 * (1 + (level - resting) / resting), 0.01), 0.1)
 
 
-def _alert(view: "MemoryView", known: list[Outcome], delta_s: float) -> None:
+def _alert(view: "MemoryView", known: list[MemoryUse], delta_s: float) -> None:
     """Five predictions in a row that foresaw too little raise acetylcholine by half."""
     if _low_in_a_row(known, delta_s) >= _IN_A_ROW:
         half = MODULATORS["acetylcholine"].baseline / 2
-        view.service.moods.note(view.changes.now(), view.viewer.session, "acetylcholine", half, "use was not foreseen")
+        view.service.adjustments.note(view.changes.now(), view.viewer.session, "acetylcholine", half, "use was not foreseen")
 
 
 def state(view: "MemoryView", domain: str | None) -> LearnerState:
     seen = observed(view)
     known, weights = seen.outcomes(domain), lambdas(view)
-    by_domain: dict[str, list[Outcome]] = {}
+    by_domain: dict[str, list[MemoryUse]] = {}
     for each in known:
         by_domain.setdefault(each.domain, []).append(each)
     accuracy = _accuracy(known, weights.delta_s)
-    last = Records(view).history(RECORD)
+    last = CognitionRecords(view).history(RECORD)
     waiting = seen.latest_open(_OPEN_SHOWN * 5)
     visible = view.library.index.visible([each.memory for each in waiting], view.viewer)
     return LearnerState(
@@ -193,18 +193,18 @@ def _note(count: int) -> str:
     return "How well it was foreseen which of the shown memories are used."
 
 
-def _accuracy(known: list[Outcome], delta_s: float) -> float | None:
+def _accuracy(known: list[MemoryUse], delta_s: float) -> float | None:
     if len(known) < FEWEST:
         return None
     return round(1 - sum(abs(expected(each, delta_s) - each.actual) for each in known) / len(known), 4)
 
 
-def _escalates(known: list[Outcome], delta_s: float) -> bool:
+def _escalates(known: list[MemoryUse], delta_s: float) -> bool:
     accuracy = _accuracy(known[-_LONG:], delta_s) if len(known) >= _LONG else None
     return accuracy is not None and accuracy < _LOW
 
 
-def _low_in_a_row(known: list[Outcome], delta_s: float) -> int:
+def _low_in_a_row(known: list[MemoryUse], delta_s: float) -> int:
     """The number of the last predictions, in a row, that foresaw too little."""
     count = 0
     for each in reversed(known):
@@ -248,8 +248,8 @@ def observe(view: "MemoryView", asked: OutcomeReport) -> Observed:
     ) as change:
         change.details = details
         if new != weights:
-            kept = Kept(new.delta_s, new.delta_c, found.domain, _accuracy(seen.outcomes(), new.delta_s))
-            Records(view).update_in(change, RECORD, Kept, lambda _: kept)
+            kept = StoredWeights(new.delta_s, new.delta_c, found.domain, _accuracy(seen.outcomes(), new.delta_s))
+            CognitionRecords(view).update_in(change, RECORD, StoredWeights, lambda _: kept)
     known = observed(view).outcomes()
     return Observed(
         accepted=True,
@@ -270,7 +270,7 @@ def status(view: "MemoryView", *, with_history: bool, with_spaces: bool) -> Meta
     accuracy = _accuracy(known, weights.delta_s)
     errors = [expected(each, weights.delta_s) - each.actual for each in known]
     bias = sum(errors) / len(errors) if accuracy is not None else None
-    events = Records(view).history(RECORD)
+    events = CognitionRecords(view).history(RECORD)
     return MetaStatus(
         sufficient_data=accuracy is not None,
         samples=len(known),
@@ -292,7 +292,7 @@ def status(view: "MemoryView", *, with_history: bool, with_spaces: bool) -> Meta
     )
 
 
-def _by_signal(known: list[Outcome]) -> dict[str, float | None]:
+def _by_signal(known: list[MemoryUse]) -> dict[str, float | None]:
     """The accuracy of either signal alone; of the thirteen spaces only these two are noted with what is shown."""
     return {"similarity": _accuracy(known, 0.0), "novelty": _accuracy(known, 1.0)}
 
@@ -315,17 +315,19 @@ def recalibrate(view: "MemoryView", asked: LambdaRecalibration) -> Recalibrated:
     hash = None
     if new != weights and not asked.dry_run:
         why = f"lambda_S {weights.delta_s} to {new.delta_s} from {len(known)} outcomes"
-        kept = Kept(new.delta_s, new.delta_c, asked.domain, _accuracy(known, new.delta_s), method == "bayesian")
-        hash = Records(view).update(RECORD, Kept, lambda _: kept, "trigger_lambda_recalibration", why)
+        kept = StoredWeights(
+            new.delta_s, new.delta_c, asked.domain, _accuracy(known, new.delta_s), method == "bayesian"
+        )
+        hash = CognitionRecords(view).update(RECORD, StoredWeights, lambda _: kept, "trigger_lambda_recalibration", why)
     return _recalibrated(known, weights, new, method, step=step, dry_run=asked.dry_run, hash=hash)
 
 
-def brier(known: list[Outcome], delta_s: float) -> float:
+def brier(known: list[MemoryUse], delta_s: float) -> float:
     return sum((expected(each, delta_s) - each.actual) ** 2 for each in known) / len(known)
 
 
 def _recalibrated(
-    known: list[Outcome],
+    known: list[MemoryUse],
     old: Lambdas,
     new: Lambdas,
     method: str,
@@ -361,7 +363,7 @@ def _recalibrated(
 def log(view: "MemoryView", asked: WeightLogQuery) -> MetaLog:
     """List the changes of the lambdas, the latest first."""
     since, until = spelled_time(asked.start_time), spelled_time(asked.end_time)
-    events = [_shown_event(event) for event in reversed(Records(view).history(RECORD))]
+    events = [_shown_event(event) for event in reversed(CognitionRecords(view).history(RECORD))]
     chosen = [
         each
         for each in events

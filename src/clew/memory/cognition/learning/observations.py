@@ -66,7 +66,7 @@ class Prediction(msgspec.Struct):
     """As it was before it was settled last."""
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class MemoryUse(msgspec.Struct, frozen=True):
     """A prediction whose outcome is known."""
 
     at: str
@@ -204,11 +204,11 @@ class Observations:
         with self._lock:
             return [each for each in reversed(self._predictions) if each.outcome is None][:limit]
 
-    def outcomes(self, domain: str | None = None, since: datetime | None = None) -> list[Outcome]:
+    def outcomes(self, domain: str | None = None, since: datetime | None = None) -> list[MemoryUse]:
         """The outcomes that are known by now, in the order in which the memories were shown."""
         with self._lock:
             return [
-                Outcome(each.at, each.domain, each.similarity, each.novelty, each.actual, each.outcome)
+                MemoryUse(each.at, each.domain, each.similarity, each.novelty, each.actual, each.outcome)
                 for each in self._predictions
                 if each.outcome is not None
                 and each.actual is not None
@@ -234,7 +234,7 @@ def observed(view: "MemoryView") -> Observations:
     return view.service.observations.read(view.service.home)
 
 
-def expected(outcome: Outcome | Prediction, lambda_s: float) -> float:
+def expected(outcome: MemoryUse | Prediction, lambda_s: float) -> float:
     """The probability with which the use of a memory was expected: similarity to the question and novelty, weighed by
     the lambdas."""
     return lambda_s * outcome.novelty + (1 - lambda_s) * outcome.similarity

@@ -11,7 +11,7 @@ import msgspec
 from clew.errors import InvalidArgument, NotFound
 from clew.memory.cognition.compare import Comparer
 from clew.memory.cognition.learning.requests import ProfileRequest, SynergyFeedback, UpdateScope
-from clew.memory.cognition.records import Records
+from clew.memory.cognition.records import CognitionRecords
 from clew.memory.model import LONGEST_NAME
 from clew.memory.navigation.spaces import SPACES
 from clew.memory.texts.admit import check_text
@@ -37,7 +37,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 _SHOWN = 20
 
 
-class Profile(msgspec.Struct, frozen=True, kw_only=True):
+class WeightProfile(msgspec.Struct, frozen=True, kw_only=True):
     profile_id: str
     name: str
     task_type: str = "custom"
@@ -48,8 +48,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
 
 class Profiles(msgspec.Struct, frozen=True, kw_only=True):
     action: str
-    profile: Profile | None
-    profiles: tuple[Profile, ...]
+    profile: WeightProfile | None
+    profiles: tuple[WeightProfile, ...]
     count: int
     reversal_hash: str | None = None
     truncated: bool = False
@@ -66,8 +66,8 @@ class SynergyUpdate(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool = False
 
 
-def profile(view: "MemoryView", id: str) -> Profile:
-    found = Records(view).get(f"{_PROFILE}{id}", Profile) if len(id) <= 80 else None
+def profile(view: "MemoryView", id: str) -> WeightProfile:
+    found = CognitionRecords(view).get(f"{_PROFILE}{id}", WeightProfile) if len(id) <= 80 else None
     if found is None:
         raise NotFound(
             f"There is no profile '{shortened(id)}'.", hint="manage_teleological_profile with action list gives ids."
@@ -78,7 +78,7 @@ def profile(view: "MemoryView", id: str) -> Profile:
 def manage(view: "MemoryView", asked: ProfileRequest) -> Profiles:
     """Create, read, change, delete or list profiles; `given` are the fields that were passed."""
     if asked.action == "list":
-        found = tuple(Records(view).below(_PROFILE, Profile).values())
+        found = tuple(CognitionRecords(view).below(_PROFILE, WeightProfile).values())
         return Profiles(action=asked.action, profile=None, profiles=found, count=len(found))
     if asked.action == "create":
         return _create(view, asked.given)
@@ -99,19 +99,21 @@ def manage(view: "MemoryView", asked: ProfileRequest) -> Profiles:
 def _create(view: "MemoryView", given: Mapping[str, Any]) -> Profiles:
     if "name" not in given:
         raise InvalidArgument("The argument 'name' is missing; 'create' needs it.", hint="Name the profile.")
-    if len(Records(view).below(_PROFILE, Profile)) >= _MOST_PROFILES:
+    if len(CognitionRecords(view).below(_PROFILE, WeightProfile)) >= _MOST_PROFILES:
         raise InvalidArgument(f"There are {_MOST_PROFILES} profiles already.", hint="Delete one first.")
-    made = _checked(Profile(profile_id=f"profile-{uuid.uuid4().hex[:12]}", **given))
+    made = _checked(WeightProfile(profile_id=f"profile-{uuid.uuid4().hex[:12]}", **given))
     hash = _write(view, made.profile_id, made, "created")
     return Profiles(action="create", profile=made, profiles=(), count=1, reversal_hash=hash)
 
 
-def _write(view: "MemoryView", id: str, value: Profile | None, how: str) -> str:
+def _write(view: "MemoryView", id: str, value: WeightProfile | None, how: str) -> str:
     record = f"{_PROFILE}{id}"
-    return Records(view).update(record, Profile, lambda _: value, "manage_teleological_profile", f"profile {id} {how}")
+    return CognitionRecords(view).update(
+        record, WeightProfile, lambda _: value, "manage_teleological_profile", f"profile {id} {how}"
+    )
 
 
-def _checked(made: Profile) -> Profile:
+def _checked(made: WeightProfile) -> WeightProfile:
     name = scrub(check_text("name", made.name, LONGEST_NAME)).text
     numbers = (*made.embedder_weights, *made.group_priorities.values())
     if len(made.embedder_weights) != len(SPACES) or any(not math.isfinite(n) or not 0 <= n <= 1 for n in numbers):
@@ -129,7 +131,7 @@ def _checked(made: Profile) -> Profile:
 
 def synergy(view: "MemoryView") -> dict[tuple[int, int], float]:
     """The synergy of each pair of spaces, the smaller index first."""
-    kept = Records(view).get(_SYNERGY, tuple[float, ...])
+    kept = CognitionRecords(view).get(_SYNERGY, tuple[float, ...])
     pairs = list(combinations(range(len(SPACES)), 2))
     if kept is not None:
         return dict(zip(pairs, kept, strict=True))
@@ -141,7 +143,7 @@ def _are_alike(one: str, other: str) -> bool:
 
 
 def has_feedback(view: "MemoryView") -> bool:
-    return Records(view).get(_SYNERGY, tuple[float, ...]) is not None
+    return CognitionRecords(view).get(_SYNERGY, tuple[float, ...]) is not None
 
 
 def matrix_of(table: Mapping[tuple[int, int], float]) -> tuple[tuple[float, ...], ...]:
@@ -164,7 +166,7 @@ def update_synergy(view: "MemoryView", asked: SynergyFeedback) -> SynergyUpdate:
     hash = None
     if moved:
         stored = tuple(round(value, 6) for value in new.values())
-        hash = Records(view).update(
+        hash = CognitionRecords(view).update(
             _SYNERGY,
             tuple[float, ...],
             lambda _: stored,

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from clew.errors import InvalidArgument
-from clew.memory.cognition.learning.observations import FEWEST, Outcome, observed
+from clew.memory.cognition.learning.observations import FEWEST, MemoryUse, observed
 from clew.memory.cognition.learning.requests import ThresholdPrior
-from clew.memory.cognition.records import INSUFFICIENT, Measured, Records
+from clew.memory.cognition.records import INSUFFICIENT, CognitionRecords, SampledAnswer
 from clew.memory.navigation.spaces import SPACES
 from clew.memory.storage.changes import moment_of, spelled_time
 from clew.memory.texts.admit import check_rationale
@@ -59,7 +59,7 @@ _EWMA = 0.2
 TIMEFRAMES = {"1h": timedelta(hours=1), "24h": timedelta(days=1), "7d": timedelta(days=7), "30d": timedelta(days=30)}
 
 
-class Kept(msgspec.Struct, frozen=True, kw_only=True):
+class StoredThresholds(msgspec.Struct, frozen=True, kw_only=True):
     """The stored thresholds of a domain."""
 
     priors: dict[str, float] = {}
@@ -87,7 +87,7 @@ class Metrics(msgspec.Struct, frozen=True, kw_only=True):
     status: str
 
 
-class ThresholdStatus(Measured, frozen=True, kw_only=True):
+class ThresholdStatus(SampledAnswer, frozen=True, kw_only=True):
     domain: str
     thresholds: dict[str, Value]
     calibration: Metrics
@@ -99,7 +99,7 @@ class ThresholdStatus(Measured, frozen=True, kw_only=True):
     embedder: dict[str, Any] | None = None
 
 
-class CalibrationMetrics(Measured, frozen=True, kw_only=True):
+class CalibrationMetrics(SampledAnswer, frozen=True, kw_only=True):
     timeframe: str
     metrics: dict[str, dict[str, float | None]]
     calibration: Metrics
@@ -108,7 +108,7 @@ class CalibrationMetrics(Measured, frozen=True, kw_only=True):
     recommendations: tuple[str, ...]
 
 
-class Recalibration(Measured, frozen=True, kw_only=True):
+class Recalibration(SampledAnswer, frozen=True, kw_only=True):
     success: bool
     recalibration: dict[str, Any]
     metrics_before: Metrics
@@ -135,7 +135,7 @@ class ThresholdHistory(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool = False
 
 
-class Explanation(Measured, frozen=True, kw_only=True):
+class Explanation(SampledAnswer, frozen=True, kw_only=True):
     threshold_type: str
     domain: str
     value: float
@@ -151,11 +151,11 @@ def _record(domain: str) -> str:
     return f"thresholds {domain}"
 
 
-def kept(view: "MemoryView", domain: str) -> Kept:
-    return Records(view).get(_record(domain), Kept) or Kept()
+def kept(view: "MemoryView", domain: str) -> StoredThresholds:
+    return CognitionRecords(view).get(_record(domain), StoredThresholds) or StoredThresholds()
 
 
-def prior_of(name: str, domain: str, own: Kept) -> float:
+def prior_of(name: str, domain: str, own: StoredThresholds) -> float:
     """The prior that was set, or the usual one, moved by the strictness of the domain."""
     about = THRESHOLDS[name]
     usual = about.prior + about.strictness * (STRICTNESS[domain] - STRICTNESS["General"])
@@ -180,7 +180,7 @@ def ordered(name: str, value: float, others: dict[str, float]) -> float:
     return round(min(max(value, low), high), 4)
 
 
-def measure(outcomes: Sequence[Outcome], temperature: float | None = None) -> Metrics:
+def measure(outcomes: Sequence[MemoryUse], temperature: float | None = None) -> Metrics:
     """Compare similarities with the share of memories that are used."""
     if len(outcomes) < FEWEST:
         return Metrics(ece=None, mce=None, brier=None, sample_count=len(outcomes), status=INSUFFICIENT)
@@ -207,7 +207,7 @@ def calibrated(similarity: float, temperature: float | None) -> float:
     return 1 / (1 + math.exp(-math.log(share / (1 - share)) / temperature))
 
 
-def _drift(outcomes: Sequence[Outcome], prior: float) -> float | None:
+def _drift(outcomes: Sequence[MemoryUse], prior: float) -> float | None:
     """By how many standard deviations the similarity of what is used is off the prior."""
     used = [each.similarity for each in outcomes if each.actual >= 0.5]
     if len(outcomes) < FEWEST or len(used) < 2:
@@ -252,7 +252,7 @@ def _note(count: int) -> str:
     return "How far similarities foretell which shown memories are used."
 
 
-def _embedder(number: int, own: Kept) -> dict[str, Any]:
+def _embedder(number: int, own: StoredThresholds) -> dict[str, Any]:
     space = SPACES[number - 1]
     # What is shown is ranked by E1 and E6 together, so a temperature is known for their similarity alone.
     temperature = own.temperature if space.id == "E1" else None
@@ -263,7 +263,7 @@ def _confidence(name: str, count: int) -> float | None:
     return round(count / (count + ENOUGH), 4) if name == LEARNED and count else None
 
 
-def _known(view: "MemoryView", domain: str) -> list[Outcome]:
+def _known(view: "MemoryView", domain: str) -> list[MemoryUse]:
     # General takes in everything: most memories name no domain.
     return observed(view).outcomes(None if domain == "General" else domain)
 
@@ -311,12 +311,12 @@ def recalibrate(view: "MemoryView", level: int, domain: str) -> Recalibration:
     new = fitted(own, known, level, values(view, domain))
     new = msgspec.structs.replace(new, observations=len(known), level=level, at=view.changes.now())
     why = f"level {level} ({LEVELS[level]}) from {len(known)} observations"
-    hash = Records(view).update(_record(domain), Kept, lambda _: new, "trigger_recalibration", why)
+    hash = CognitionRecords(view).update(_record(domain), StoredThresholds, lambda _: new, "trigger_recalibration", why)
     after = measure(known, new.temperature)
     return _recalibration(known, before, after, level, "recalibrated", values(view, domain), hash)
 
 
-def fit(view: "MemoryView", known: list[Outcome], give_way: Callable[[], None]) -> Kept | None:
+def fit(view: "MemoryView", known: list[MemoryUse], give_way: Callable[[], None]) -> StoredThresholds | None:
     """Temperature and threshold as all observations make them; None where nothing changes."""
     own, now = kept(view, "General"), values(view)
     new = fitted(fitted(own, known, 2, now, give_way), known, 4, now, give_way)
@@ -325,14 +325,14 @@ def fit(view: "MemoryView", known: list[Outcome], give_way: Callable[[], None]) 
     return msgspec.structs.replace(new, observations=len(known), level=4)
 
 
-def fit_in(view: "MemoryView", change: "Change", new: Kept) -> None:
+def fit_in(view: "MemoryView", change: "Change", new: StoredThresholds) -> None:
     """Write what was fitted as a part of a larger change."""
     stored = msgspec.structs.replace(new, at=change.at)
-    Records(view).update_in(change, _record("General"), Kept, lambda _: stored)
+    CognitionRecords(view).update_in(change, _record("General"), StoredThresholds, lambda _: stored)
 
 
 def _recalibration(
-    known: list[Outcome],
+    known: list[MemoryUse],
     before: Metrics,
     after: Metrics,
     level: int,
@@ -355,8 +355,12 @@ def _recalibration(
 
 
 def fitted(
-    own: Kept, known: list[Outcome], level: int, now: dict[str, float], give_way: Callable[[], None] = lambda: None
-) -> Kept:
+    own: StoredThresholds,
+    known: list[MemoryUse],
+    level: int,
+    now: dict[str, float],
+    give_way: Callable[[], None] = lambda: None,
+) -> StoredThresholds:
     """The thresholds as observations fit them: a temperature at level 2, else another threshold."""
     if level == 2:
         steps = [0.5 + 0.05 * at for at in range(51)]
@@ -372,12 +376,12 @@ def fitted(
     return msgspec.structs.replace(own, learned={**own.learned, LEARNED: ordered(LEARNED, theta, now)})
 
 
-def _brier(known: list[Outcome], temperature: float, give_way: Callable[[], None]) -> float:
+def _brier(known: list[MemoryUse], temperature: float, give_way: Callable[[], None]) -> float:
     give_way()
     return sum((calibrated(each.similarity, temperature) - each.actual) ** 2 for each in known) / len(known)
 
 
-def _best_cut(known: list[Outcome], theta: float, *, smoothed: bool) -> float:
+def _best_cut(known: list[MemoryUse], theta: float, *, smoothed: bool) -> float:
     """The threshold that tells used from unused memories best. Level 3 takes one of seven bins by the mean of
     Beta(right + 1, wrong + 1); level 4 looks at every hundredth. The nearest to the present one wins a tie."""
     about = THRESHOLDS[LEARNED]
@@ -414,7 +418,9 @@ def set_prior(view: "MemoryView", asked: ThresholdPrior) -> PriorSet:
     new = msgspec.structs.replace(own, priors={**own.priors, asked.threshold_type: asked.value}, learned=learned)
     hash = None
     if new != own:
-        hash = Records(view).update(_record(asked.domain), Kept, lambda _: new, "set_threshold_prior", why)
+        hash = CognitionRecords(view).update(
+            _record(asked.domain), StoredThresholds, lambda _: new, "set_threshold_prior", why
+        )
     return PriorSet(
         threshold_type=asked.threshold_type,
         domain=asked.domain,
@@ -430,8 +436,8 @@ def history(view: "MemoryView", name: str, since: str | None) -> ThresholdHistor
     oldest = spelled_time(since)
     found: list[dict[str, Any]] = []
     for domain in STRICTNESS:
-        for event in Records(view).history(_record(domain)):
-            before, after = (msgspec.convert(each or {}, Kept) for each in (event.before, event.after))
+        for event in CognitionRecords(view).history(_record(domain)):
+            before, after = (msgspec.convert(each or {}, StoredThresholds) for each in (event.before, event.after))
             old, new = (each.learned.get(name, prior_of(name, domain, each)) for each in (before, after))
             if oldest is not None and moment_of(event.at) < moment_of(oldest):
                 continue

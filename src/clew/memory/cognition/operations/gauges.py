@@ -39,7 +39,7 @@ class GetWorkspaceStatus(
     """The memory that stands out among those of the last questions: r times importance times how well it answered.
     Lists those that compete with it, and contradictions among them."""
 
-    def run(self, call: Call) -> workspace.Workspace:
+    def run(self, call: Call) -> workspace.GlobalWorkspace:
         return workspace.workspace(call.project.memory.view(call))
 
 

@@ -66,7 +66,7 @@ class FuseEmbeddings(
     """Fuses the thirteen alignments of a memory into one number, by plain or profile weights and the synergy of the
     spaces. The embeddings themselves are not fused. store_result keeps it, undoably."""
 
-    def run(self, call: Call) -> vectors.Fused:
+    def run(self, call: Call) -> vectors.FusedAlignment:
         return vectors.fuse(call.project.memory.view(call), self)
 
 

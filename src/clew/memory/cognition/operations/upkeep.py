@@ -70,7 +70,7 @@ class TriggerDriftCorrection(
         Annotated[float, Meta(ge=0, le=1)] | None, Meta(description="Correct below this; default 0.85")
     ] = None
 
-    def run(self, call: Call) -> drift.Correction:
+    def run(self, call: Call) -> drift.GoalCorrection:
         return drift.correct(call.project.memory.view(call), self.target_alignment, force=self.force)
 
 

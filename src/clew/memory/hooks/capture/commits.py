@@ -17,7 +17,7 @@ _TRAILER = re.compile(r"^(?:co-authored-by|signed-off-by|reviewed-by|change-id|g
 _COMMITS = re.compile(r"(?:^|[\s;&|(])git\s+(?:-\S+\s+(?:\S+\s+)?)*commit\b")
 
 
-class Commit(msgspec.Struct, frozen=True):
+class SessionCommit(msgspec.Struct, frozen=True):
     id: str
     message: str
     """The subject, and below it what else it says."""
@@ -29,14 +29,14 @@ def makes_commits(command: str) -> bool:
     return _COMMITS.search(command) is not None
 
 
-def commits_since(root: Path, known: str | None) -> list[Commit]:
+def commits_since(root: Path, known: str | None) -> list[SessionCommit]:
     """The commits from a known one to the last one, the oldest first; the last one where none is known."""
     span = (f"{known}..HEAD",) if known else ("--max-count=1", "HEAD")
     output = git.answer(root, "log", f"--max-count={MOST}", "--no-merges", "--reverse", "--format=%H", *span)
     return [commit for id in os.fsdecode(output or b"").split() if (commit := _commit(root, id)) is not None]
 
 
-def _commit(root: Path, id: str) -> Commit | None:
+def _commit(root: Path, id: str) -> SessionCommit | None:
     """A commit that says something; None for a trivial one."""
     output = git.answer(
         *(root, "log", "--max-count=1", "--format=%s%x00%b%x00", "--name-only", "--relative", "-z", id, "--")
@@ -50,4 +50,4 @@ def _commit(root: Path, id: str) -> Commit | None:
     body = _TRAILER.sub("", body).strip()[:_LONGEST_BODY]
     files = tuple(name.strip() for name in names.split("\0") if name.strip())
     there = tuple(name for name in files if (root / name).is_file())
-    return Commit(id, f"{subject}\n\n{body}".strip(), there[:MOST_FILES])
+    return SessionCommit(id, f"{subject}\n\n{body}".strip(), there[:MOST_FILES])

@@ -15,7 +15,7 @@ MOST = 8
 _LONGEST = 400
 
 
-class ChangedRequirement(msgspec.Struct, frozen=True):
+class EditedRequirement(msgspec.Struct, frozen=True):
     id: str
     text: str
     """One sentence that says what it says now."""
@@ -32,9 +32,9 @@ def edited_since_stop(earlier: Iterable[Memory]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def changed_requirements(context: Context, paths: Iterable[str]) -> list[ChangedRequirement]:
+def changed_requirements(context: Context, paths: Iterable[str]) -> list[EditedRequirement]:
     """The requirements in these files that differ from the last commit; none without git."""
-    found: list[ChangedRequirement] = []
+    found: list[EditedRequirement] = []
     if git.head(context.root) is None:
         return found
     context.keeper.ensure()
@@ -46,7 +46,7 @@ def changed_requirements(context: Context, paths: Iterable[str]) -> list[Changed
     return found[:MOST]
 
 
-def _changed(context: Context, path: str, nodes: list[Node]) -> list[ChangedRequirement]:
+def _changed(context: Context, path: str, nodes: list[Node]) -> list[EditedRequirement]:
     before = git.content_at(context.root, "HEAD", path)
     old = "" if before is None else before.decode("utf-8", "replace")
     lines = read_bytes(context.root, path, limit=context.config.max_file_bytes).decode("utf-8", "replace").splitlines()
@@ -60,5 +60,5 @@ def _changed(context: Context, path: str, nodes: list[Node]) -> list[ChangedRequ
         verb = "was changed" if node.id in old else "was added"
         body = " ".join(str(node.get_field("body") or "").split())[:_LONGEST]
         text = f"{node.id} ({node.title}) {verb}" + (f"; it says now: {body}" if body else ".")
-        found.append(ChangedRequirement(node.id, text))
+        found.append(EditedRequirement(node.id, text))
     return found

@@ -13,7 +13,7 @@ from clew.text.database_address import Address
 from clew.text.terminal import columns, wrapped
 
 if TYPE_CHECKING:
-    from clew.memory.storage.moving import Moved, Opener
+    from clew.memory.storage.moving import MovedStore, Opener
     from clew.project import Project
 
 EXAMPLE = """clew store status
@@ -210,7 +210,7 @@ def _report(what: str, done: int) -> None:
         sys.stderr.write(f"\r{what}: {done:,}\x1b[K")
 
 
-def _report_move(moved: "Moved", *, as_json: bool) -> int:
+def _report_move(moved: "MovedStore", *, as_json: bool) -> int:
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K")
     if as_json:
