@@ -161,7 +161,6 @@ CIRCLES: dict[str, str] = {
     "formats": "code and elspais",
     "graph": "build and readers",
     "kb": "answer and walk",
-    "register": "change and git, change and operations, git and reports, reports and rules",
     "search": "lexical and rank",
 }
 """Rooms whose packages still import each other. No room may be added."""
