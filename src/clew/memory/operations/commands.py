@@ -15,7 +15,7 @@ from clew.memory.operations.operation import MemoryOperation
 from clew.memory.recall import listing
 from clew.memory.recall.hydrate import whole
 from clew.memory.recall.products import SearchAnswer, search_graph
-from clew.memory.recall.requests import ListQuery, MemoryQuery, Place
+from clew.memory.recall.requests import CitedPlace, ListQuery, MemoryQuery
 from clew.memory.storage.history import Lineage, Logs
 from clew.memory.storage.requests import LogQuery
 from clew.memory.views import WholeMemory
@@ -92,7 +92,7 @@ class RecallMemories(
     query: Annotated[
         str, Meta(min_length=1, max_length=4_096), Option(positional=True, joined=True, needed=_NOTHING_ASKED)
     ]
-    about_: Place = msgspec.field(name="about", default=None)
+    about_: CitedPlace = msgspec.field(name="about", default=None)
     episodes: Annotated[bool, Meta(description="What happened in sessions, as hooks reported it")] = False
     limit: Annotated[int, Meta(ge=1, le=100, description="Memories at most"), Option("-n")] = 10
 

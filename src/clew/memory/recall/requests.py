@@ -9,7 +9,7 @@ from clew.memory.arguments import About, AnyKindName, Query, TopK
 from clew.memory.recall.injection import Mode
 from clew.operation.declare import Option
 
-Place = Annotated[
+CitedPlace = Annotated[
     str | None, Meta(description="Only what cites this file, symbol or id"), Option("--about", metavar="PLACE")
 ]
 
@@ -53,7 +53,7 @@ class InjectionRequest(msgspec.Struct, frozen=True, kw_only=True):
 class ListQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Memories in the order in which they were recorded, the latest first."""
 
-    about_: Place = msgspec.field(name="about", default=None)
+    about_: CitedPlace = msgspec.field(name="about", default=None)
     kind: Annotated[AnyKindName | None, Meta(description="Only of this kind")] = None
     branch: Annotated[str | None, Meta(description="Only made on this branch")] = None
     forgotten: Annotated[bool, Meta(description="Those that can be restored")] = False

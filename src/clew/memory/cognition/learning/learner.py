@@ -148,7 +148,9 @@ def _alert(view: "MemoryView", known: list[MemoryUse], delta_s: float) -> None:
     """Five predictions in a row that foresaw too little raise acetylcholine by half."""
     if _low_in_a_row(known, delta_s) >= _IN_A_ROW:
         half = MODULATORS["acetylcholine"].baseline / 2
-        view.service.adjustments.note(view.changes.now(), view.viewer.session, "acetylcholine", half, "use was not foreseen")
+        view.service.adjustments.note(
+            view.changes.now(), view.viewer.session, "acetylcholine", half, "use was not foreseen"
+        )
 
 
 def state(view: "MemoryView", domain: str | None) -> LearnerState:
