@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Modules, not scripts: a script of a copied environment starts the folder that it was copied from.
+RUN := PYTHONPATH=src $(BIN)/python -m
 STAMP := $(VENV)/.installed
 PORT ?= 8484
 # What writes thousands of times, and tests no disk, does so where syncing costs nothing.
@@ -23,21 +25,21 @@ run: $(STAMP) ## make a copy of the demo with a history, print its brief and ser
 	@echo "Making a copy of examples/demo with a git history."
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT INT TERM && \
 	  $(BIN)/python examples/history.py "$$folder/demo" && \
-	  $(BIN)/clew brief "$$folder/demo" && echo && \
-	  $(BIN)/clew serve "$$folder/demo" --transport http --port $(PORT)
+	  $(RUN) clew brief "$$folder/demo" && echo && \
+	  $(RUN) clew serve "$$folder/demo" --transport http --port $(PORT)
 
 test: lint types ## lint, types, all tests, and Clew on Clew
 	@# Tests start hundreds of processes: where no byte code may be written, each would compile the source again.
 	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python -m pytest -rsEf -n auto --dist loadfile
-	@$(BIN)/clew check --strict .
+	@$(RUN) clew check --strict .
 
 lint: $(STAMP)
-	@$(BIN)/ruff check .
-	@$(BIN)/ruff format --check .
+	@$(RUN) ruff check .
+	@$(RUN) ruff format --check .
 
 types: $(STAMP)
-	@$(BIN)/mypy
+	@$(RUN) mypy
 
 bench: $(STAMP) ## print the benchmark tables
 	@$(BIN)/python -m benchmarks
@@ -94,15 +96,16 @@ browser: $(STAMP) ## install what the tests of the page need: Playwright and axe
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-browser.lock
 	@command -v chromium >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; } >/dev/null
 
-docs: $(STAMP) ## write the listing of operations, docs/tools, docs/cli.md, the manual page, the schema of clew.toml and the plugins
-	@$(BIN)/python -c "from clew.operation.prepare import write_listing; print(write_listing())"
-	@$(BIN)/clew tools --write-docs docs/tools
-	@$(BIN)/python -m clew.surfaces.cli.reference docs/cli.md
-	@$(BIN)/python -m clew.surfaces.cli.manual docs/man/clew.1
-	@$(BIN)/python -m clew.setup.config_schema docs/clew.schema.json
-	@$(BIN)/python -m clew.setup.plugins .
+docs: $(STAMP) ## write the listing of operations, docs/tools, docs/cli.md, the manual page, the schema of clew.toml, the plugins and the snapshots of tools
+	@PYTHONPATH=src $(BIN)/python -c "from clew.operation.prepare import write_listing; print(write_listing())"
+	@$(RUN) clew tools --write-docs docs/tools
+	@$(RUN) clew.surfaces.cli.reference docs/cli.md
+	@$(RUN) clew.surfaces.cli.manual docs/man/clew.1
+	@$(RUN) clew.setup.config_schema docs/clew.schema.json
+	@$(RUN) clew.setup.plugins .
+	@$(RUN) tests.surfaces.snapshots
 
-LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+LOCK := $(RUN) uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
   --no-emit-find-links --no-header --upgrade
 
 lock: $(STAMP) ## resolve all dependencies anew: for development, for use without the encoder, for the tools of packaging, for the container

@@ -79,7 +79,9 @@ WHOLE_PROJECT = (".",)
 _USUAL = ElspaisSettings()
 _NAMES_A_SERVICE = frozenset({"kind", "folder", "url", "command", "model", "key_variable"})
 
-ToolsetName = Literal["default", "all", "core", "trace", "register", "specs", "kb", "graph", "memory", "cognition"]
+ToolsetName = Literal[
+    "default", "all", "core", "trace", "register", "specs", "kb", "graph", "memory", "cognition", "added"
+]
 NameStyleName = Literal["portable", "dotted"]
 EnvironmentName = Literal["dev", "prod", "scratch"]
 _Toml = TypeVar("_Toml", bound="_Table")

@@ -46,6 +46,7 @@ def run(tmp_path: Path) -> Run:
     declaration.write_text(text.replace(LAST_FIELD, LAST_FIELD + ONE_MORE), encoding="utf-8")
     project = tmp_path / "project"
     project.mkdir()
+    (project / "clew.toml").touch()
     environment = {**os.environ, "PYTHONPATH": str(package.parent)}
 
     def run_python(*arguments: str) -> subprocess.CompletedProcess[str]:

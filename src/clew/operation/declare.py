@@ -45,6 +45,32 @@ class Toolset(StrEnum):
     GRAPH = "graph"
     MEMORY = "memory"
     COGNITION = "cognition"
+    ADDED = "added"
+    """Tools that Clew adds to those of the systems that it replaces: no profile lists them."""
+
+
+class Task(StrEnum):
+    """Headings under which `clew help` lists commands."""
+
+    UNDERSTAND = "Understand a project"
+    PROVE = "Keep requirements and tests in step"
+    WORK = "Work with specs, registers and documents"
+    REMEMBER = "Remember"
+    EXCHANGE = "Exchange with other tools"
+    SET_UP = "Set up"
+    MEASURE = "For agents and measurements"
+
+
+_TASKS = {
+    Toolset.TRACE: Task.PROVE,
+    Toolset.REGISTER: Task.WORK,
+    Toolset.SPECS: Task.WORK,
+    Toolset.KB: Task.WORK,
+    Toolset.GRAPH: Task.WORK,
+    Toolset.MEMORY: Task.REMEMBER,
+    Toolset.COGNITION: Task.REMEMBER,
+}
+"""The task of a command that declares none, by its toolset; other toolsets are there to understand a project."""
 
 
 class Freshness(StrEnum):
@@ -136,6 +162,8 @@ class About:
     """Examples at the end of the command's help."""
     closing: str = ""
     """The end of the description, where operations of one kind share it."""
+    task: Task | None = None
+    """The heading under which `clew help` lists the command; None for the one that fits the toolset."""
     needs: Freshness = Freshness.CURRENT
     writes: bool = False
     destructive: bool = False
@@ -143,9 +171,7 @@ class About:
     reaches_others: bool = False
     """Calls other tools: it is as harmless as those it may call, and `run` returns their whole answer."""
     default: bool = False
-    """Listed without being asked for."""
-    in_profile: bool = True
-    """Whether the system that the toolset replaces has it; what Clew adds is not part of that system's profile."""
+    """The tool is listed where no toolset is asked for. Every tool of the toolset core has it."""
     later: bool = False
     """Whether that system got it after its source document was written: its profile has it, and the profile of the
     document has not."""
@@ -235,13 +261,13 @@ class Operation(msgspec.Struct, metaclass=OperationType):
             summary: str = "",
             epilog: str = "",
             closing: str = "",
+            task: Task | None = None,
             needs: Freshness = Freshness.CURRENT,
             writes: bool = False,
             destructive: bool = False,
             idempotent: bool = True,
             reaches_others: bool = False,
             default: bool = False,
-            in_profile: bool = True,
             later: bool = False,
             folder: Literal["option", "argument", "none"] = "option",
             hidden: tuple[str, ...] = (),
@@ -314,6 +340,11 @@ class Operation(msgspec.Struct, metaclass=OperationType):
 def description_of(operation: type[Operation]) -> str:
     """The docstring in one paragraph: when to use it, when not, what comes back at most, and what to call next."""
     return " ".join(f"{operation.__doc__ or ''} {operation.about.closing}".split())
+
+
+def task_of(about: About) -> Task:
+    """The heading under which `clew help` lists a command."""
+    return about.task or _TASKS.get(about.toolset, Task.UNDERSTAND)
 
 
 @cache

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from clew.operation.declare import Operation, Toolset
+from clew.operation.declare import Operation, Task, Toolset
 
 MODULES: tuple[str, ...] = (
     "clew.why.operations.brief",
@@ -51,10 +51,10 @@ MODULES: tuple[str, ...] = (
     "clew.memory.cognition.operations.purpose",
     "clew.memory.cognition.operations.upkeep",
     "clew.memory.cognition.operations.dream",
-    "clew.why.operations.impact",
-    "clew.trace.operations.changes",
     "clew.trace.operations.check",
     "clew.trace.operations.coverage",
+    "clew.why.operations.impact",
+    "clew.trace.operations.changes",
     "clew.trace.operations.fix",
     "clew.search.operations",
     "clew.search.eval.operations",
@@ -86,6 +86,8 @@ class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
     verb: str | None = None
     aliases: tuple[str, ...] = ()
     toolset: Toolset = Toolset.CORE
+    task: Task = Task.UNDERSTAND
+    """The heading under which `clew help` lists the command."""
     title: str = ""
     summary: str = ""
     description: str = ""
@@ -98,7 +100,6 @@ class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
     idempotent: bool = True
     reaches_others: bool = False
     default: bool = False
-    in_profile: bool = True
     later: bool = False
     links: bool = False
     """Whether answers point to resources."""

@@ -24,6 +24,7 @@ ABOUT = {
     Toolset.GRAPH: "Walking the graph of documents, entities and everything they mention.",
     Toolset.MEMORY: "The agents' long-term memory.",
     Toolset.COGNITION: "Telemetry and upkeep of the memory.",
+    Toolset.ADDED: "What Clew adds to the tools of the systems that it replaces: no profile lists it.",
 }
 
 
@@ -48,7 +49,7 @@ class Profile(msgspec.Struct, frozen=True):
     """Whether it has what the system got after its source document was written."""
 
     def lists(self, tool: Listed) -> bool:
-        return tool.toolset in self.toolsets and tool.in_profile and (self.later or not tool.later)
+        return tool.toolset in self.toolsets and (self.later or not tool.later)
 
 
 PROFILES = {

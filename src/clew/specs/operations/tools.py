@@ -267,11 +267,10 @@ class RebuildIndex(
 class SpecCatalogue(
     Operation,
     tool="spec_catalogue",
-    toolset=Toolset.SPECS,
+    toolset=Toolset.ADDED,
     title="Catalogue of specs",
     trim=("lines",),
     pages="lines",
-    in_profile=False,
 ):
     """Every spec on one short line: id, requirements/scenarios, the first words of its purpose, 300 specs in under
     3,000 tokens. The cheapest way to see what a repository holds before writing a proposal; list_specs has the whole
@@ -290,11 +289,10 @@ class SpecCatalogue(
 class ChangeConflicts(
     Operation,
     tool="change_conflicts",
-    toolset=Toolset.SPECS,
+    toolset=Toolset.ADDED,
     title="Conflicts of open changes",
     trim=("conflicts", "dependencies", "order"),
     pages="conflicts",
-    in_profile=False,
     example={"change_id": "add-neap-warning"},
 ):
     """What open changes would do to each other: two that touch one requirement, a requirement that changed since a
@@ -314,12 +312,11 @@ class RebaseChange(
     Operation,
     tool="rebase_change",
     verb="change rebase",
-    toolset=Toolset.SPECS,
+    toolset=Toolset.ADDED,
     title="A change is up to date",
     summary="note that a change was brought up to date with the specs",
     writes=True,
     trim=("errors", "moved"),
-    in_profile=False,
     example={"change_id": "add-neap-warning"},
 ):
     """Notes that an open change was brought up to date with the specs: from now on it is compared with them as they
@@ -349,13 +346,12 @@ class ArchiveChange(
     ArchiveRequest,
     Operation,
     tool="archive_change",
-    toolset=Toolset.SPECS,
+    toolset=Toolset.ADDED,
     title="Apply and archive a change",
     needs=Freshness.NONE,
     writes=True,
     destructive=True,
     trim=("diff", "summary", "warnings", "files"),
-    in_profile=False,
     example={"change_id": "add-neap-warning", "unfinished": True},
 ):
     """Applies an open change to the specs and moves it into the archive: all or nothing. By default it only shows the

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from clew.operation.declare import Task
+
 
 @dataclass(frozen=True, slots=True)
 class GroupOption:
@@ -21,6 +23,8 @@ class GroupOption:
 @dataclass(frozen=True, slots=True)
 class Group:
     summary: str = ""
+    task: Task = Task.WORK
+    """The heading under which `clew help` lists the group."""
     example: str = ""
     options: tuple[GroupOption, ...] = ()
     has_version: bool = False
@@ -33,10 +37,14 @@ class Group:
 
 GROUPS: Final = {
     "links": Group(
-        "links of tests and code to requirements that are missing: suggest, apply, reject", "clew links suggest"
+        "links of tests and code to requirements that are missing: suggest, apply, reject",
+        Task.PROVE,
+        "clew links suggest",
     ),
-    "terms": Group("the terms that requirements define: glossary, index", "clew terms glossary"),
-    "eval": Group("measure retrieval, memory or suggested links on your own data", "clew eval retrieval FOLDER"),
+    "terms": Group("the terms that requirements define: glossary, index", Task.PROVE, "clew terms glossary"),
+    "eval": Group(
+        "measure retrieval, memory or suggested links on your own data", Task.MEASURE, "clew eval retrieval FOLDER"
+    ),
     "specs": Group(
         summary="specs: dashboard, list, show, search, validate",
         example="""clew specs
@@ -59,7 +67,9 @@ clew kb ask "what is the default margin?"
 clew kb show docs/guide.md
 clew kb graph REQ-d00001""",
     ),
-    "memory": Group("what is remembered: list, edit, forget, restore, export, mirror, purge", "clew memory list"),
+    "memory": Group(
+        "what is remembered: list, edit, forget, restore, export, mirror, purge", Task.REMEMBER, "clew memory list"
+    ),
     "req": Group(
         summary="managed requirements in project.req: add, list, validate, review and more",
         example="""clew req brief
@@ -70,7 +80,7 @@ clew req coverage --by-req""",
         has_json_errors=True,
         tells_folder=False,
     ),
-    "req test": Group("evidence from tests: record, run, list", "clew req test list"),
+    "req test": Group("evidence from tests: record, run, list", example="clew req test list"),
 }
 
 

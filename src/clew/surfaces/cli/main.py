@@ -39,35 +39,21 @@ COMMANDS = {
     "hook": "tell the memory what happens in a session; started by the hooks of agents",
     "completion": "print the completion script of bash, zsh or fish",
 }
-"""The commands that are modules of `commands/`."""
-
-TASKS = {
-    "Understand a project": ("brief", "why", "ask", "search", "show", "context", "status"),
-    "Keep requirements and tests in step": (
-        *("check", "coverage", "trace", "links", "impact", "changed", "review", "fix", "terms"),
-    ),
-    "Work with specs, registers and documents": ("specs", "change", "req", "kb", "index"),
-    "Remember": ("remember", "recall", "memory"),
-    "Exchange with other tools": ("import", "export"),
-    "Set up": ("init", "serve", "web", "lsp", "store", "token", "trust", "doctor", "completion"),
-    "For agents and measurements": ("tools", "call", "eval", "hook"),
-}
-"""The commands by what they are for, as the overview lists them."""
-ORDER = tuple(name for names in TASKS.values() for name in names)
+"""The commands that are modules of `commands/`. Those of `FOR_AGENTS` are for agents, the others set something up."""
+FOR_AGENTS = ("tools", "call", "hook")
 
 OVERVIEW = os.path.join(os.path.dirname(__file__), "overview.txt")
 """What `clew help` prints. `make docs` writes it, so that no declaration is read for it."""
 
 
 def all_commands() -> dict[str, str]:
-    """Every command with what it does, in the order of the overview."""
+    """Every command with a summary of what it does."""
     from clew.operation.listing import all_verbs
     from clew.surfaces.cli.groups import GROUPS
 
     groups = {name: group.summary for name, group in GROUPS.items() if " " not in name}
     verbs = {verb: listed.summary or listed.title for verb, listed in all_verbs().items() if " " not in verb}
-    known = {**COMMANDS, **verbs, **groups}
-    return {name: known[name] for name in sorted(known, key=ORDER.index)}
+    return {**verbs, **groups, **COMMANDS}
 
 
 def main(arguments: list[str], *, is_named: bool = False) -> int:

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from clew.operation.declare import Task
 from clew.operation.listing import Listed, all_verbs
 from clew.surfaces.cli.groups import GROUPS
-from clew.surfaces.cli.main import COMMANDS, OVERVIEW, TASKS, all_commands, module_and_parser
+from clew.surfaces.cli.main import COMMANDS, FOR_AGENTS, OVERVIEW, all_commands, module_and_parser
 from clew.surfaces.cli.resolve import commands_of, group_parser
 from clew.surfaces.cli.verbs import parser_of
 
@@ -90,11 +91,23 @@ OVERVIEW_END: Final = """
 """
 
 
+def by_task() -> dict[Task, tuple[str, ...]]:
+    """The commands under the headings of the overview."""
+    commands = all_commands()
+    return {task: tuple(name for name in commands if _task_of(name) is task) for task in Task}
+
+
+def _task_of(name: str) -> Task:
+    if name in COMMANDS:
+        return Task.MEASURE if name in FOR_AGENTS else Task.SET_UP
+    return GROUPS[name].task if name in GROUPS else all_verbs()[name].task
+
+
 def overview() -> str:
     """The commands by task: an example of each, a tab, and what it does."""
     commands = all_commands()
     lines: list[str] = []
-    for task, names in TASKS.items():
+    for task, names in by_task().items():
         lines += ("", task, *(f"{short_example(name)}\t{commands[name]}" for name in names))
     return "\n".join(lines) + "\n" + OVERVIEW_END
 
@@ -114,7 +127,8 @@ def short_example(name: str) -> str:
 
 
 def page() -> str:
-    commands = all_commands()
+    known = all_commands()
+    commands = {name: known[name] for names in by_task().values() for name in names}
     rows = [f"| [`clew {name}`](#clew-{name}) | {_cell(summary)} |" for name, summary in commands.items()]
     codes = "\n".join(f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items())
     parts = [HEAD.format(codes=codes).rstrip(), "\n".join(("| command | what it does |", "|---|---|", *rows))]

@@ -9,7 +9,7 @@ from msgspec import Meta, structs
 from clew.errors import InvalidArgument, NotFound
 from clew.graph.model import NodeKind
 from clew.operation.call import Call, perform
-from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Toolset
+from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Task, Toolset
 from clew.text.display import counted
 from clew.text.terminal import coloured, note
 from clew.trace.find.requests import SearchQuery
@@ -233,6 +233,7 @@ class Remembered(msgspec.Struct, frozen=True):
 class ShowRequirement(
     Operation,
     verb="show",
+    task=Task.UNDERSTAND,
     command_of="get_requirement",
     toolset=Toolset.TRACE,
     summary="one requirement in full, with its place in the tree",
@@ -356,6 +357,7 @@ class ProjectState(msgspec.Struct, frozen=True):
 class ShowStatus(
     Operation,
     verb="status",
+    task=Task.UNDERSTAND,
     command_of="get_project_summary",
     toolset=Toolset.TRACE,
     summary="the project in figures: graph, coverage, changes",
