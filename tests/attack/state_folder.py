@@ -56,6 +56,7 @@ SHARED_NAMES = (
 )
 """The same for the folder in which a repository's memory is kept."""
 ITSELF = ""
+TEXT, DATABASE = "text", "database"
 COMMANDS: tuple[tuple[str, ...], ...] = (
     *(("status",), ("show", "REQ-d00001"), ("remember", "The valve closes at 40 bar"), ("index",), ("kb", "index")),
     *(("fix",), ("doctor",), ("memory", "list"), ("memory", "purge", "--all", "--yes"), ("check",)),
@@ -69,29 +70,32 @@ _CALLS: tuple[tuple[str, dict[str, str]], ...] = (
 
 
 def run(rounds: int) -> Outcome:
-    """Every link below every folder, in a clone and in a project where Clew worked before; then databases and
-    journals."""
+    """A link under every name of every folder, to a text and to a database, in a clone and where Clew worked before:
+    in one round half of these, by turns. Then journals, caches and memories of others."""
     faults: list[str] = []
     tried = 0
-    for worked_before in (False, True):
-        for name in (ITSELF, *OWN_NAMES):
-            faults += through_link(name, in_git=False, worked_before=worked_before)
-            tried += 2
-        for name in (ITSELF, *SHARED_NAMES):
-            faults += through_link(name, in_git=True, worked_before=worked_before)
-            tried += 2
-    for _ in range(rounds):
-        faults += [*through_journals(), *through_cache(), *through_history()]
-        tried += 7
-    return Outcome(tried, tuple(faults))
+    names = [(name, False) for name in (ITSELF, *OWN_NAMES)] + [(name, True) for name in (ITSELF, *SHARED_NAMES)]
+    for number, (name, in_git) in enumerate(names):
+        for worked_before in (False, True):
+            turn = (TEXT, DATABASE)[(number + worked_before) % 2]
+            kinds = (turn,) if rounds == 1 else (TEXT, DATABASE)
+            faults += through_link(name, in_git=in_git, worked_before=worked_before, kinds=kinds)
+            tried += len(kinds)
+    faults += [*through_journals(), *through_cache(), *through_history()]
+    return Outcome(tried + 7, tuple(faults))
 
 
 def through_link(
-    name: str, *, in_git: bool, worked_before: bool, commands: Iterable[tuple[str, ...]] = COMMANDS
+    name: str,
+    *,
+    in_git: bool,
+    worked_before: bool,
+    commands: Iterable[tuple[str, ...]] = COMMANDS,
+    kinds: tuple[str, ...] = (TEXT, DATABASE),
 ) -> list[str]:
     """What was changed outside by a link to a text, a database or a folder."""
     faults = []
-    for kind in ("text", "database") if _is_file(name) else ("folder",):
+    for kind in kinds if _is_file(name) else ("folder",):
         with victim() as place:
             root, outside = place / "project", place / "outside"
             target = _target(outside, kind)
@@ -122,7 +126,7 @@ def _target(outside: Path, kind: str) -> Path:
         (target / "writer.lock").write_text("chapter one", encoding="utf-8")
         (target / "vectors-old").mkdir()
         (target / "vectors-old" / "page").write_text("chapter two", encoding="utf-8")
-    elif kind == "text":
+    elif kind == TEXT:
         target.write_text('{"session": "chapter one"}\n' * 50, encoding="utf-8")
     else:
         with contextlib.closing(sqlite3.connect(target)) as connection:
