@@ -15,6 +15,7 @@ from clew.context import Context
 from clew.errors import Cancelled, ClewError, ConfigError
 from clew.once import Once
 from clew.workspace.follow import KeptNames
+from clew.workspace.keeping import Keeper
 
 if TYPE_CHECKING:
     # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.
@@ -61,10 +62,8 @@ class Project:
         self._code = Once(self._open_code)
         self._opening_register = threading.Lock()
         self._register: RegisterService | None = None
-        self._begins = threading.Lock()
-        """Held while what runs in the background begins: closing waits for that, and nothing begins afterwards."""
-        self._starting: threading.Thread | None = None
-        self._is_closed = False
+        self._background = Keeper("clew-start")
+        self._starting = Once(lambda: self._background.begin(self._start))
         self._connect()
 
     @classmethod
@@ -315,10 +314,7 @@ class Project:
 
     def build_in_background(self) -> None:
         """Begin building unless that has begun already; returns at once."""
-        with self._begins:
-            if self._starting is None and not self._is_closed:
-                self._starting = threading.Thread(target=self._start, name="clew-start", daemon=True)
-                self._starting.start()
+        self._starting.get()
 
     def _start(self) -> None:
         with suppress(Cancelled):
@@ -357,12 +353,9 @@ class Project:
 
     def close(self) -> None:
         """Stop what runs in the background and let go of the store. Nothing can be asked after that."""
-        with self._begins:
-            self._is_closed = True
-            starting = self._starting
+        self._background.stop()
         self.context.stop()
-        if starting is not None:
-            starting.join()
+        self._background.close()
         read = (self._history.made, self._code.made)
         for opened in (*read, self._links.made, self._memory.made, self._kb.made, self._index.made, self._mutations):
             if opened is not None:

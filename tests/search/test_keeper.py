@@ -9,7 +9,7 @@ import pytest
 
 from clew.edit.locking import locked
 from clew.errors import Cancelled
-from clew.search.dense import indexing, keeper
+from clew.search.dense import indexing
 from clew.search.dense.keeper import JOB, IndexKeeper, run_job
 from clew.search.engine import SearchEngine
 from clew.search.units import Unit
@@ -65,13 +65,12 @@ def working() -> set[threading.Thread]:
 def test_a_woken_keeper_makes_the_vectors_and_a_closed_one_stops(
     engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeper, "PAUSE_SECONDS", 0.0)
     engine = engines(word_counts.settings())
     engine.units.put(rules(10))
     made = threading.Event()
     warm = engine.warm
     monkeypatch.setattr(engine, "warm", lambda: (warm(), made.set()))
-    background = IndexKeeper(lambda: engine, None)
+    background = IndexKeeper(lambda: engine, None, pause=0.0)
     background.wake()
     assert made.wait(120)
     assert engine.state().embedded == 10
@@ -88,8 +87,6 @@ def test_a_woken_keeper_makes_the_vectors_and_a_closed_one_stops(
 def test_work_that_another_process_left_undone_is_taken_up(
     engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeper, "PAUSE_SECONDS", 0.0)
-    monkeypatch.setattr(keeper, "AGAIN_SECONDS", 0.01)
     engine = engines(word_counts.settings())
     engine.units.put(rules(3))
     refused, made = threading.Event(), threading.Event()
@@ -101,7 +98,7 @@ def test_work_that_another_process_left_undone_is_taken_up(
         return report
 
     monkeypatch.setattr(engine, "index_vectors", noted)
-    background = IndexKeeper(lambda: engine, None)
+    background = IndexKeeper(lambda: engine, None, pause=0.0, again=0.01)
     with (engine.folder / indexing.LOCK).open("a+b") as file, locked(file, 0.0):
         background.wake()
         assert refused.wait(120)
@@ -115,8 +112,6 @@ def test_work_that_another_process_left_undone_is_taken_up(
 def test_a_batch_that_does_not_end_keeps_nobody_from_closing(
     engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeper, "PAUSE_SECONDS", 0.0)
-    monkeypatch.setattr(keeper, "CLOSING_SECONDS", 0.01)
     engine = engines(word_counts.settings())
     begun, end = threading.Event(), threading.Event()
 
@@ -126,7 +121,7 @@ def test_a_batch_that_does_not_end_keeps_nobody_from_closing(
         return indexing.VectorReport()
 
     monkeypatch.setattr(engine, "index_vectors", hang)
-    background = IndexKeeper(lambda: engine, None)
+    background = IndexKeeper(lambda: engine, None, pause=0.0, patience=0.01)
     background.wake()
     assert begun.wait(120)
     background.close()

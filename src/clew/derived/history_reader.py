@@ -7,7 +7,6 @@ written to the repository.
 
 # Implements: REQ-d00362
 
-import logging
 import threading
 import time
 from collections.abc import Callable
@@ -20,8 +19,7 @@ from clew.derived.history import History, HistoryState
 from clew.errors import ClewError, StoreError, Unavailable
 from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
-
-log = logging.getLogger(__name__)
+from clew.workspace.keeping import Keeper, Run
 
 DEADLINE_SECONDS = 2.0
 """How long an answer waits for the history."""
@@ -41,19 +39,21 @@ class Readiness(msgspec.Struct, frozen=True):
     """Whether all commits that lead to HEAD are read."""
 
 
-class HistoryReader:
+class HistoryReader(Keeper):
+    name = "clew-history"
+    failure = "The history cannot be read"
+    expected = (ClewError, OSError)
+
     def __init__(self, root: Path, folder: Callable[[], Path]) -> None:
+        super().__init__()
         self._root = root
         self._folder = folder
-        self._lock = threading.Condition()
+        self._opening = threading.Lock()
         self._history: History | None = None
-        self._thread: threading.Thread | None = None
-        self._closed = False
-        self._failure: str | None = None
 
     @property
     def history(self) -> History:
-        with self._lock:
+        with self._opening:
             if self._history is None:
                 self._history = History(self._folder())
             return self._history
@@ -66,8 +66,7 @@ class HistoryReader:
         try:
             state = self.history.state()
             if state.head != head or state.unread or self._is_renamed(state):
-                self._start()
-                state = self._wait(head, seconds)
+                state = self._wait(self.begin(self._read), head, seconds)
         except StoreError as error:
             return Readiness(head, (f"The history cannot be kept: {error.message}",))
         return Readiness(head, tuple(self._notes(state, head)), state.head == head and state.is_complete)
@@ -76,19 +75,15 @@ class HistoryReader:
         """Read all of it now."""
         head = git.head(self._root)
         while head is not None:
-            self._start()
-            state = self._wait(head, 1.0)
+            run = self.begin(self._read)
+            state = self._wait(run, head, 1.0)
             progress(state.total - state.unread, state.total, "reading the history")
-            if (state.head == head and not state.unread) or self._failure or self._closed:
+            if (state.head == head and not state.unread) or run is None or run.error is not None:
                 break
         return self.history.state()
 
-    def close(self) -> None:
-        with self._lock:
-            self._closed = True
-            thread = self._thread
-        if thread is not None:
-            thread.join()
+    def close(self, seconds: float | None = None) -> None:
+        super().close(seconds)
         if self._history is not None:
             self._history.close()
 
@@ -101,8 +96,8 @@ class HistoryReader:
 
     def _notes(self, state: HistoryState, head: str) -> list[str]:
         notes = []
-        if self._failure:
-            notes.append(self._failure)
+        if self.run is not None and self.run.error is not None:
+            notes.append(f"{self.failure}: {self.run.error.message}")
         elif state.back_to is not None:
             at = time.strftime("%Y-%m-%d", time.gmtime(state.back_to))
             number = f"{state.unread:,} " if state.head == head else ""
@@ -113,40 +108,26 @@ class HistoryReader:
             notes.append("This clone is shallow: the history before its oldest commit is not here.")
         return notes
 
-    def _start(self) -> None:
-        with self._lock:
-            if self._closed or (self._thread is not None and self._thread.is_alive()):
-                return
-            self._failure = None
-            self._thread = threading.Thread(target=self._run, name="clew-history", daemon=True)
-            self._thread.start()
-
-    def _wait(self, head: str, seconds: float) -> HistoryState:
-        deadline = time.monotonic() + seconds
-        with self._lock:
-            thread = self._thread
-        while thread is not None and thread.is_alive() and (left := deadline - time.monotonic()) > 0:
-            with self._lock:
-                self._lock.wait(min(left, 0.05))
+    def _wait(self, run: Run | None, head: str, seconds: float) -> HistoryState:
+        def is_read() -> bool:
             state = self.history.state()
-            if state.head == head and not state.unread and not self._is_renamed(state):
-                return state
+            return state.head == head and not state.unread and not self._is_renamed(state)
+
+        if run is not None:
+            self.wait(run, self._monotonic() + seconds, is_enough=is_read)
         return self.history.state()
 
-    def _run(self) -> None:
-        try:
-            head = git.head(self._root)
-            if head is not None:
-                if self.history.state().head is None:
-                    self._begin(head)
-                self._plan(head)
-                self._fill()
-        except (ClewError, OSError) as error:
-            self._failure = f"The history cannot be read: {getattr(error, 'message', error)}"
-            log.warning("%s", self._failure)
-        finally:
-            with self._lock:
-                self._lock.notify_all()
+    def _read(self) -> None:
+        head = git.head(self._root)
+        if head is not None:
+            if self.history.state().head is None:
+                self._begin(head)
+            self._plan(head)
+            self._fill()
+
+    def _tell(self) -> None:
+        if self.run is not None:
+            self.run.tell()
 
     def _begin(self, head: str) -> None:
         """Read the newest commits before all of them are counted, which takes long where they are many."""
@@ -155,8 +136,7 @@ class HistoryReader:
         with suppress(Unavailable):
             compares = not git_history.is_partial(self._root)
             self.history.put(git_history.commits(self._root, ids, compares=compares), ids)
-        with self._lock:
-            self._lock.notify_all()
+        self._tell()
 
     def _plan(self, head: str) -> None:
         history = self.history
@@ -188,12 +168,11 @@ class HistoryReader:
     def _fill(self) -> None:
         history, compares = self.history, not git_history.is_partial(self._root)
         size = _FIRST
-        while not self._closed and (ids := history.unread(size)):
+        while not self.is_closing and (ids := history.unread(size)):
             with suppress(Unavailable):
                 history.put(git_history.commits(self._root, ids, compares=compares), ids)
                 size = _AT_ONCE
-                with self._lock:
-                    self._lock.notify_all()
+                self._tell()
                 continue
             if size == 1:
                 # One commit that git cannot show must not keep the others from being read.

@@ -30,6 +30,7 @@ from clew.store.sqlite.connections import index_of
 from clew.store.sqlite.engine import SqliteStore, open_sqlite
 from clew.store.sqlite.glance import log_of
 from clew.store.sqlite.log import start_of
+from clew.workspace.keeping import start_thread
 
 if TYPE_CHECKING:
     from clew.store.postgres.engine import PostgresStore
@@ -585,8 +586,7 @@ class _Follower:
         self._store = store
         self._wakers = wakers
         self._closing = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="clew-replica", daemon=True)
-        self._thread.start()
+        self._thread = start_thread("clew-replica", self._run)
 
     def close(self) -> None:
         self._closing.set()

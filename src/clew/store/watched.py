@@ -14,6 +14,7 @@ from typing import TypeVar
 from clew.errors import Cancelled, ClewError, StoreError
 from clew.store import processes
 from clew.store.interface import Job, Store
+from clew.workspace.keeping import start_thread
 
 Progress = Callable[[int, int, str], None]
 """Done, total (0 where unknown), what is being done. May raise Cancelled, which ends the work where it is."""
@@ -52,8 +53,7 @@ def renewed(store: Store, id: str) -> Iterator[None]:
             with suppress(ClewError):
                 store.renew_job(id)
 
-    thread = threading.Thread(target=renew, name="clew-lease", daemon=True)
-    thread.start()
+    thread = start_thread("clew-lease", renew)
     try:
         yield
     finally:

@@ -22,6 +22,7 @@ from clew.text.hashing import content_hash
 from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
 from clew.workspace.git.history import NOT_COMMITTED, BlamedLine
+from clew.workspace.keeping import start_thread
 from clew.workspace.regular import contents
 
 IGNORE_FILE = ".git-blame-ignore-revs"
@@ -136,8 +137,8 @@ class Blamer:
             asked = _RUNNING.get(key)
             if asked is None:
                 asked = _RUNNING[key] = _Asked()
-                words = (asked, key, mode, about, span, ignored)
-                threading.Thread(target=self._ask, args=words, name="clew-blame", daemon=True).start()
+                begun = asked
+                start_thread("clew-blame", lambda: self._ask(begun, key, mode, about, span, ignored))
             return asked
 
     def _ask(

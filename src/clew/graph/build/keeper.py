@@ -3,40 +3,31 @@
 Calls come from many threads. The first that finds work does it; the others wait, with progress, and can give up.
 """
 
-import logging
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from clew.errors import Cancelled, ClewError
 from clew.graph.build.builder import Builder, BuildReport
 from clew.graph.build.reading import Progress
 from clew.graph.graph import Graph
-
-log = logging.getLogger(__name__)
+from clew.workspace.keeping import Keeper
 
 PATIENCE_SECONDS = 1.0
 """How long the answer of a server waits for a large file."""
-WAIT_SECONDS = 0.05
-"""How often a waiting caller reports progress and may be cancelled."""
 
 
-class GraphKeeper:
+class GraphKeeper(Keeper):
+    failure = "The graph could not be built in the background"
+
     def __init__(self, graph: Graph, builder: Builder, warm: Callable[[], None], *, auto_refresh: bool) -> None:
+        super().__init__()
         self._graph = graph
         self._builder = builder
         self._warm = warm
         self._auto_refresh = auto_refresh
-        self._turn = threading.Lock()
-        """Held by the thread that reads files."""
         self._built = False
-        self._closing = False
-        self._progress = (0, 0, "waiting")
         self._looked_at = 0.0
         """When the last look for changed files began."""
-        self._aside = threading.Lock()
-        self._threads: list[threading.Thread] = []
 
     def ensure(self, progress: Progress | None = None, *, current: bool = True) -> None:
         """Return once the graph is built and, with `current`, holds every change made before this call.
@@ -45,11 +36,11 @@ class GraphKeeper:
         continues the work.
         """
         called = time.monotonic()
-        self._await_turn(progress)
+        self.take_turn(progress)
         try:
             self._bring_in_step(called, progress, current=current, look=True)
         finally:
-            self._turn.release()
+            self.release_turn()
 
     @contextmanager
     def turn(
@@ -59,12 +50,12 @@ class GraphKeeper:
         every change made before this call; `look` says whether changed files are looked for, by default with
         `current` only."""
         called = time.monotonic()
-        self._await_turn(progress)
+        self.take_turn(progress)
         try:
             self._bring_in_step(called, progress, current=current, look=current if look is None else look)
             yield
         finally:
-            self._turn.release()
+            self.release_turn()
 
     def _bring_in_step(self, called: float, progress: Progress | None, *, current: bool, look: bool) -> None:
         if not self._built:
@@ -77,7 +68,7 @@ class GraphKeeper:
 
     @property
     def follows_files(self) -> bool:
-        """Whether changed files are read without being asked for."""
+        """True where changed files are read without being asked for."""
         return self._auto_refresh
 
     def catch_up(self, progress: Progress | None = None) -> None:
@@ -87,38 +78,25 @@ class GraphKeeper:
     def read_again(self, paths: Sequence[str]) -> None:
         """Read files of which it is known that they, and only they, changed, inside a turn."""
         self._builder.read_again(paths)
-        self._run_aside(self._builder.save)
+        self.aside(self._builder.save)
 
     def refresh(self, *, full: bool = False, progress: Progress | None = None) -> BuildReport:
         """Read what changed now."""
-        self._await_turn(progress)
+        self.take_turn(progress)
         try:
             return self._refresh(full=full, progress=progress)
         finally:
-            self._turn.release()
+            self.release_turn()
 
     def start(self) -> None:
         """Begin building in the background unless that has begun already."""
         self._builder.large_files.patience = PATIENCE_SECONDS
-        if not self._built and not self._threads:
-            self._run_aside(self._build_quietly)
+        self.begin(self._build, is_due=lambda: not self._built)
 
-    def close(self) -> None:
-        """End what runs in the background: reading stops at the next file, what was read is saved."""
-        with self._aside:
-            self._closing = True
-        for thread in self._threads:
-            thread.join()
+    def close(self, seconds: float | None = None) -> None:
+        """End the work in the background: reading stops at the next file, what was read is saved."""
+        super().close(seconds)
         self._builder.save()
-
-    def _await_turn(self, progress: Progress | None) -> None:
-        """Take the turn; the caller releases it."""
-        # Mostly it is free, and then no time is looked at.
-        if self._turn.acquire(blocking=False):
-            return
-        while not self._turn.acquire(timeout=WAIT_SECONDS):
-            if progress is not None:
-                progress(*self._progress)
 
     def _look(self, called: float) -> None:
         """Notice changed files. A look that began after the call did is as good as one of its own."""
@@ -131,38 +109,14 @@ class GraphKeeper:
         self._looked_at = began
 
     def _refresh(self, *, full: bool, progress: Progress | None) -> BuildReport:
-        def report(done: int, total: int, message: str) -> None:
-            if self._closing:
-                raise Cancelled("The project was closed.")
-            self._progress = (done, total, message)
-            if progress is not None:
-                progress(done, total, message)
-
         began = time.monotonic()
-        result = self._builder.refresh(full=full, progress=report)
+        result = self._builder.refresh(full=full, progress=self.reporting(progress))
         self._looked_at = began
         self._warm()
         self._built = True
         # No call waits for the cache to be written: another process may hold the store for long.
-        self._run_aside(self._builder.save)
+        self.aside(self._builder.save)
         return result
 
-    def _run_aside(self, work: Callable[[], None]) -> None:
-        with self._aside:
-            if self._closing:
-                return
-            self._threads = [thread for thread in self._threads if thread.is_alive()]
-            thread = threading.Thread(target=work, name="clew-background", daemon=True)
-            thread.start()
-            self._threads.append(thread)
-
-    def _build_quietly(self) -> None:
-        try:
-            self.ensure(current=False)
-        except Cancelled:
-            pass
-        except ClewError as error:
-            # The next call that needs the graph meets the same error and can report it.
-            log.warning("The graph could not be built in the background: %s", error)
-        except Exception:
-            log.exception("The graph could not be built in the background")
+    def _build(self) -> None:
+        self.ensure(current=False)

@@ -13,9 +13,8 @@ import msgspec
 
 from clew.graph.build.parse_worker import LargeFile, Parsed
 from clew.workspace import worker
+from clew.workspace.keeping import WAIT_SECONDS, start_thread
 
-WAIT_SECONDS = 0.05
-"""How often a waiting caller reports progress and may be cancelled."""
 _AT_ONCE = 2
 _FUNCTION = "clew.graph.build.parse_worker:read_large"
 
@@ -57,7 +56,7 @@ class LargeFiles:
         for other in [each for each in self._runs if each[:2] == key[:2]]:
             del self._runs[other]
         self._runs[key] = run = _Run()
-        threading.Thread(target=self._read, args=(reader, path, run), name="clew-large-file", daemon=True).start()
+        start_thread("clew-large-file", lambda: self._read(reader, path, run))
 
     def outcome(self, reader: str, path: str, digest: str, waiting: Callable[[], None]) -> Outcome | None:
         """What became of a file; None while it is still being read. `waiting` is called meanwhile and may raise."""

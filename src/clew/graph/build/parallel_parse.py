@@ -8,7 +8,6 @@ nothing useful costs no file: whatever it did not deliver is parsed here.
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ import msgspec
 
 from clew.graph.build.link import FileKey
 from clew.graph.build.parse_worker import Answer, Parsed, Request, Task, receive, send
+from clew.workspace.keeping import start_thread
 
 FILES_AT_ONCE = 40
 WORTHWHILE_BYTES = 3_000_000
@@ -33,11 +33,7 @@ class ParallelParse:
         self._max_file_bytes = max_file_bytes
         self._parsed: dict[FileKey, Parsed] = {}
         self._stopped = False
-        self._threads = [
-            threading.Thread(target=self._employ, name="clew-parsing", daemon=True) for _ in range(other_cores())
-        ]
-        for thread in self._threads:
-            thread.start()
+        self._threads = [start_thread("clew-parsing", self._employ) for _ in range(other_cores())]
 
     def claim(self, key: FileKey) -> bool:
         """Whether the caller has to parse this file itself; otherwise another thread does already."""

@@ -1,6 +1,5 @@
 """Keeps the outlines of source files in step with the files: a few changes at once, many in the background."""
 
-import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,9 +16,8 @@ from clew.workspace.files import FileEntry, read_bytes
 from clew.workspace.find import Selection
 from clew.workspace.follow import Changes, FileState, Follower, Key
 from clew.workspace.git import api as git
+from clew.workspace.keeping import Keeper
 from clew.workspace.survey import SKIPPED_FOLDERS
-
-log = logging.getLogger(__name__)
 
 DEADLINE_SECONDS = 2.0
 """How long an answer waits for the first reading."""
@@ -31,21 +29,22 @@ _READER = "source"
 _AT_ONCE = 200
 
 
-class CodeKeeper:
+class CodeKeeper(Keeper):
+    name = "clew-code"
+    failure = "Source files could not be read"
+    expected = (ClewError, OSError)
+
     def __init__(self, root: Path, folder: Callable[[], Path], max_file_bytes: int) -> None:
+        super().__init__()
         self._root = root
         self._folder = folder
         self._limit = min(max_file_bytes, LARGEST_FILE)
         self._follower = Follower(root, {}, max_file_bytes=self._limit)
-        self._lock = threading.Lock()
-        """Held by who looks for changes and reads them."""
         self._opening = threading.Lock()
         self._file: CodeFile | None = None
         self._known: object = None
         """The file that the follower's states are about."""
-        self._thread: threading.Thread | None = None
         self._aliases: tuple[int, Aliases] | None = None
-        self._closed = False
         self.cannot_keep = False
         """Whether the outlines could not be written the last time, so that waiting for them is of no use."""
 
@@ -77,7 +76,7 @@ class CodeKeeper:
 
     def ensure(self, seconds: float = DEADLINE_SECONDS) -> tuple[str, ...]:
         """Have changed files read, and wait for it so long; what limits the answers then."""
-        if not self._lock.acquire(timeout=seconds):
+        if not self.take_turn(seconds=seconds):
             return (self._unfinished(),)
         try:
             self.cannot_keep = False
@@ -91,17 +90,14 @@ class CodeKeeper:
             self.cannot_keep = True
             return (f"The outlines of source files cannot be kept: {error.message}",)
         finally:
-            self._lock.release()
-        thread = self._start()
-        thread.join(seconds)
-        return (self._unfinished(),) if thread.is_alive() else ()
+            self.release_turn()
+        run = self.begin(self._read_all)
+        if run is not None and not self.wait(run, self._monotonic() + seconds):
+            return (self._unfinished(),)
+        return ()
 
-    def close(self) -> None:
-        self._closed = True
-        with self._opening:
-            thread = self._thread
-        if thread is not None:
-            thread.join()
+    def close(self, seconds: float | None = None) -> None:
+        super().close(seconds)
         if self._file is not None:
             self._file.close()
 
@@ -109,19 +105,12 @@ class CodeKeeper:
         _, files = self.file.count()
         return f"Source files are still being read ({files:,} so far); ask again in a moment."
 
-    def _start(self) -> threading.Thread:
-        with self._opening:
-            if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._run, name="clew-code", daemon=True)
-                self._thread.start()
-            return self._thread
-
-    def _run(self) -> None:
+    def _read_all(self) -> None:
+        self.take_turn()
         try:
-            with self._lock:
-                self._read(self._changes())
-        except (ClewError, OSError) as error:
-            log.warning("Source files could not be read: %s", error)
+            self._read(self._changes())
+        finally:
+            self.release_turn()
 
     def _changes(self) -> Changes:
         opening = self.file.opening
@@ -140,7 +129,7 @@ class CodeKeeper:
     def _read(self, changes: Changes) -> None:
         keys, gone = list(changes.entries), [path for path, _ in changes.gone]
         for start in range(0, len(keys), _AT_ONCE):
-            if self._closed:
+            if self.is_closing:
                 return
             read = list(self._outlines(keys[start : start + _AT_ONCE], changes))
             self.file.put([(file, outline) for file, outline in read], gone if start == 0 else ())

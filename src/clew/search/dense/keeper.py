@@ -13,6 +13,7 @@ from clew.search.dense.indexing import Progress, VectorReport
 from clew.search.engine import SearchEngine
 from clew.store.interface import Store
 from clew.store.watched import watched
+from clew.workspace.keeping import Keeper
 
 log = logging.getLogger(__name__)
 
@@ -25,49 +26,55 @@ CLOSING_SECONDS = 10.0
 """How long closing waits for a batch. A service that does not answer must not keep a process alive."""
 
 
-class IndexKeeper:
-    def __init__(self, engine: Callable[[], SearchEngine | None], store: Store | None) -> None:
+class IndexKeeper(Keeper):
+    name = "clew-index"
+    failure = "Vectors could not be made"
+
+    def __init__(
+        self,
+        engine: Callable[[], SearchEngine | None],
+        store: Store | None,
+        *,
+        pause: float = PAUSE_SECONDS,
+        again: float = AGAIN_SECONDS,
+        patience: float = CLOSING_SECONDS,
+    ) -> None:
         """The engine is asked for anew each time: an index that was replaced is served by another one."""
+        super().__init__()
         self._engine = engine
         self._store = store
-        self._lock = threading.Lock()
+        self._pause = pause
+        self._again = again
+        self._patience = patience
         self._wake = threading.Event()
-        self._closing = threading.Event()
-        self._thread: threading.Thread | None = None
 
     def wake(self) -> None:
         """Let the thread look for units without vectors; returns at once."""
-        with self._lock:
-            engine = self._engine()
-            if self._closing.is_set() or engine is None or not engine.spaces.wanted:
-                return
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="clew-index", daemon=True)
-                self._thread.start()
-        self._wake.set()
+        if self._is_wanted() and self.begin(self._work) is not None:
+            self._wake.set()
 
-    def close(self) -> None:
+    def close(self, seconds: float | None = None) -> None:
         """Stop after the batch that is under way, unless that takes too long; what is done is kept."""
-        with self._lock:
-            self._closing.set()
-            thread = self._thread
+        self.stop()
         self._wake.set()
-        if thread is not None:
-            thread.join(CLOSING_SECONDS)
+        super().close(self._patience if seconds is None else seconds)
+
+    def _is_wanted(self) -> bool:
+        engine = self._engine()
+        return engine is not None and engine.spaces.wanted
 
     def _work(self) -> None:
         # A new server gets its first question at once; loading the encoder meanwhile would slow the answer.
-        self._closing.wait(PAUSE_SECONDS)
+        self._closing.wait(self._pause)
         done = True
-        while True:
-            self._wake.wait(None if done else AGAIN_SECONDS)
+        while not self._closing.is_set():
+            self._wake.wait(None if done else self._again)
             self._wake.clear()
-            if self._closing.is_set():
-                return
-            done = self._made_vectors()
+            if not self._closing.is_set():
+                done = self._made_vectors()
 
     def _made_vectors(self) -> bool:
-        """Whether every unit has its vector now, or the work was stopped."""
+        """True if every unit has its vector now, or the work was stopped."""
         engine = self._engine()
         if engine is None:
             return False
@@ -78,17 +85,16 @@ class IndexKeeper:
             log.info("Making vectors was cancelled.")
             return True
         except ClewError as error:
-            log.warning("Vectors could not be made: %s", error)
+            self.failed(error)
             return False
         except Exception:
-            log.exception("Vectors could not be made")
+            log.exception("%s", self.failure)
             return False
         return report.note is None
 
     def _stop(self, engine: SearchEngine) -> None:
         """Ends the work where it is of no use any more, or not wanted: who makes vectors may change meanwhile."""
-        if self._closing.is_set():
-            raise Cancelled("The project was closed.")
+        self.check_open()
         if self._engine() is not engine:
             self._wake.set()
             raise Cancelled("The index was opened anew.")

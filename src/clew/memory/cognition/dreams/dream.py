@@ -25,6 +25,7 @@ from clew.memory.cognition.records import COGNITION, INSUFFICIENT, CognitionReco
 from clew.memory.curation.expiry import Expiry
 from clew.memory.storage.changes import moment_of
 from clew.store.watched import renewed
+from clew.workspace.keeping import start_thread
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryService, MemoryView
@@ -132,8 +133,7 @@ class Dreams:
             except ClewError as error:
                 log.warning("The dream failed: %s", error)
 
-        self._thread = threading.Thread(target=work, name="clew-dream", daemon=True)
-        self._thread.start()
+        self._thread = start_thread("clew-dream", work)
 
     # Dreaming
 

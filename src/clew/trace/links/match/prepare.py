@@ -1,7 +1,5 @@
 """Getting ready to suggest: the requirements of one state of the graph, indexed by words and by meaning."""
 
-import logging
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -18,14 +16,13 @@ from clew.trace.links.match.meaning import Progress, Vectors
 from clew.trace.links.match.sources import ProjectSources
 from clew.trace.links.match.texts import Artefact, requirement_artefact
 from clew.trace.links.match.units import LinkUnit
+from clew.workspace.keeping import Keeper
 
 BACKGROUND = 150
 """So many units of the project are compared along with those in question: what a match is worth shows only beside
 other matches."""
 NEW_VECTORS_A_CALL = 50
 """More texts than this are not read for meaning while somebody waits, but in the background."""
-
-log = logging.getLogger(__name__)
 
 
 class Prepared(msgspec.Struct, frozen=True):
@@ -49,6 +46,15 @@ class _Readiness(msgspec.Struct, frozen=True):
     unread: int = 0
 
 
+class _Reader(Keeper):
+    """Reads texts for meaning. Suggestions by words work meanwhile; a caller that waits for the embeddings gets the
+    error of a reading that failed."""
+
+    name = "clew-links"
+    failure = "Texts could not be read for meaning"
+    expected = (Exception,)
+
+
 class Preparation:
     def __init__(
         self, graph: Graph, sources: ProjectSources, settings: Callable[[], EmbedSettings], folder: Path | None
@@ -69,8 +75,7 @@ class Preparation:
         """Of the requirements, and of the background."""
         self._prepared: dict[bool, Prepared] = {}
         """With meaning, and by words alone."""
-        self._reading: threading.Thread | None = None
-        self._closing = threading.Event()
+        self._reader = _Reader()
         self._waiting: tuple[Vectors, Callable[[], Sequence[str]]] | None = None
         """What is to be read for meaning once the answer is given."""
 
@@ -161,34 +166,21 @@ class Preparation:
 
     def _read_later(self, vectors: Vectors, texts: Callable[[], Sequence[str]]) -> None:
         """Read texts for meaning behind the answers; what is read is kept, so that it does not matter when it ends."""
-        if self._closing.is_set() or (self._reading is not None and self._reading.is_alive()):
-            return
-
         opened_with = self._opened_with
 
         def stop(*_: object) -> None:
-            if self._closing.is_set():
-                raise Cancelled("The project was closed.")
+            self._reader.check_open()
             if self._settings() != opened_with:
                 raise Cancelled("Somebody else makes vectors now.")
 
         def read() -> None:
-            try:
-                vectors.of(texts(), stop)
-            except Cancelled:
-                log.info("Reading for meaning was stopped.")
-            except Exception as error:
-                # Suggestions by words still work; a caller that waits for the embeddings gets this error.
-                log.warning("Texts could not be read for meaning: %s", error)
+            vectors.of(texts(), stop)
 
-        self._reading = threading.Thread(target=read, name="clew-links", daemon=True)
-        self._reading.start()
+        self._reader.begin(read)
 
     def close(self) -> None:
         """Stop after the batch that is under way: a process that ends while the encoder works would crash."""
-        self._closing.set()
-        if self._reading is not None:
-            self._reading.join()
+        self._reader.close()
 
     def _opened(self) -> Vectors | None:
         settings = self._settings()
