@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from clew.errors import Cancelled, InvalidArgument
 from clew.graph.model import Edge, EdgeKind, NodeKind
 from clew.graph.walk import Step
-from clew.kb.answer.deliveries import MOST_REMEMBERED, MOST_SESSIONS, TTL_SECONDS, Deliveries
 from clew.kb.boundary import EVERYTHING, Boundary
 from clew.kb.walk import adjacency, traversal
+from clew.kb.walk.deliveries import MOST_REMEMBERED, MOST_SESSIONS, TTL_SECONDS, Deliveries
 from clew.kb.walk.relationships import NAMES, RELATIONSHIPS, Relation, RelationStep, ways
 from clew.kb.walk.results import NamedEdge
 from clew.kb.walk.traversal import Snapshot, expand, shortest_paths

@@ -12,6 +12,7 @@ from clew.search.lexical.query import MAX_OPERATORS, parse_query
 from clew.search.lexical.ranking import Bm25Settings
 from clew.search.lexical.search import Effort, LexicalResult
 from clew.search.lexical.tables import SCHEMA
+from clew.search.rank.ranking import bm25_settings
 from clew.search.rank.recipes import Feedback
 from clew.search.units import Condition
 
@@ -298,16 +299,16 @@ def test_words_of_the_best_units_bring_up_their_neighbours_and_are_told() -> Non
     learning = search(index_of(texts), "heat flow in composite slabs")
     assert "diffus" in learning.learnt
     assert [hit.unit for hit in learning.hits] == [1, 2, 3, 4, 5, 7, 6]
-    silent = search(index_of(texts, ranking=Bm25Settings.learning(None)), "heat flow in composite slabs")
+    silent = search(index_of(texts, ranking=bm25_settings(None)), "heat flow in composite slabs")
     assert silent.learnt == ()
     assert [hit.unit for hit in silent.hits] == [1, 2, 3, 4, 5, 6, 7]
 
 
 # Verifies: REQ-d00032-A
 def test_a_recipe_says_how_much_is_learnt() -> None:
-    assert Bm25Settings.learning(Feedback()) == Bm25Settings()
+    assert bm25_settings(Feedback()) == Bm25Settings()
     texts = dict.fromkeys(range(1, 6), "heat flow through composite slabs by conduction and diffusivity")
-    found = search(index_of(texts, ranking=Bm25Settings.learning(Feedback(terms=2))), "heat flow in composite slabs")
+    found = search(index_of(texts, ranking=bm25_settings(Feedback(terms=2))), "heat flow in composite slabs")
     assert len(found.learnt) == 2
 
 

@@ -19,7 +19,6 @@ from clew.context import Context
 from clew.derived.file import PATIENCE_SECONDS
 from clew.errors import StoreBusy, StoreCorrupt, StoreError
 from clew.kb.answer.answering import Quoting
-from clew.kb.answer.deliveries import Deliveries
 from clew.kb.answer.finding import Finder
 from clew.kb.answer.passages import Fate, Passages
 from clew.kb.answer.scratch import ScratchLimits, ScratchStore
@@ -32,6 +31,7 @@ from clew.kb.ingest.library import Library
 from clew.kb.ingest.reconcile import ReconcileReport, Reconciliation
 from clew.kb.ingest.records import DocumentRecord, Origin
 from clew.kb.walk.cross_references import CrossReferences
+from clew.kb.walk.deliveries import Deliveries
 from clew.kb.walk.region import DocumentRegion
 from clew.kb.walk.traversal import Snapshot
 from clew.once import Once

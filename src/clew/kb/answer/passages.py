@@ -18,14 +18,11 @@ from clew.kb.answer.excerpts import Excerpt, around, read, read_bullets
 from clew.kb.answer.scratch import NewPassage, Passage, ScratchStore
 from clew.kb.boundary import Boundary
 from clew.kb.ingest.records import DocumentRecord, SectionRecord
+from clew.kb.limits import ITEM_BYTES, ITEM_TOKENS, Flags, LimitReason
 from clew.operation.budget import trim
 from clew.operation.call import Deadline
 from clew.text.display import shortened
 from clew.text.instruction_like import flags_of
-
-ITEM_TOKENS = 3_600
-ITEM_BYTES = 65_536
-"""What the items of one answer may take together, as data."""
 
 _LONGEST_TITLE = 160
 _CHANGED = "{path} changed after this was found; search again to see what it says now."
@@ -147,7 +144,7 @@ class Passages:
         return tuple(notes[fate].format(path=path) for path, fate in fates.items() if fate in notes)
 
 
-def fitting(items: Sequence[T], *, share: float = 1.0) -> tuple[tuple[T, ...], results.LimitReason]:
+def fitting(items: Sequence[T], *, share: float = 1.0) -> tuple[tuple[T, ...], LimitReason]:
     """The first items that fit into an answer, or into a share of one."""
     kept = trim(items, max_tokens=int(ITEM_TOKENS * share), max_bytes=int(ITEM_BYTES * share))
     if items and not kept.items:
@@ -166,7 +163,7 @@ def line_of(passage: Passage, place: int) -> int:
     return passage.line + passage.text.count("\n", 0, place)
 
 
-def flagged(*texts: str) -> results.Flags:
+def flagged(*texts: str) -> Flags:
     """The flags of what is shown together: a heading talks to a model as well as a sentence does."""
     return flags_of("\n".join(texts)) or UNSET
 

@@ -1,14 +1,12 @@
 """What the tools on documents answer. Field names are those of the contract; what Clew adds is left out where it says
 nothing."""
 
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-LimitReason = Literal["none", "page_size", "token_cap", "byte_cap"]
-Flags = tuple[str, ...] | UnsetType
-Notes = tuple[str, ...] | UnsetType
+from clew.kb.limits import Flags, LimitReason, Notes
 
 
 class Signal(msgspec.Struct, frozen=True):

@@ -15,6 +15,7 @@ from clew.kb.answer.finding import FoundSection, FoundSections, Mode, Narrowing,
 from clew.kb.answer.passages import Caller, fitting, flagged
 from clew.kb.boundary import Boundary
 from clew.kb.ingest.library import Library
+from clew.kb.limits import LimitReason
 from clew.operation.paging import Pages
 from clew.search.quote.evidence import preview
 from clew.text.hashing import content_hash
@@ -80,7 +81,7 @@ class Shortlist:
 
     def page(
         self, query: str, found: FoundSections, shown: PageOptions, caller: Caller
-    ) -> tuple[tuple[results.SearchResult, ...], results.LimitReason]:
+    ) -> tuple[tuple[results.SearchResult, ...], LimitReason]:
         """The results from an offset on, as many as a page and the budget hold, each kept in scratch space."""
         best = found.sections[0].score if found.sections else 0.0
         chosen = found.sections[shown.offset : shown.offset + shown.page_size]

@@ -15,6 +15,7 @@ from msgspec import UNSET, Meta
 from clew.errors import InvalidArgument, OverBudget
 from clew.kb import ids
 from clew.kb.answer import results
+from clew.kb.limits import Notes
 from clew.kb.operations.arguments import (
     SCHEMA_VERSION,
     Clamped,
@@ -381,7 +382,7 @@ def _notes(
     clamped: Clamped,
     answer: results.ExcerptAnswer | results.Evidence | results.RetrievedEvidence,
     late: tuple[str, ...] = (),
-) -> results.Notes:
+) -> Notes:
     """What has to be said of a request comes before what has to be said of its answer."""
     notes = () if answer.notes is UNSET else answer.notes
     return (*clamped.notes, *late, *notes) or UNSET

@@ -12,11 +12,10 @@ import msgspec
 from msgspec import UNSET
 
 from clew.graph.walk import Direction
-from clew.kb.answer.deliveries import Deliveries, Session
-from clew.kb.answer.passages import ITEM_BYTES, ITEM_TOKENS
-from clew.kb.answer.results import LimitReason
+from clew.kb.limits import ITEM_BYTES, ITEM_TOKENS, LimitReason
 from clew.kb.walk import neighbours
 from clew.kb.walk import results as shapes
+from clew.kb.walk.deliveries import Deliveries, Session
 from clew.kb.walk.envelope import Usage, charged, within_hard_limit
 from clew.kb.walk.projections import checked_fields, shown, snippets
 from clew.kb.walk.results import NamedEdge, Projection

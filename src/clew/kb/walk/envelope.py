@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from clew.kb.answer.results import LimitReason
+from clew.kb.limits import LimitReason
 from clew.operation.budget import trim
 from clew.text.tokens import estimate_tokens
 

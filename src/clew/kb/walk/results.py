@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from clew.kb.answer.results import LimitReason, Notes
+from clew.kb.limits import LimitReason, Notes
 from clew.kb.walk.envelope import Usage
 
 Ids = tuple[str, ...] | UnsetType

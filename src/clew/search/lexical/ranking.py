@@ -14,7 +14,7 @@ The streams are kept for the next ranking, since many searches meet the same uni
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, repeat
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -24,7 +24,6 @@ from clew.search.lexical.expression import Phrase
 from clew.search.lexical.packing import Row
 from clew.search.lexical.plan import Item, rarity
 from clew.search.lexical.tables import length
-from clew.search.rank.recipes import Feedback
 from clew.text.keywords import STOP_TERMS
 
 if TYPE_CHECKING:
@@ -132,13 +131,6 @@ class Bm25Settings(msgspec.Struct, frozen=True, kw_only=True):
     """A query with fewer plain words says too little to learn from."""
     feedback_named_share: float = 0.15
     """A query of which more than this names something asks for that thing, not for its neighbourhood."""
-
-    @classmethod
-    def learning(cls, feedback: Feedback | None) -> Self:
-        """The ranking that learns as a recipe says: nothing without feedback."""
-        if feedback is None:
-            return cls(feedback_share=0.0)
-        return cls(feedback_units=feedback.documents, feedback_terms=feedback.terms, feedback_share=feedback.weight)
 
     def __post_init__(self) -> None:
         if self.title_weight < 1:

@@ -29,7 +29,7 @@ from clew.search.question import Question, RankedUnit
 from clew.search.rank.fuse import Contribution, Fused, expand, fuse, in_order
 from clew.search.rank.neighbourhood import Adjacency, Neighbourhood
 from clew.search.rank.pagerank import personalised_pagerank, seeds_from
-from clew.search.rank.recipes import Agreement, Expansion, Recipe, Signal
+from clew.search.rank.recipes import Agreement, Expansion, Feedback, Recipe, Signal
 from clew.search.rank.surroundings import surround
 from clew.search.units import WORDS_ONLY, Condition, Filters, Scope, compile_condition
 
@@ -118,7 +118,7 @@ def rank(
     words = LexicalResult()
     if by_words is not None:
         effort = Effort(candidates=min(2 * by_words.depth, CANDIDATES), matches=by_words.matches)
-        ranking = Bm25Settings.learning(recipe.feedback)
+        ranking = bm25_settings(recipe.feedback)
         learning = LexicalSearch(reading, ranking=ranking, effort=effort, streams=streams)
         words = learning.search(query, limit=by_words.depth, restrict=restrict)
     check()
@@ -166,6 +166,15 @@ def rank(
         reason=None if fused else NOTHING_FOUND,
         failed=failed,
         notes=(*notes, *(_read_as(each) for each in words.corrections)),
+    )
+
+
+def bm25_settings(feedback: Feedback | None) -> Bm25Settings:
+    """The ranking by words that a recipe asks for. Without feedback it learns nothing."""
+    if feedback is None:
+        return Bm25Settings(feedback_share=0.0)
+    return Bm25Settings(
+        feedback_units=feedback.documents, feedback_terms=feedback.terms, feedback_share=feedback.weight
     )
 
 
