@@ -164,13 +164,13 @@ def test_many_findings_of_one_kind_are_one_group_with_a_true_way_out(clew: Clew,
 
 # Verifies: REQ-d00443-A
 def test_help_lists_commands_by_task_each_with_an_example(clew: Clew, tmp_path: Path) -> None:
-    from clew.surfaces.cli.reference import by_task
+    from clew.surfaces.cli.reference import by_heading
 
     shown = clew(tmp_path, "help").stdout
 
-    for task, names in by_task().items():
-        section = shown.partition(f"{task}\n")[2].partition("\n\n")[0]
-        assert all(re.search(rf"^  clew {name}\b|^  clew +what", section, re.MULTILINE) for name in names), task
+    for heading, names in by_heading().items():
+        section = shown.partition(f"{heading}\n")[2].partition("\n\n")[0]
+        assert all(re.search(rf"^  clew {name}\b|^  clew +what", section, re.MULTILINE) for name in names), heading
     assert clew(tmp_path, "help", "kb", "ask").stdout == clew(tmp_path, "kb", "ask", "--help").stdout != ""
 
 

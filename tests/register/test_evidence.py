@@ -11,7 +11,7 @@ from clew.errors import Refused
 from clew.formats.register.model import Evidence, Outcome, Requirement, Status
 from clew.register.change.draft import Draft
 from clew.register.change.evidence import NO_GIT, LinkedFiles, Tally
-from clew.register.reports.staleness import Project, State, content_hash, linked_files, report, state_of
+from clew.register.reports.staleness import State, WorkTreeState, content_hash, linked_files, report, state_of
 
 Make = Callable[..., Requirement]
 
@@ -98,8 +98,8 @@ FILES = {"src/a.rs": b"one", "src/b.rs": b"two"}
 
 def project(
     files: dict[str, bytes] = FILES, changed: frozenset[str] | None = frozenset(), head: str | None = HEAD
-) -> Project:
-    return Project(head, {"REQ-0001": ("src/a.rs", "src/b.rs")}, files.get, lambda commit: changed)
+) -> WorkTreeState:
+    return WorkTreeState(head, {"REQ-0001": ("src/a.rs", "src/b.rs")}, files.get, lambda commit: changed)
 
 
 # Verifies: REQ-d00086-C

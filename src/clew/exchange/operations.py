@@ -15,7 +15,7 @@ from clew.exchange.formats import FORMATS, WRITTEN, InFormat, OutFormat
 from clew.exchange.service import ExchangeService, ImportWishes
 from clew.exchange.sources import Source, source_at
 from clew.operation.call import Call
-from clew.operation.declare import Freshness, Operation, Option, Task, Toolset
+from clew.operation.declare import Freshness, HelpHeading, Operation, Option, Toolset
 from clew.text.display import counted
 
 _MOST_SHOWN = 20
@@ -33,7 +33,7 @@ Columns = Annotated[
 class Import(
     Operation,
     verb="import",
-    task=Task.EXCHANGE,
+    heading=HelpHeading.EXCHANGE,
     toolset=Toolset.CORE,
     title="Import requirements and memories",
     summary="read requirements or memories from a file of another tool",
@@ -121,7 +121,7 @@ class Import(
 class Export(
     Operation,
     verb="export",
-    task=Task.EXCHANGE,
+    heading=HelpHeading.EXCHANGE,
     toolset=Toolset.CORE,
     title="Export the graph",
     summary="write requirements, or the whole graph, in a format of another tool",

@@ -49,7 +49,7 @@ class Toolset(StrEnum):
     """Tools that Clew adds to those of the systems that it replaces: no profile lists them."""
 
 
-class Task(StrEnum):
+class HelpHeading(StrEnum):
     """Headings under which `clew help` lists commands."""
 
     UNDERSTAND = "Understand a project"
@@ -61,14 +61,14 @@ class Task(StrEnum):
     MEASURE = "For agents and measurements"
 
 
-_TASKS = {
-    Toolset.TRACE: Task.PROVE,
-    Toolset.REGISTER: Task.WORK,
-    Toolset.SPECS: Task.WORK,
-    Toolset.KB: Task.WORK,
-    Toolset.GRAPH: Task.WORK,
-    Toolset.MEMORY: Task.REMEMBER,
-    Toolset.COGNITION: Task.REMEMBER,
+_HEADINGS = {
+    Toolset.TRACE: HelpHeading.PROVE,
+    Toolset.REGISTER: HelpHeading.WORK,
+    Toolset.SPECS: HelpHeading.WORK,
+    Toolset.KB: HelpHeading.WORK,
+    Toolset.GRAPH: HelpHeading.WORK,
+    Toolset.MEMORY: HelpHeading.REMEMBER,
+    Toolset.COGNITION: HelpHeading.REMEMBER,
 }
 """The task of a command that declares none, by its toolset; other toolsets are there to understand a project."""
 
@@ -162,7 +162,7 @@ class About:
     """Examples at the end of the command's help."""
     closing: str = ""
     """The end of the description, where operations of one kind share it."""
-    task: Task | None = None
+    heading: HelpHeading | None = None
     """The heading under which `clew help` lists the command; None for the one that fits the toolset."""
     needs: Freshness = Freshness.CURRENT
     writes: bool = False
@@ -261,7 +261,7 @@ class Operation(msgspec.Struct, metaclass=OperationType):
             summary: str = "",
             epilog: str = "",
             closing: str = "",
-            task: Task | None = None,
+            heading: HelpHeading | None = None,
             needs: Freshness = Freshness.CURRENT,
             writes: bool = False,
             destructive: bool = False,
@@ -342,9 +342,9 @@ def description_of(operation: type[Operation]) -> str:
     return " ".join(f"{operation.__doc__ or ''} {operation.about.closing}".split())
 
 
-def task_of(about: About) -> Task:
+def heading_of(about: About) -> HelpHeading:
     """The heading under which `clew help` lists a command."""
-    return about.task or _TASKS.get(about.toolset, Task.UNDERSTAND)
+    return about.heading or _HEADINGS.get(about.toolset, HelpHeading.UNDERSTAND)
 
 
 @cache

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from clew.operation.declare import Operation, Task, Toolset
+from clew.operation.declare import HelpHeading, Operation, Toolset
 
 MODULES: tuple[str, ...] = (
     "clew.why.operations.brief",
@@ -86,7 +86,7 @@ class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
     verb: str | None = None
     aliases: tuple[str, ...] = ()
     toolset: Toolset = Toolset.CORE
-    task: Task = Task.UNDERSTAND
+    heading: HelpHeading = HelpHeading.UNDERSTAND
     """The heading under which `clew help` lists the command."""
     title: str = ""
     summary: str = ""

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from clew.operation.declare import Operation, Task, Toolset, description_of, overrides, result_of, task_of
+from clew.operation.declare import HelpHeading, Operation, Toolset, description_of, heading_of, overrides, result_of
 from clew.operation.listing import MODULES, Listed
 from clew.operation.schemas import arguments_schema, outline, result_schema, without_plain_defaults
 from clew.operation.toolsets import ABOUT, ALL, Choice, choose
@@ -48,7 +48,7 @@ def as_listed(operation: type[Operation]) -> Listed:
         verb=about.verb,
         aliases=about.aliases,
         toolset=about.toolset,
-        task=task_of(about) if about.verb is not None else Task.UNDERSTAND,
+        heading=heading_of(about) if about.verb is not None else HelpHeading.UNDERSTAND,
         title=about.title,
         summary=about.summary,
         description=description_of(operation),

@@ -154,7 +154,7 @@ class RegisterReading:
         """Whether the last evidence of one requirement still holds."""
         return staleness.state_of(requirement, self._project(self.mentions())).state.value
 
-    def _project(self, mentions: Mentions) -> staleness.Project:
+    def _project(self, mentions: Mentions) -> staleness.WorkTreeState:
         known: dict[str, frozenset[str] | None] = {}
 
         def changed_since(commit: str) -> frozenset[str] | None:
@@ -162,7 +162,7 @@ class RegisterReading:
                 known[commit] = self._tree.changed_since(commit)
             return known[commit]
 
-        return staleness.Project(self._tree.head(), mentions.carriers(), self._content, changed_since)
+        return staleness.WorkTreeState(self._tree.head(), mentions.carriers(), self._content, changed_since)
 
     def _content(self, path: str) -> bytes | None:
         try:

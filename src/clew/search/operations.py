@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from clew.operation.call import Call
-from clew.operation.declare import Freshness, Operation, Option, Task
+from clew.operation.declare import Freshness, HelpHeading, Operation, Option
 from clew.search.dense.indexing import VectorReport
 from clew.search.dense.keeper import JOB
 from clew.search.index import Written
@@ -35,7 +35,7 @@ class IndexReport(msgspec.Struct, frozen=True):
 class MakeIndex(
     Operation,
     verb="index",
-    task=Task.WORK,
+    heading=HelpHeading.WORK,
     summary="make the search index complete, or say how far it is",
     epilog="clew index\nclew index --status",
     folder="argument",

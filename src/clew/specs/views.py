@@ -4,7 +4,7 @@ import msgspec
 
 from clew.errors import NotFound
 from clew.formats.openspec.apply.conflicts import ConflictFound
-from clew.formats.openspec.apply.delta import Operation
+from clew.formats.openspec.apply.delta import DeltaKind
 from clew.formats.openspec.names import folded
 from clew.formats.openspec.records import Delta, Requirement, Section
 from clew.specs import results
@@ -117,12 +117,12 @@ def deltas(found: tuple[Delta, ...], requirement: str | None, texts: int) -> tup
 
 def _operations(delta: Delta) -> tuple[results.DeltaItem, ...]:
     items = [
-        results.DeltaItem(Operation.RENAMED, each.old, (), each.new, None, each.span.line) for each in delta.renamed
+        results.DeltaItem(DeltaKind.RENAMED, each.old, (), each.new, None, each.span.line) for each in delta.renamed
     ]
     for each in delta.removed:
         text = f"{each.reason}\n{each.migration}".strip()
-        items.append(results.DeltaItem(Operation.REMOVED, each.name, (), None, text, each.span.line))
-    for operation, requirements in ((Operation.MODIFIED, delta.modified), (Operation.ADDED, delta.added)):
+        items.append(results.DeltaItem(DeltaKind.REMOVED, each.name, (), None, text, each.span.line))
+    for operation, requirements in ((DeltaKind.MODIFIED, delta.modified), (DeltaKind.ADDED, delta.added)):
         for requirement in requirements:
             names = tuple(scenario.name for scenario in requirement.scenarios)
             text = requirement.raw.rstrip()

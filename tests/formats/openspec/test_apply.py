@@ -4,7 +4,7 @@ import pytest
 
 from clew.errors import Conflict
 from clew.formats.openspec.apply.conflicts import difference, summary
-from clew.formats.openspec.apply.delta import Applied, Operation, apply_change, apply_delta
+from clew.formats.openspec.apply.delta import Applied, DeltaKind, apply_change, apply_delta
 from clew.formats.openspec.apply.plan import edited
 from clew.formats.openspec.change import Change
 from clew.formats.openspec.metadata import read_metadata
@@ -86,10 +86,10 @@ def test_renames_come_first_then_removals_modifications_and_additions(lamp: byte
     assert names(after) == ["Burn at night", "Rest by day", "Ring"]
     assert rest.encode() in after
     assert [each.operation for each in applied(lamp, delta).done] == [
-        Operation.RENAMED,
-        Operation.REMOVED,
-        Operation.MODIFIED,
-        Operation.ADDED,
+        DeltaKind.RENAMED,
+        DeltaKind.REMOVED,
+        DeltaKind.MODIFIED,
+        DeltaKind.ADDED,
     ]
 
 

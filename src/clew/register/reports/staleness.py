@@ -72,7 +72,7 @@ def linked_files(paths: Iterable[str], read: ReadFile) -> LinkedFiles | None:
     return LinkedFiles(written, content_hash(written, read)) if written else None
 
 
-class Project(msgspec.Struct, frozen=True):
+class WorkTreeState(msgspec.Struct, frozen=True):
     """What is known of the project around a register."""
 
     head: str | None
@@ -83,7 +83,7 @@ class Project(msgspec.Struct, frozen=True):
     changed_since: ChangedSince
 
 
-def state_of(requirement: Requirement, project: Project) -> Row:
+def state_of(requirement: Requirement, project: WorkTreeState) -> Row:
     if not requirement.tests:
         return Row(requirement.id, State.NO_RECORDS, NO_COMMIT, ())
     record = requirement.tests[-1]
@@ -91,7 +91,7 @@ def state_of(requirement: Requirement, project: Project) -> Row:
     return Row(requirement.id, state, short(record.commit), changed)
 
 
-def _compared(id: str, record: TestRecord, project: Project) -> tuple[State, tuple[str, ...]]:
+def _compared(id: str, record: TestRecord, project: WorkTreeState) -> tuple[State, tuple[str, ...]]:
     if record.content_hash and record.linked_files:
         return _by_content(record, record.linked_files, project)
     if project.head is None:
@@ -104,7 +104,7 @@ def _compared(id: str, record: TestRecord, project: Project) -> tuple[State, tup
     return (State.STALE, changed) if changed else (State.DRIFTED, ())
 
 
-def _by_content(record: TestRecord, paths: Sequence[str], project: Project) -> tuple[State, tuple[str, ...]]:
+def _by_content(record: TestRecord, paths: Sequence[str], project: WorkTreeState) -> tuple[State, tuple[str, ...]]:
     for content in (project.read, _reading(project.read, _with_lf), _reading(project.read, _with_crlf)):
         # The same commit ends its lines differently on different systems.
         if content_hash(paths, content) == record.content_hash:
@@ -132,12 +132,12 @@ def _with_crlf(data: bytes) -> bytes:
     return _with_lf(data).replace(b"\n", b"\r\n")
 
 
-def _touched(record: TestRecord, project: Project, files: tuple[str, ...]) -> tuple[str, ...] | None:
+def _touched(record: TestRecord, project: WorkTreeState, files: tuple[str, ...]) -> tuple[str, ...] | None:
     changed = project.changed_since(record.commit) if project.head else None
     return None if changed is None else tuple(path for path in files if path in changed)
 
 
-def report(requirements: Iterable[Requirement], project: Project, *, only_stale: bool = False) -> Report:
+def report(requirements: Iterable[Requirement], project: WorkTreeState, *, only_stale: bool = False) -> Report:
     rows = [state_of(requirement, project) for requirement in requirements]
     counts = {state: sum(row.state is state for row in rows) for state in State}
     summary = Summary(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from clew.operation.declare import Task
+from clew.operation.declare import HelpHeading
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class GroupOption:
 @dataclass(frozen=True, slots=True)
 class Group:
     summary: str = ""
-    task: Task = Task.WORK
+    heading: HelpHeading = HelpHeading.WORK
     """The heading under which `clew help` lists the group."""
     example: str = ""
     options: tuple[GroupOption, ...] = ()
@@ -38,12 +38,14 @@ class Group:
 GROUPS: Final = {
     "links": Group(
         "links of tests and code to requirements that are missing: suggest, apply, reject",
-        Task.PROVE,
+        HelpHeading.PROVE,
         "clew links suggest",
     ),
-    "terms": Group("the terms that requirements define: glossary, index", Task.PROVE, "clew terms glossary"),
+    "terms": Group("the terms that requirements define: glossary, index", HelpHeading.PROVE, "clew terms glossary"),
     "eval": Group(
-        "measure retrieval, memory or suggested links on your own data", Task.MEASURE, "clew eval retrieval FOLDER"
+        "measure retrieval, memory or suggested links on your own data",
+        HelpHeading.MEASURE,
+        "clew eval retrieval FOLDER",
     ),
     "specs": Group(
         summary="specs: dashboard, list, show, search, validate",
@@ -68,7 +70,9 @@ clew kb show docs/guide.md
 clew kb graph REQ-d00001""",
     ),
     "memory": Group(
-        "what is remembered: list, edit, forget, restore, export, mirror, purge", Task.REMEMBER, "clew memory list"
+        "what is remembered: list, edit, forget, restore, export, mirror, purge",
+        HelpHeading.REMEMBER,
+        "clew memory list",
     ),
     "req": Group(
         summary="managed requirements in project.req: add, list, validate, review and more",

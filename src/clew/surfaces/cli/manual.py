@@ -11,7 +11,7 @@ from clew import __version__
 from clew.operation.listing import all_verbs
 from clew.surfaces.cli.groups import GROUPS
 from clew.surfaces.cli.main import COMMANDS, all_commands, module_and_parser
-from clew.surfaces.cli.reference import EXIT_CODES, actions_of, by_task, flags_of, help_of, usage_parts
+from clew.surfaces.cli.reference import EXIT_CODES, actions_of, by_heading, flags_of, help_of, usage_parts
 from clew.surfaces.cli.resolve import commands_of, group_parser
 from clew.surfaces.cli.verbs import parser_of
 
@@ -76,8 +76,8 @@ The configuration of a user.
 def manual() -> str:
     lines = [*_HEAD.format(version=__version__).splitlines(), ".SH COMMANDS"]
     known = all_commands()
-    for task, names in by_task().items():
-        lines += [".PP", f".B {_text(task)}"]
+    for heading, names in by_heading().items():
+        lines += [".PP", f".B {_text(heading)}"]
         for name in names:
             lines += [".TP", f".B clew {_text(name)}", _line(known[name])]
     for name in known:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from clew.operation.declare import Task
+from clew.operation.declare import HelpHeading
 from clew.operation.listing import Listed, all_verbs
 from clew.surfaces.cli.groups import GROUPS
 from clew.surfaces.cli.main import COMMANDS, FOR_AGENTS, OVERVIEW, all_commands, module_and_parser
@@ -91,24 +91,24 @@ OVERVIEW_END: Final = """
 """
 
 
-def by_task() -> dict[Task, tuple[str, ...]]:
+def by_heading() -> dict[HelpHeading, tuple[str, ...]]:
     """The commands under the headings of the overview."""
     commands = all_commands()
-    return {task: tuple(name for name in commands if _task_of(name) is task) for task in Task}
+    return {heading: tuple(name for name in commands if _heading_of(name) is heading) for heading in HelpHeading}
 
 
-def _task_of(name: str) -> Task:
+def _heading_of(name: str) -> HelpHeading:
     if name in COMMANDS:
-        return Task.MEASURE if name in FOR_AGENTS else Task.SET_UP
-    return GROUPS[name].task if name in GROUPS else all_verbs()[name].task
+        return HelpHeading.MEASURE if name in FOR_AGENTS else HelpHeading.SET_UP
+    return GROUPS[name].heading if name in GROUPS else all_verbs()[name].heading
 
 
 def overview() -> str:
     """The commands by task: an example of each, a tab, and what it does."""
     commands = all_commands()
     lines: list[str] = []
-    for task, names in by_task().items():
-        lines += ("", task, *(f"{short_example(name)}\t{commands[name]}" for name in names))
+    for heading, names in by_heading().items():
+        lines += ("", heading, *(f"{short_example(name)}\t{commands[name]}" for name in names))
     return "\n".join(lines) + "\n" + OVERVIEW_END
 
 
@@ -128,7 +128,7 @@ def short_example(name: str) -> str:
 
 def page() -> str:
     known = all_commands()
-    commands = {name: known[name] for names in by_task().values() for name in names}
+    commands = {name: known[name] for names in by_heading().values() for name in names}
     rows = [f"| [`clew {name}`](#clew-{name}) | {_cell(summary)} |" for name, summary in commands.items()]
     codes = "\n".join(f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items())
     parts = [HEAD.format(codes=codes).rstrip(), "\n".join(("| command | what it does |", "|---|---|", *rows))]

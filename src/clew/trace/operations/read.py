@@ -9,7 +9,7 @@ from msgspec import Meta, structs
 from clew.errors import InvalidArgument, NotFound
 from clew.graph.model import NodeKind
 from clew.operation.call import Call, perform
-from clew.operation.declare import Freshness, MaxTokens, Operation, Option, PageCursor, Task, Toolset
+from clew.operation.declare import Freshness, HelpHeading, MaxTokens, Operation, Option, PageCursor, Toolset
 from clew.text.display import counted
 from clew.text.terminal import coloured, note
 from clew.trace.find.requests import SearchQuery
@@ -19,7 +19,7 @@ from clew.workspace.files import check_spelling
 if TYPE_CHECKING:
     from clew.trace.reports.impact import Affected
 
-MOST_SECTIONS = 50
+MOST_HEADINGS = 50
 
 Detail = Literal["default", "testing", "code-refs", "coverage", "retrofit", "manager", "worktree", "all"]
 """What users of elspais ask for; here one answer has all of it."""
@@ -233,7 +233,7 @@ class Remembered(msgspec.Struct, frozen=True):
 class ShowRequirement(
     Operation,
     verb="show",
-    task=Task.UNDERSTAND,
+    heading=HelpHeading.UNDERSTAND,
     command_of="get_requirement",
     toolset=Toolset.TRACE,
     summary="one requirement in full, with its place in the tree",
@@ -302,7 +302,7 @@ def _documented(call: Call, id: str) -> "tuple[Affected, ...]":
         return ()
     with call.project.context.lock.reading():
         subject = Subject(id, NodeKind.REQUIREMENT.value, "", (id,))
-        found = tuple(documented(call.project.graph, subject)[:MOST_SECTIONS])
+        found = tuple(documented(call.project.graph, subject)[:MOST_HEADINGS])
     if not found:
         call.notes = (*call.notes, *call.project.kb.missing_notes)
     return found
@@ -357,7 +357,7 @@ class ProjectState(msgspec.Struct, frozen=True):
 class ShowStatus(
     Operation,
     verb="status",
-    task=Task.UNDERSTAND,
+    heading=HelpHeading.UNDERSTAND,
     command_of="get_project_summary",
     toolset=Toolset.TRACE,
     summary="the project in figures: graph, coverage, changes",

@@ -12,7 +12,7 @@ from clew.errors import NotFound
 from clew.graph.code.region import CodeRegion
 from clew.graph.model import NodeKind
 from clew.operation.call import Call
-from clew.operation.declare import Operation, Option, Task, Toolset
+from clew.operation.declare import HelpHeading, Operation, Option, Toolset
 from clew.text.terminal import coloured
 from clew.trace.read.resolve import Resolver, Subject, subject_of
 from clew.trace.reports.impact import Affected, Impact, documented, impact
@@ -70,7 +70,7 @@ def _affected_users(code: CodeRegion, using: Sequence[User]) -> Iterator[Affecte
 class ShowImpact(
     Operation,
     verb="impact",
-    task=Task.PROVE,
+    heading=HelpHeading.PROVE,
     toolset=Toolset.CORE,
     summary="what depends on a requirement or file, what proves it, what becomes suspect",
     epilog="clew impact REQ-d00001-A\nclew impact src/fairwater/curve.py",

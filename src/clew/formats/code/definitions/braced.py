@@ -208,7 +208,7 @@ _EXPRESSIONS = {
 _NO_TESTS = frozenset({"step", "use", "extend", "beforeEach", "afterEach", "beforeAll", "afterAll"})
 
 
-class Call(msgspec.Struct, frozen=True, gc=False):
+class TestCall(msgspec.Struct, frozen=True, gc=False):
     """A call that is a test, or a group of them; or the head of a function that is one expression."""
 
     name: str
@@ -226,13 +226,13 @@ class TestCalls:
     def __init__(self, text: str, code: str, family: str) -> None:
         self._text = text
         self._code = code
-        self._calls: dict[int, Call] = {}
+        self._calls: dict[int, TestCall] = {}
         self._values: dict[int, re.Match[str]] = {}
         """Calls that take values first, `test.each([1, 2])("...")`, by where the values begin."""
         if family in _EXPRESSIONS:
             for test in _EXPRESSIONS[family].finditer(code):
                 name = text[slice(*test.span(1))].strip("`")
-                self._calls[test.start(2)] = Call(name, FUNCTION, test.start(), test.end())
+                self._calls[test.start(2)] = TestCall(name, FUNCTION, test.start(), test.end())
         for call in _CALL.finditer(code) if family in _WITH_CALLS else ():
             if not _NO_TESTS.isdisjoint(call[2].split(".")):
                 continue
@@ -242,7 +242,7 @@ class TestCalls:
             elif call[2]:
                 self._values[call.end() - 1] = call
 
-    def opening_at(self, position: int) -> Call | None:
+    def opening_at(self, position: int) -> TestCall | None:
         return self._calls.get(position)
 
     def values_end(self, opening: int, position: int) -> None:
@@ -258,4 +258,4 @@ class TestCalls:
         name = self._text[start + 1 : end]
         if name.endswith(self._text[start]):
             name = name[:-1]
-        self._calls[opening] = Call(name.strip() or call[1], CLASS if is_group else FUNCTION, call.start())
+        self._calls[opening] = TestCall(name.strip() or call[1], CLASS if is_group else FUNCTION, call.start())

@@ -12,7 +12,7 @@ from itertools import combinations
 
 import msgspec
 
-from clew.formats.openspec.apply.delta import Applied, Done, Operation
+from clew.formats.openspec.apply.delta import Applied, DeltaKind, Done
 from clew.formats.openspec.apply.dependencies import must_precede
 from clew.formats.openspec.apply.touches import (
     Baseline,
@@ -106,7 +106,7 @@ def repeated_additions(places: Touching) -> Iterator[tuple[tuple[str, ...], str]
             continue
         added: dict[str | None, list[str]] = {}
         for id, touch in touching:
-            if touch.operation is Operation.ADDED:
+            if touch.operation is DeltaKind.ADDED:
                 added.setdefault(touch.text, []).append(id)
         for ids in added.values():
             if len(ids) > 1:
@@ -152,13 +152,13 @@ def _with_specs(
         for name, touch in dict(based(delta)).items():
             place = (touch.spec_id, name)
             now = standing(*place, there.get(name))
-            if not now.hash and touch.operation is not Operation.ADDED:
+            if not now.hash and touch.operation is not DeltaKind.ADDED:
                 # What the change needs may still be on its way, in another one.
                 now = promised(place, change.id, brought) or now
             baseline = recorded.get(place)
             if baseline is None or _is_settled(baseline, now, touch, there):
                 continue
-            if now.hash and touch.operation is not Operation.RENAMED:
+            if now.hash and touch.operation is not DeltaKind.RENAMED:
                 lost = [each for each in now.scenarios if each not in touch.scenarios + baseline.scenarios]
                 if lost:
                     yield _scenario_lost(change.id, touch.spec_id, name, tuple(lost))
@@ -171,16 +171,16 @@ def _is_settled(baseline: Baseline, now: Baseline, touch: Touch, there: Mapping[
         return True
     if now.hash:
         return touch.text == now.text
-    if touch.operation is Operation.ADDED:
+    if touch.operation is DeltaKind.ADDED:
         # Somebody made room for it; unless it was there just so, and was removed on purpose.
         return touch.text != baseline.text
     # Renamed or removed, as the change wants it.
-    return touch.operation is Operation.REMOVED or (touch.new_name or touch.name) in there
+    return touch.operation is DeltaKind.REMOVED or (touch.new_name or touch.name) in there
 
 
 def _three_way(baseline: Baseline, now: Baseline, touch: Touch) -> ThreeWay:
     wanted = touch.text
-    if wanted is None and touch.operation is Operation.RENAMED and baseline.hash:
+    if wanted is None and touch.operation is DeltaKind.RENAMED and baseline.hash:
         wanted = with_name(baseline.text, touch.new_name)
     return ThreeWay(
         baseline.text if baseline.hash else None,
@@ -210,25 +210,25 @@ def _moved(change_id: str, baseline: Baseline, now: Baseline, view: ThreeWay) ->
     return ConflictFound(ConflictKind.BASE_MOVED, now.spec_id, now.name, (change_id,), message, view=view)
 
 
-SIGNS = {Operation.ADDED: "+", Operation.MODIFIED: "~", Operation.REMOVED: "-", Operation.RENAMED: "→"}
+SIGNS = {DeltaKind.ADDED: "+", DeltaKind.MODIFIED: "~", DeltaKind.REMOVED: "-", DeltaKind.RENAMED: "→"}
 
 
 def summary(applied: Iterable[Applied]) -> str:
     """One line for each operation, by spec, and the totals."""
     lines: list[str] = []
-    totals: Counter[Operation] = Counter()
+    totals: Counter[DeltaKind] = Counter()
     for each in applied:
         lines.append(f"{each.spec_id}:")
         lines.extend(f"  {_line(done)}" for done in each.done)
         lines.extend(f"  ! {refusal}" for refusal in each.refusals)
         lines.extend(f"  ({warning})" for warning in each.warnings)
         totals.update(done.operation for done in each.done if not done.already)
-    counted = ", ".join(f"{SIGNS[operation]} {totals[operation]}" for operation in Operation)
+    counted = ", ".join(f"{SIGNS[operation]} {totals[operation]}" for operation in DeltaKind)
     return "\n".join((*lines, f"Totals: {counted}")) + "\n"
 
 
 def _line(done: Done) -> str:
-    name = f"{done.name} → {done.new_name}" if done.operation is Operation.RENAMED else done.name
+    name = f"{done.name} → {done.new_name}" if done.operation is DeltaKind.RENAMED else done.name
     return f"{SIGNS[done.operation]} {name}{' (already done)' if done.already else ''}"
 
 

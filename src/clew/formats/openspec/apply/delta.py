@@ -34,7 +34,7 @@ _STRUCTURAL = frozenset(
 )
 
 
-class Operation(StrEnum):
+class DeltaKind(StrEnum):
     ADDED = "added"
     MODIFIED = "modified"
     REMOVED = "removed"
@@ -44,7 +44,7 @@ class Operation(StrEnum):
 class Done(msgspec.Struct, frozen=True):
     """One operation of a delta."""
 
-    operation: Operation
+    operation: DeltaKind
     name: str
     new_name: str = ""
     already: bool = False
@@ -182,7 +182,7 @@ class _Applying:
                 self._refusals.append(f"REMOVED {removal.name!r}: spec {delta.spec_id!r} does not exist.")
         if not delta.added:
             return self._outcome(None, None)
-        self._done += [Done(Operation.ADDED, each.name) for each in delta.added]
+        self._done += [Done(DeltaKind.ADDED, each.name) for each in delta.added]
         return self._validated(None, self._skeleton(change_id), ())
 
     def _skeleton(self, change_id: str) -> bytes:
@@ -225,16 +225,16 @@ class _Applying:
                 continue
             if old in plan and new in plan:
                 if self._came_after(old, plan):
-                    self._done.append(Done(Operation.RENAMED, old, new, already=True))
+                    self._done.append(Done(DeltaKind.RENAMED, old, new, already=True))
                 else:
                     self._refusals.append(f"RENAMED {old!r}: the new name {new!r} is taken.")
             elif old in plan:
                 plan.rename(old, new)
-                self._done.append(Done(Operation.RENAMED, old, new))
+                self._done.append(Done(DeltaKind.RENAMED, old, new))
             elif (close := self._misspelled(old, plan)) is not None:
                 self._refusals.append(f"RENAMED {old!r} is not in the spec, but {close!r} is. Correct the name.")
             elif self._last_name(new) in plan:
-                self._done.append(Done(Operation.RENAMED, old, new, already=True))
+                self._done.append(Done(DeltaKind.RENAMED, old, new, already=True))
             else:
                 hint = suggestion(old, plan.names())
                 self._refusals.append(f"RENAMED {old!r}: neither it nor {new!r} is in the spec.{hint}")
@@ -279,14 +279,14 @@ class _Applying:
             if there is not None:
                 self._report_asides(there)
                 plan.remove(removal.name)
-                self._done.append(Done(Operation.REMOVED, removal.name))
+                self._done.append(Done(DeltaKind.REMOVED, removal.name))
             elif (close := self._misspelled(removal.name, plan)) is not None:
                 self._refusals.append(
                     f"REMOVED {removal.name!r} is not in the spec, but {close!r} is. Correct the name."
                 )
             else:
                 self._warnings.append(f"{removal.name!r} is not in the spec: already removed.")
-                self._done.append(Done(Operation.REMOVED, removal.name, already=True))
+                self._done.append(Done(DeltaKind.REMOVED, removal.name, already=True))
 
     def _modify(self, plan: Plan) -> None:
         for requirement in self._delta.modified:
@@ -295,16 +295,16 @@ class _Applying:
             if self._is_left_out(name):
                 continue
             if there is not None:
-                self._replace(plan, Operation.MODIFIED, there, requirement)
+                self._replace(plan, DeltaKind.MODIFIED, there, requirement)
             elif name in self._sides.change:
                 # Somebody removed it since; the change wins, so it is there again.
                 plan.add(requirement)
-                self._done.append(Done(Operation.MODIFIED, name))
+                self._done.append(Done(DeltaKind.MODIFIED, name))
             else:
                 hint = suggestion(name, plan.names())
                 self._refusals.append(f"MODIFIED {name!r} is not in the spec.{hint}")
 
-    def _replace(self, plan: Plan, operation: Operation, there: Requirement, requirement: Requirement) -> None:
+    def _replace(self, plan: Plan, operation: DeltaKind, there: Requirement, requirement: Requirement) -> None:
         """Put another text in the place of a requirement."""
         name = requirement.name
         if settled(there) == settled(requirement):
@@ -328,9 +328,9 @@ class _Applying:
                 continue
             if there is None:
                 plan.add(requirement)
-                self._done.append(Done(Operation.ADDED, requirement.name))
+                self._done.append(Done(DeltaKind.ADDED, requirement.name))
             elif settled(there) == settled(requirement) or requirement.name in self._sides.change:
-                self._replace(plan, Operation.ADDED, there, requirement)
+                self._replace(plan, DeltaKind.ADDED, there, requirement)
             else:
                 self._refusals.append(f"ADDED {requirement.name!r} is there already with another text. Use MODIFIED.")
 

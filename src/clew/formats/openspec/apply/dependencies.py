@@ -6,7 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 
 import msgspec
 
-from clew.formats.openspec.apply.delta import Operation
+from clew.formats.openspec.apply.delta import DeltaKind
 from clew.formats.openspec.apply.touches import Touch, Touching, by_name, by_place
 from clew.formats.openspec.change import Change
 from clew.formats.openspec.records import Requirement, Spec, settled
@@ -57,10 +57,10 @@ def order(changes: Sequence[Change], needed: Sequence[Dependency]) -> tuple[tupl
 def must_precede(first: Touch, then: Touch, name: str, there: Mapping[str, Requirement]) -> str | None:
     """Why the first must come before the second; None where it need not. `there` are the requirements of the spec."""
     if name not in there:
-        brings = first.new_name == name or (first.operation is Operation.ADDED and first.name == name)
-        needs = then.name == name and then.operation is not Operation.ADDED
+        brings = first.new_name == name or (first.operation is DeltaKind.ADDED and first.name == name)
+        needs = then.name == name and then.operation is not DeltaKind.ADDED
         return f"{then.operation.value} what the other brings" if brings and needs else None
-    frees = first.name == name and first.operation in (Operation.REMOVED, Operation.RENAMED)
+    frees = first.name == name and first.operation in (DeltaKind.REMOVED, DeltaKind.RENAMED)
     return "takes a name that the other frees" if frees and _takes(then, name, there) else None
 
 
@@ -68,4 +68,4 @@ def _takes(touch: Touch, name: str, there: Mapping[str, Requirement]) -> bool:
     """Whether a change takes a name that is there; one that was applied already has taken it."""
     if touch.new_name == name:
         return touch.name in there
-    return touch.operation is Operation.ADDED and touch.name == name and touch.text != settled(there[name])
+    return touch.operation is DeltaKind.ADDED and touch.name == name and touch.text != settled(there[name])

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from clew.formats.openspec.apply.delta import Operation
+from clew.formats.openspec.apply.delta import DeltaKind
 from clew.formats.openspec.change import Change
 from clew.formats.openspec.records import Delta, Requirement, Spec, settled, text_hash, with_name
 
@@ -17,7 +17,7 @@ class Touch(msgspec.Struct, frozen=True):
 
     spec_id: str
     name: str
-    operation: Operation
+    operation: DeltaKind
     text: str | None = None
     """The text it will have; None where it goes or only its name changes."""
     new_name: str = ""
@@ -48,10 +48,10 @@ def touches(delta: Delta) -> Iterator[Touch]:
     """Everything a delta touches, one for each operation and name."""
     spec_id = delta.spec_id
     for rename in delta.renamed:
-        yield Touch(spec_id, rename.old, Operation.RENAMED, new_name=rename.new)
+        yield Touch(spec_id, rename.old, DeltaKind.RENAMED, new_name=rename.new)
     for removal in delta.removed:
-        yield Touch(spec_id, removal.name, Operation.REMOVED)
-    for operation, requirements in ((Operation.MODIFIED, delta.modified), (Operation.ADDED, delta.added)):
+        yield Touch(spec_id, removal.name, DeltaKind.REMOVED)
+    for operation, requirements in ((DeltaKind.MODIFIED, delta.modified), (DeltaKind.ADDED, delta.added)):
         for each in requirements:
             yield Touch(spec_id, each.name, operation, settled(each), scenarios=scenario_names(each))
 
@@ -130,7 +130,7 @@ def record(change: Change, specs: Mapping[str, Spec], promises: Promises = NO_PR
         there = by_name(specs.get(delta.spec_id))
         for name, touch in based(delta):
             place = (touch.spec_id, name)
-            if name in there or touch.operation is Operation.ADDED:
+            if name in there or touch.operation is DeltaKind.ADDED:
                 found[place] = standing(*place, there.get(name))
             elif (base := promised(place, change.id, promises)) is not None:
                 found[place] = base
