@@ -204,9 +204,26 @@ def test_a_state_folder_that_git_keeps_is_a_finding_and_not_believed(version: st
         after = {each.name for each in state(root).iterdir()}
         assert set(before) <= after
         assert "search" not in after
+        # As a commit puts it there; it stays when git lets go of it.
+        (state(root) / "kb").mkdir()
+        (state(root) / "kb" / "documents.db").write_bytes(b"not what Clew made")
         subprocess.run(["git", "rm", "-rq", "--cached", ".clew"], cwd=root, check=True)
-        assert admission.admit(state(root)).is_ours
+        standing = admission.admit(state(root))
+        assert (standing.is_ours, standing.asks) == (True, ("clew.db",))
+        assert not (state(root) / "kb").exists()
         assert "trace.state_in_git" not in run(root, "check").stdout
+
+
+# Verifies: REQ-d00621-D
+def test_a_state_folder_is_found_in_an_index_with_other_hashes(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", "--object-format=sha256"], cwd=tmp_path, check=True)
+    for name in ("a-file", ".clew/parsed.db", "z/a-file"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name, encoding="utf-8")
+    subprocess.run(["git", "add", "a-file", "z"], cwd=tmp_path, check=True)
+    assert not is_kept(tmp_path / ".clew")
+    subprocess.run(["git", "add", "-f", ".clew"], cwd=tmp_path, check=True)
+    assert is_kept(tmp_path / ".clew")
 
 
 # Verifies: REQ-d00621-E

@@ -34,8 +34,8 @@ _MADE_AGAIN = frozenset(
 _MADE_AGAIN_BY_BEGINNING = ("team-", "hooks.spool")
 _BESIDE_AUTHORED = ("-boot",)
 _NOT_MADE_HERE = (
-    "was not made here by you: it came with the project, from another machine or user, or is of a version of Clew that "
-    "did not mark what it makes"
+    "is not known to be yours: it came with the project, from another machine or user, was kept by git, or is of a "
+    "version of Clew that did not mark what it makes"
 )
 _SET_STATE = "Set XDG_STATE_HOME to a folder that you can write."
 _TRACKED = "is kept by git, so that others may change it"
@@ -220,6 +220,8 @@ def demand(path: Path) -> None:
 
 def _admitted_now(own: bytes, real: Path, status: os.stat_result, *, is_kept: bool) -> Standing:
     if is_kept:
+        # What was put there by a commit lies there, too, when git does not keep it any longer.
+        stamp.forget(own, real)
         return Standing(real, False, _stores_in(real), _TRACKED)
     record = stamp.known(own, real, status)
     if record is None and os.access(real, os.W_OK | os.X_OK):

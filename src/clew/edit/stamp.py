@@ -103,12 +103,26 @@ def known(own: bytes, folder: Path, status: os.stat_result) -> Known | None:
     return _stamped(own, folder, status) or _protected(own, folder, status)
 
 
-def _stamped(own: bytes, folder: Path, status: os.stat_result) -> Known | None:
+def forget(own: bytes, folder: Path) -> None:
+    """Let the stamp in a folder count no longer."""
+    id, _ = _read_stamp(own, folder)
+    if id:
+        _forget(id)
+    forget_protected(own, folder)
+
+
+def _read_stamp(own: bytes, folder: Path) -> tuple[str, str]:
+    """The id and the code in this user's stamp; empty where there is none."""
     try:
         id, _, given = below.read(stamp_file(own, folder), _LONGEST).decode("ascii").strip().partition(" ")
     except (OSError, UnicodeDecodeError):
-        return None
-    record = _record(id) if id.isalnum() else None
+        return "", ""
+    return (id, given) if id.isalnum() else ("", "")
+
+
+def _stamped(own: bytes, folder: Path, status: os.stat_result) -> Known | None:
+    id, given = _read_stamp(own, folder)
+    record = _record(id) if id else None
     if record is None or not hmac.compare_digest(given.encode(), _code(own, "folder", record.path, id).encode()):
         return None
     same = (record.device, record.inode) == (status.st_dev, status.st_ino)

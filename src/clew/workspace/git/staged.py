@@ -15,8 +15,8 @@ from clew.workspace.find import paths_named
 from clew.workspace.git.place import located
 
 _HEADER = struct.Struct(">4sII")
-_ENTRY_BYTES = 62
-"""Of an entry, before its path; two more where it is extended."""
+_ENTRY_BYTES = (62, 74)
+"""Of an entry, before its path, with SHA-1 and with SHA-256; two more where it is extended."""
 _EXTENDED = 0x4000
 _WHOLE_PATHS = (2, 3)
 """Versions of the index in which every entry has its whole path."""
@@ -72,18 +72,24 @@ def _names(data: mmap.mmap, path: bytes, count: int) -> bool:
     folded = os.path.normcase("A") == "a" or sys.platform == "darwin"
     if not folded and data.find(path + b"/") < 0 and data.find(path + b"\0") < 0:
         return False
-    wanted = path.lower() if folded else path
+    # The index does not say which hash it has, and read with the other one it names nothing of this kind.
+    return any(_is_named(data, path.lower() if folded else path, count, size, folded=folded) for size in _ENTRY_BYTES)
+
+
+def _is_named(data: mmap.mmap, wanted: bytes, count: int, size: int, *, folded: bool) -> bool:
     place = _HEADER.size
     for _ in range(count):
-        (flags,) = struct.unpack_from(">H", data, place + _ENTRY_BYTES - 2)
-        begin = place + _ENTRY_BYTES + (2 if flags & _EXTENDED else 0)
+        if place + size > len(data):
+            return False
+        (flags,) = struct.unpack_from(">H", data, place + size - 2)
+        begin = place + size + (2 if flags & _EXTENDED else 0)
         end = data.find(b"\0", begin)
-        name = data[begin:end]
+        name = data[begin:end] if end >= 0 else b""
         name = name.lower() if folded else name
         if name == wanted or name.startswith(wanted + b"/"):
             return True
         # At least one zero byte, up to a multiple of eight.
-        place += (end - place + 8) // 8 * 8
+        place += (max(end, begin) - place + 8) // 8 * 8
     return False
 
 
