@@ -183,7 +183,7 @@ def _fingerprint(folder: Path) -> dict[str, str]:
 
 
 def through_journals() -> list[str]:
-    """Journals of every kind that say to write a hook of git, or to change a spec, each with its own inode in it."""
+    """Journals of every kind that say to write a hook of git, or to change a spec."""
     faults = []
     for path in (".git/hooks/post-checkout", "spec/tides.md"):
         for folder in (".clew", "."):
@@ -202,7 +202,7 @@ def through_journals() -> list[str]:
 
 
 def _forge(place: Path, root: Path, path: str, folder: Path) -> None:
-    """A journal that the real writer made, for another user, about the same path; its inode is put right."""
+    """A journal that the real writer made, for another user, about the same path."""
     mine = place / "mine"
     shutil.copytree(root, mine, symlinks=True)
     wanted = mine / path
@@ -215,11 +215,7 @@ def _forge(place: Path, root: Path, path: str, folder: Path) -> None:
     (temporary,) = wanted.parent.glob(".*.clew-tmp")
     folder.mkdir(exist_ok=True)
     shutil.copy(temporary, (root / path).with_name(temporary.name))
-    placed = folder / journal.name
-    placed.touch()
-    inode = journal.stat().st_ino
-    old, new = b'"inode":%d' % inode, b'"inode":%d' % placed.stat().st_ino
-    placed.write_bytes(journal.read_bytes().replace(old, new))
+    shutil.copy(journal, folder)
 
 
 # What another user's Clew made

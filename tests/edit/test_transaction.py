@@ -155,6 +155,18 @@ def test_a_journal_that_came_with_a_copied_project_is_ignored(
     assert "was not written by you on this machine" in caplog.text
 
 
+# Verifies: REQ-d00624-A+C
+def test_journals_that_came_along_are_not_read_and_named_once(root: Path) -> None:
+    for number in range(40):
+        (root / f".{number:032x}.clew-journal").write_bytes(b"short\n" if number % 2 else b"x" * 100 + b"\n")
+    (root / ".clew").mkdir(exist_ok=True)
+    with (root / ".clew" / f".{99:032x}.clew-journal").open("wb") as huge:
+        huge.truncate(1 << 40)
+    (said,) = recover(root, None)
+    assert "40 other journals" in said
+    assert len(list(root.glob(".*.clew-journal"))) == 40
+
+
 @pytest.mark.parametrize("path", ["link/a.txt", "../outside/a.txt", "."])
 def test_nothing_outside_of_the_root_is_written(root: Path, tmp_path: Path, path: str) -> None:
     (tmp_path / "outside").mkdir()

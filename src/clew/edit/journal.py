@@ -6,6 +6,7 @@ journal for as long as it lives, so the transaction of a living process is never
 """
 
 import errno
+import hmac
 import logging
 import os
 from collections.abc import Mapping
@@ -32,12 +33,12 @@ _ENDING = ".clew-journal"
 _PATTERN = f".{'[0-9a-f]' * 32}{_ENDING}"
 
 
-_USE = "journal"
+_BEGINNING, _USE = "journal's beginning", "journal"
 """What the codes of journals are made for."""
 
 
 class ForeignJournal(Exception):
-    """A journal that came from elsewhere: nothing that it says is done. The message is the beginning of a sentence."""
+    """A journal that came from elsewhere: nothing that it says is done."""
 
 
 class State(StrEnum):
@@ -84,8 +85,6 @@ class Event(msgspec.Struct, frozen=True):
 
 
 class Plan(msgspec.Struct, frozen=True):
-    inode: int
-    """Of the journal itself. A copy has another one, so a journal that came with a cloned project means nothing."""
     steps: tuple[Step, ...]
     folders: tuple[str, ...]
     """Folders that the transaction makes, outermost first."""
@@ -129,8 +128,8 @@ class Journal:
         with ExitStack() as stack:
             file = stack.enter_context(os.fdopen(below.open_file(place, os.O_RDWR | os.O_CREAT | os.O_EXCL), "r+b"))
             if stack.enter_context(locked(file, _PATIENCE_SECONDS)) and _is_at(file, place):
-                plan = Plan(os.fstat(file.fileno()).st_ino, steps, folders, event)
-                _write_synced(file, _signed(place, msgspec.json.encode(plan)))
+                plan = Plan(steps, folders, event)
+                _write_synced(file, _signed(file, place, msgspec.json.encode(plan)))
                 # Before there is any temporary file: an unrecorded file would never be removed.
                 sync_folder(place.parent)
                 return cls(place, file, stack.pop_all(), plan, State.PLANNED)
@@ -145,9 +144,7 @@ class Journal:
             file = stack.enter_context(os.fdopen(below.open_file(place, os.O_RDWR), "r+b"))
             if stack.enter_context(locked(file, 0.0)) and _is_at(file, place):
                 plan, state = _read(file, place)
-                if plan is None or plan.inode == os.fstat(file.fileno()).st_ino:
-                    return cls(place, file, stack.pop_all(), plan, state)
-                raise ForeignJournal(f"{place} is a copy of a journal")
+                return cls(place, file, stack.pop_all(), plan, state)
         return None
 
     def mark(self, state: State) -> None:
@@ -184,24 +181,37 @@ def _write_synced(file: IO[bytes], line: bytes) -> None:
     os.fsync(file.fileno())
 
 
-def _signed(place: Path, plan: bytes) -> bytes:
-    """The first line of a journal: a code that only this user's key makes of the plan and the journal's place, and the
-    plan. Without a key there is no code, and no other process goes on with it."""
-    return f"{stamp.code(_USE, _real(place), plan) or '-'} ".encode() + plan + b"\n"
+def _signed(file: IO[bytes], place: Path, plan: bytes) -> bytes:
+    """The first line of a journal: codes that only this user's key makes, one of the file and one of the plan, and the
+    plan. Without a key there are none, and no other process goes on with it."""
+    about = _about(file, place)
+    return b"%s%s %s\n" % (_beginning(about), (stamp.code(_USE, *about, plan) or "-").encode(), plan)
 
 
-def _real(place: Path) -> str:
-    return os.path.join(os.path.realpath(place.parent), place.name)  # noqa: PTH118
+def _beginning(about: tuple[str, str]) -> bytes:
+    return f"{stamp.code(_BEGINNING, *about) or '-'} ".encode()
+
+
+def _about(file: IO[bytes], place: Path) -> tuple[str, str]:
+    """The journal's place and its number, which a copy does not have."""
+    real = os.path.join(os.path.realpath(place.parent), place.name)  # noqa: PTH118
+    return real, str(os.fstat(file.fileno()).st_ino)
 
 
 def _read(file: IO[bytes], place: Path) -> tuple[Plan | None, State]:
+    about = _about(file, place)
+    own = _beginning(about)
+    # A journal may hold much, so that no more than this is read of one that came from elsewhere.
+    beginning = file.read(len(own))
+    if not hmac.compare_digest(own[: len(beginning)], beginning):
+        raise ForeignJournal(place)
     # A line without an end was being written when the process was killed: it does not count.
     first, *states = file.read().split(b"\n")[:-1] or [b""]
     if not first:
         return None, State.PLANNED
     code, _, plan = first.partition(b" ")
-    if not stamp.is_code(code.decode("ascii", "replace"), _USE, _real(place), plan):
-        raise ForeignJournal(f"{place} says what to do to files, and was not written by you on this machine")
+    if not stamp.is_code(code.decode("ascii", "replace"), _USE, *about, plan):
+        raise ForeignJournal(place)
     try:
         return msgspec.json.decode(plan, type=Plan), State(states[-1].decode()) if states else State.PLANNED
     except (msgspec.DecodeError, ValueError):

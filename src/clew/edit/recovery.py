@@ -38,7 +38,30 @@ class RecordStore(Protocol):
 def recover(root: Path, store: RecordStore | None) -> tuple[str, ...]:
     """Complete or take back the transactions that killed processes left below a folder, and say what was done. Call it
     before the folder's files are read or written."""
-    return tuple(said for place in journals(root) if (said := _recover_one(root, place, store)))
+    said: list[str] = []
+    foreign: list[Path] = []
+    for place in journals(root):
+        try:
+            said.append(_recover_one(root, place, store))
+        except ForeignJournal:
+            foreign.append(place)
+    if foreign:
+        # A project may hold thousands of them.
+        said.append(_left_alone(foreign))
+        log.warning("%s", said[-1])
+    return tuple(filter(None, said))
+
+
+def _left_alone(foreign: list[Path]) -> str:
+    if len(foreign) == 1:
+        return (
+            f"{foreign[0]} says what to do to files, and was not written by you on this machine. It was left alone, and "
+            "nothing of it was done: look at it, and remove it."
+        )
+    return (
+        f"{foreign[0]} and {len(foreign) - 1:,} other journals say what to do to files, and were not written by "
+        "you on this machine. They were left alone, and nothing of them was done: look at them, and remove them."
+    )
 
 
 def _recover_one(root: Path, place: Path, store: RecordStore | None) -> str:
@@ -70,8 +93,6 @@ def _attempt(root: Path, place: Path, records: Records | None) -> tuple[Journal 
     try:
         journal = Journal.reopen(place)
         return (None, False, "") if journal is None else (journal, *_recover(root, journal, records))
-    except ForeignJournal as foreign:
-        return None, False, f"{foreign}. It was left alone, and nothing of it was done: look at it, and remove it."
     except (OSError, OutsideProject) as error:
         named = f"The change in {place}" if journal is None else _named(journal)
         return journal, False, f"{named} could not be completed; the next process tries again: {error}."
