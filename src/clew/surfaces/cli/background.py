@@ -34,7 +34,7 @@ def index_news(project: "Project") -> tuple[str | None, bool]:
 
 
 def _is_unfinished(state: "IndexState") -> bool:
-    """Whether something can be found by words only, or nothing was read yet."""
+    """True if some texts have no embeddings yet, or nothing was read yet."""
     return state.state in ("indexing", "changing_embedder", "damaged") or (
         not state.units and state.state != "words_only"
     )

@@ -1,4 +1,4 @@
-"""What may follow the words of a command line: commands, options, choices, and the ids of the project."""
+"""Completions of a command line: commands, options, choices, and the ids of the project."""
 
 # Implements: REQ-d00445
 

@@ -11,7 +11,7 @@ class GroupOption:
     """An option that every command of a group has, although none of them declares it."""
 
     name: str
-    """How an operation finds it in the options of its call."""
+    """The key of the option in the options of a call."""
     metavar: str
     about: str
 
@@ -28,11 +28,11 @@ class Group:
     example: str = ""
     options: tuple[GroupOption, ...] = ()
     has_version: bool = False
-    """Whether `--version` may stand after the name of the group, as users of req write it."""
+    """True if `--version` may follow the name of the group, as users of req write it."""
     has_json_errors: bool = False
-    """Whether --json prints errors too: on standard output, in the form that the group's tools use."""
+    """True if --json prints errors too: on standard output, in the form that the group's tools use."""
     tells_folder: bool = True
-    """Whether standard error says which project is meant, where its folder is not the given one."""
+    """True if standard error names the project's folder where it is not the given one."""
 
 
 GROUPS: Final = {

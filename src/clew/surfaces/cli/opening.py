@@ -78,7 +78,7 @@ def _is_terminal() -> bool:
 
 
 def _confirms(error: Refused) -> bool:
-    """Whether a person at a terminal says that a folder is meant; the answer is kept as a grant."""
+    """Ask a person at the terminal to confirm a folder; True if confirmed. The answer is kept as a grant."""
     if not _is_terminal():
         return False
     sys.stderr.write(f"{error.message}\nRead it? [y/N] ")

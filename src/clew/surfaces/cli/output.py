@@ -1,4 +1,4 @@
-"""How the command line speaks: data on standard output, everything else on standard error."""
+"""Output of the command line: data on standard output, everything else on standard error."""
 
 import shutil
 import sys
@@ -14,7 +14,7 @@ ANSWER_IS_NO: Final = 1
 BAD_CALL: Final = 2
 
 SECONDS_BEFORE_LINES = 2.0
-"""What takes longer says how far it is, also where nobody looks at a terminal."""
+"""A command that takes longer reports its progress in lines, also where standard error is no terminal."""
 SECONDS_BETWEEN_LINES = 5.0
 
 _BAR = 20

@@ -1,4 +1,4 @@
-"""What `make docs` writes about the commands: the page `docs/cli.md`, and the overview that `clew` prints."""
+"""The reference of the commands, written by `make docs`: the page `docs/cli.md`, and the overview of `clew help`."""
 
 import argparse
 import sys
@@ -193,19 +193,19 @@ def _usage_and_options(parser: argparse.ArgumentParser, shared: tuple[str, ...])
 
 
 def actions_of(parser: argparse.ArgumentParser) -> list[argparse.Action]:
-    """What a command takes, without help and what is not shown."""
+    """The options and arguments of a command, without --help and hidden ones."""
     known = parser._actions
     return [each for each in known if each.dest != "help" and each.help is not argparse.SUPPRESS]
 
 
 def usage_parts(actions: list[argparse.Action]) -> list[str]:
-    """What follows the name of a command: options, then arguments."""
+    """The usage line after the name of a command: options, then arguments."""
     optional = [_bracketed(action) for action in actions if action.option_strings]
     return [*optional, *(_positional(action) for action in actions if not action.option_strings)]
 
 
 def flags_of(action: argparse.Action) -> list[str]:
-    """How an option or argument is written, each spelling by itself."""
+    """The spellings of an option or argument, each by itself."""
     if not action.option_strings:
         return [_positional(action)]
     *first, last = action.option_strings

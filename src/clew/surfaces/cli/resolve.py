@@ -1,4 +1,4 @@
-"""Which command a command line names.
+"""Finding the command in a command line.
 
 Commands stand alone (`clew show`) or in groups (`clew kb search`, `clew req test run`). The options of a command may
 stand before its last word too: `clew kb --limit 1 search tide` is `clew kb search --limit 1 tide`. Where the name of a

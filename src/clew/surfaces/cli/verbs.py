@@ -67,12 +67,12 @@ def run_verb(operation: type[Operation], words: list[str], *, is_named: bool = F
 
 
 def _is_prose(request: Operation) -> bool:
-    """Whether lines may be broken: those of a table for programs, or of a difference, may not."""
+    """True if lines may be wrapped: those of a table for programs, or of a diff, may not."""
     return getattr(request, "format", "text") == "text" and not getattr(request, "dry_run", False)
 
 
 def _further_pages(request: Operation, result: Any, args: argparse.Namespace) -> str | None:
-    """How to see what did not fit on the page."""
+    """The hint how to see the items that did not fit on the page."""
     about = request.about
     if about.pages is None or not hasattr(args, "page") or not getattr(result, "truncated", False):
         return None
@@ -123,7 +123,7 @@ def parser_of(operation: type[Operation]) -> argparse.ArgumentParser:
 
 
 def _has_pages(operation: type[Operation], parser: argparse.ArgumentParser) -> bool:
-    """Whether people may ask for a further page: where the command has a limit of its own."""
+    """True if the command has a limit of its own, so that a further page can be asked for."""
     flags = parser._option_string_actions
     return operation.about.pages is not None and "--limit" in flags and "--page" not in flags
 
@@ -163,7 +163,7 @@ def _run(operation: type[Operation], args: argparse.Namespace) -> "tuple[Operati
 
 
 def _index_news(about: About, project: "Project | None") -> tuple[str | None, bool]:
-    """What a person has to know about the search index, and whether it has to be built."""
+    """A line about the search index for a person, and True if the index has to be built."""
     from clew.surfaces.cli.background import VERBS, index_news
 
     return index_news(project) if project is not None and about.verb in VERBS else (None, False)

@@ -34,7 +34,8 @@ def code_actions(desk: Desk, params: lsp.CodeActionParams) -> list[lsp.CodeActio
 
 
 def _hashes(desk: Desk, path: str, params: lsp.CodeActionParams) -> Iterator[lsp.CodeAction]:
-    """Where the finding is, which is the header, and where the hash is written, which is the End marker."""
+    """Fixes for the hash of a requirement. They are offered at its header, where the finding is, and at its End marker,
+    where the hash is written."""
     found: dict[str, list[lsp.Diagnostic]] = {id: [] for id in _ending_here(desk, path, params.range)}
     for each in params.context.diagnostics:
         id = each.data.get("id") if isinstance(each.data, dict) else None
@@ -109,7 +110,7 @@ def _link(desk: Desk, suggestion: Suggestion) -> Iterator[lsp.CodeAction | lsp.C
 
 
 def reject_link(desk: Desk, path: str, line: int, requirement: str) -> str:
-    """What the command does; returns what an editor shows."""
+    """Reject a suggested link; returns the message that the editor shows."""
     done = desk.ask(ApplyLink, file_path=path, line=line, requirement_id=requirement, decision="reject")
     return str(done.message)
 

@@ -1,4 +1,4 @@
-"""Which id stands at a place in a text, and where the ids of a node stand."""
+"""Finding the id at a place in a text, and the places of a node's ids."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -80,8 +80,8 @@ def nodes_at(desk: Desk, project: Project, uri: str, line: int) -> list[Node]:
 
 
 def places_in(lines: Sequence[str], source: Source, names: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    """Where a piece of a file names one of some ids: line from 0, first and last character. The lines above count too,
-    because citations stand above what they belong to."""
+    """The places in a piece of a file that name one of some ids: line from 0, first and last character. The lines above
+    the piece count too, because a citation stands above the code that it belongs to."""
     pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, names))})(?![\w-]*\w)")
     wide = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, names))})")
     last = min(source.end_line, len(lines))

@@ -1,4 +1,4 @@
-"""What an editor sends, as messages: a head that says how long the body is, and the body.
+"""Framing of an editor's messages: a head with the length of the body, and the body.
 
 The library behind the language server would make room for as many bytes as a head announces, and would end with a
 number that it cannot read. It is given only heads and bodies that are in order; what else comes is left out.
@@ -51,7 +51,7 @@ class Frames:
         return None
 
     def _length(self) -> int | None:
-        """What the lines up to an empty one say; 0 where they say nothing that can be read, None at the end."""
+        """The length in the lines up to an empty one; 0 if none of them can be read, None at the end of the input."""
         size = 0
         while line := self._source.readline(_LONGEST_LINE):
             if not line.strip():

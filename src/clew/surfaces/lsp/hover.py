@@ -1,4 +1,4 @@
-"""What is shown over a citation: the requirement, what proves it, and what was decided about it."""
+"""The hover over a citation: the requirement, its evidence, and the decisions about it."""
 
 from collections.abc import Iterator
 
@@ -68,7 +68,7 @@ def _names(those: tuple[Citing, ...]) -> str:
 
 
 def _decided_and_open(desk: Desk, citation: Citation) -> list[Section]:
-    """What was decided, and what is about to change. A question that fails leaves the rest to be shown."""
+    """Decisions about a requirement, and open changes of it; none if they cannot be read: the rest is still shown."""
     from clew.why.thread import decided_and_open
 
     try:

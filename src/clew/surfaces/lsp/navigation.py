@@ -14,7 +14,7 @@ _PARTS = (EdgeKind.STRUCTURES, EdgeKind.NEXT)
 
 
 def definitions(desk: Desk, uri: str, position: lsp.Position) -> list[lsp.Location]:
-    """Where the id under the cursor is defined; on a test or function without an id, what it cites."""
+    """The definition of the id under the cursor; on a test or function without an id, those of the ids it cites."""
     with desk.reading() as project:
         citation = citation_at(desk, project, uri, position)
         if citation is not None:

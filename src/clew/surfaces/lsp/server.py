@@ -79,7 +79,7 @@ class ClewLanguageServer(LanguageServer):
             del texts[uri]
 
     async def answer(self, ask: Callable[[Desk], T], otherwise: T) -> T:
-        """What a function says about the project; the other answer where nothing is known, and why in the log."""
+        """The answer of a function about the project; `otherwise`, and the reason in the editor's log, if it fails."""
         desk = self._desk
         if desk is None:
             return otherwise

@@ -1,4 +1,4 @@
-"""Who called what: one line of JSON for each call of a tool, in a file that only grows."""
+"""Audit log: one line of JSON for each call of a tool, in a file that only grows."""
 
 # Implements: REQ-d00486
 

@@ -1,4 +1,4 @@
-"""How errors look on the wire.
+"""Errors as they go over the wire.
 
 Inside there is one tree; each toolset speaks its source's dialect. A dialect turns an error into the structured body of
 a result marked `isError`: tools on documents have six codes and an envelope, those of the register the codes that users

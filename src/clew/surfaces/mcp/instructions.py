@@ -1,4 +1,4 @@
-"""What the server tells a client about itself before the first call: short, and only about tools that are there."""
+"""The server's instructions for a client before the first call: short, and only about tools that it lists."""
 
 from clew.operation.declare import Toolset
 from clew.operation.listing import all_tools

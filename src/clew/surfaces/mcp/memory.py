@@ -1,4 +1,4 @@
-"""What the tools of the memory add to the protocol: the pulse, and errors with the nine numbers of Context Graph."""
+"""Additions of the memory's tools to the protocol: the pulse, and errors with the nine numbers of Context Graph."""
 
 from typing import Any
 
@@ -66,7 +66,7 @@ def number_of(error: ClewError) -> int:
 
 
 def data_of(error: ClewError) -> dict[str, Any]:
-    """What an error says beside its number and message."""
+    """The data of an error besides its number and message."""
     name = next((name for type_, _, name in _NUMBERS if isinstance(error, type_)), error.code.upper())
     data: dict[str, Any] = {"name": name, "code": error.code, "recovery": error.hint, **error.data}
     if number_of(error) == INVALID_PARAMS:

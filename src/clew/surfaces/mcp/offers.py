@@ -1,4 +1,4 @@
-"""What a server offers besides tools: specs, changes and requirements as resources, and prompts about them.
+"""Resources and prompts of a server: specs, changes and requirements as resources, and prompts about them.
 
 A server imports this when a client first asks for it.
 """
@@ -135,7 +135,7 @@ def _described(task: Task) -> types.Prompt:
 
 
 def _problem(task: Task, given: dict[str, str]) -> str | None:
-    """What is wrong with the arguments: the name, the rule and the next step."""
+    """The first problem of the arguments: the name, the rule and the next step."""
     known = {each.name: each for each in task.arguments}
     for name, value in given.items():
         if name not in known:

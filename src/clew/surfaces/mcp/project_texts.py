@@ -48,7 +48,7 @@ class ProjectTexts:
         self.has_requirements = bool(shown & {Toolset.TRACE, Toolset.REGISTER})
 
     def kinds(self) -> tuple[str, ...]:
-        """What has addresses here."""
+        """The kinds of texts that have addresses here."""
         specs = (SPEC, CHANGE) if self.has_specs else ()
         return (*specs, *((REQUIREMENT,) if self.has_requirements else ()))
 
@@ -81,7 +81,7 @@ class ProjectTexts:
             yield Known(self._uri(REQUIREMENT, node.id), node.id, node.title, _type_of(path))
 
     def read(self, uri: str) -> Text:
-        """What the files say about something; NotFound for what is not there."""
+        """The text at an address, as the files have it; raises NotFound if there is none."""
         scheme, _, rest = uri.partition("://")
         kind, _, written = rest.partition("/")
         if scheme != self._scheme or kind not in self.kinds() or not written:

@@ -50,7 +50,7 @@ class ScratchResources:
         self._scheme = scheme
 
     def is_passage(self, uri: str) -> bool:
-        """Whether an address is one of a passage; the passage need not exist."""
+        """True if an address has the form of a passage's; the passage need not exist."""
         return uri.partition("://")[2].partition("/")[0] == TEMPLATE_NAME
 
     async def read(self, session: str | None, credential: str, uri: str) -> types.ReadResourceResult:

@@ -33,7 +33,7 @@ Context = ServerRequestContext[Any, Any]
 
 
 class Surface:
-    """What one server shows: a project through a listing of tools."""
+    """One server's view of a project, through a listing of tools."""
 
     def __init__(self, project: Project, listing: Listing, audit: "Audit | None" = None) -> None:
         self.project = project
@@ -115,7 +115,7 @@ def build_server(surface: Surface, instructions: str) -> Server[Any]:
 
 
 def offers_texts(listing: Listing) -> bool:
-    """Whether specs and requirements are resources of a server, and prompts are about them."""
+    """True if a server has specs or requirements as resources, and prompts about them."""
     return any(tool.toolset in (Toolset.SPECS, Toolset.TRACE, Toolset.REGISTER) for tool in listing.callable)
 
 

@@ -79,7 +79,7 @@ _SHOWN = (
     *("brief", "list", "show", "next", "status", "validate", "add", "update", "delete", "link", "split", "verify"),
     *("test run", "coverage", "stale", "diff", "review", "lint", "doctor", "export", "help"),
 )
-"""What the menu offers; every other command can be typed as well."""
+"""The commands in the menu; every other command can be typed as well."""
 
 
 def show_menu(place: list[str]) -> None:

@@ -66,8 +66,8 @@ def _status(error: ClewError) -> int:
 def open_server(
     service: RegisterService, host: str, port: int, allowed_hosts: tuple[str, ...] = ()
 ) -> tuple[str, Callable[[], None], Callable[[], None]]:
-    """Where a server listens, how to run it, and how to stop it. It answers to names of this machine and to those that
-    are allowed besides."""
+    """The address of a server, a function that runs it, and one that stops it. The server answers to the names of this
+    machine and to the allowed hosts."""
     settings = HttpSettings(host=host, port=port, allowed_hosts=allowed_hosts)
     check_address(settings)
     # No path is an endpoint of agents: no page but the register's own may read it.

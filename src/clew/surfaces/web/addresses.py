@@ -27,7 +27,7 @@ def requirement(id: str) -> str:
 
 
 def of_node(id: str, owner: str | None = None) -> str:
-    """Where a node of the graph is shown; `owner` is the requirement of an assertion."""
+    """The address of a node of the graph; `owner` is the requirement of an assertion."""
     kind, colon, rest = id.partition(":")
     if not colon:
         return requirement(owner or id)
@@ -53,7 +53,7 @@ def document(id: str) -> str:
 
 
 def of_place(place: str) -> str:
-    """Where `path:line`, or a commit or memory that stands in its stead, is shown."""
+    """The address of `path:line`, or of a commit or memory that stands in its place."""
     if _COMMIT.fullmatch(place):
         return with_query("/why", {"of": place})
     if place.startswith("memory:"):
@@ -73,7 +73,7 @@ def last_parts(path: str, count: int = 2) -> str:
 
 
 def of_result(kind: str, id: str, place: str) -> str:
-    """Where a result of the search over everything is shown."""
+    """The address of a result of the search over everything."""
     match kind:
         case "requirement":
             return requirement(id)

@@ -1,4 +1,4 @@
-"""Who may read the page, and who may change something through it.
+"""Permission to read the page, and to change something through it.
 
 A browser cannot send a bearer token, so it gets a cookie: for a key that `clew web` passes once in an address, or for
 the token itself, typed into a form. The cookie is strict, hidden from scripts, and signed with the server's token, so
@@ -21,7 +21,7 @@ from clew.surfaces.mcp.transports.settings import HttpSettings
 
 LIFETIME_SECONDS = 30 * 24 * 3600
 KEY_SECONDS = 600
-"""How long the key in an address may wait to be used."""
+"""Lifetime of a key in an address that was not used yet."""
 _NONCE = 16
 
 
@@ -30,7 +30,7 @@ class Admission:
 
     def __init__(self, settings: HttpSettings, *, now: Callable[[], float] = time.time) -> None:
         self.reading_needs_token = settings.token is not None
-        """Whether even reading is for those who have the token."""
+        """True if reading needs the token too."""
         self._token = settings.token or settings.write_token
         self._secret = hashlib.sha256(b"clew page " + (self._token or secrets.token_urlsafe(32)).encode()).digest()
         self._now = now
@@ -78,12 +78,12 @@ class Admission:
     # Forms
 
     def form_key(self, cookie: str) -> str:
-        """What a form of the page that was shown for this cookie carries."""
+        """The hidden value in the forms of a page that was shown for this cookie."""
         return self._signed("form", cookie)
 
     def may_write(self, cookie: str, form_key: str, headers: Headers) -> bool:
-        """Whether a form comes from a page of this very server: another server of this machine is the same site to a
-        browser, so the origin has to be the same to the port."""
+        """True if a form comes from a page of this server. To a browser another server of this machine is the same
+        site, so the whole origin is compared, with its port."""
         if not self.admits(cookie) or not hmac.compare_digest(form_key.encode(), self.form_key(cookie).encode()):
             return False
         origin = headers.get("origin", "")

@@ -1,4 +1,4 @@
-"""What tells open pages that something changed: server-sent events that carry ids and nothing else.
+"""Live updates of open pages: server-sent events that carry ids and nothing else.
 
 There is no thread that watches. While a page is open it asks three times a second whether anything changed, and all
 pages share one look. A page tells the state that it shows, so that one that was hidden, or that outlived the server,

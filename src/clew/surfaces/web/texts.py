@@ -14,7 +14,7 @@ def sections_of_requirement(project: Project, id: str) -> tuple[Section, ...]:
 
 
 def field_of(section: Section) -> str:
-    """What the form calls it."""
+    """The name of a section's field in the form."""
     return f"section-{section.id.rpartition(':')[2]}"
 
 

@@ -1,4 +1,4 @@
-"""What a view may use: one visitor's question to the project."""
+"""Request context of a view: a visitor's request to the page, and the project that answers it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,12 +21,12 @@ FARTHEST_PAGE = 100_000
 
 
 class View(msgspec.Struct, frozen=True, kw_only=True):
-    """What is shown: a template with its data."""
+    """The answer of a view: a template with its data."""
 
     template: str
     title: str
     section: str = ""
-    """Which entry of the navigation it belongs to."""
+    """The entry of the navigation that it belongs to."""
     data: Mapping[str, Any] = {}
     status: int = 200
     watches: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Moved(msgspec.Struct, frozen=True):
 
     to: str
     said: str = ""
-    """What was done, shown once on the next page."""
+    """A message about the change, shown once on the next page."""
 
 
 Shown = View | Moved
@@ -58,13 +58,13 @@ class Visit:
     ) -> None:
         self.project = project
         self.name = name
-        """What the path names: an id, a file."""
+        """The name in the path: an id, a file."""
         self.form: Mapping[str, str] = form or {}
         self.may_write = may_write
         self.origin = origin
         """The address of this server, as the visitor wrote it."""
         self.notes: list[str] = []
-        """What limits the answers."""
+        """Notes on what the answers lack."""
         self._query = query
         self._tools = tools
 

@@ -150,7 +150,7 @@ def _store_checks(project: Project) -> Iterator[Check]:
 
 
 def _team_checks(project: Project) -> Iterator[Check]:
-    """What the team shares, and what it remembers where that is the store of a repository around the project."""
+    """Checks of the team's store, and of the memory, where a repository around the project has a store of its own."""
     context = project.context
     store = context.shared
     yield _team_check("team", store, context.team_problem)

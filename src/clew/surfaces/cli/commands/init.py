@@ -253,7 +253,7 @@ def _closing_lines(
 
 
 def _next_steps(args: argparse.Namespace, plans: list[ClientPlan]) -> Iterator[str]:
-    """What is left to do for a person, in each client and here."""
+    """The steps that remain for a person: in each client, and in this folder."""
     if args.dry_run or args.no_memory:
         return
     for plan in plans:

@@ -16,7 +16,7 @@ _WHAT = "memory hooks"
 
 
 class FileChange(msgspec.Struct, frozen=True):
-    """What happens to one file of the project."""
+    """One file of the project before and after the command."""
 
     path: str
     """Relative to the project."""
@@ -35,7 +35,7 @@ class FileChange(msgspec.Struct, frozen=True):
 def memory_hooks(
     args: argparse.Namespace, root: Path, command: Sequence[str], plans: list[ClientPlan]
 ) -> tuple[list[FileChange], list[ClientPlan]]:
-    """What becomes of the files with hooks. Where a client keeps hooks and servers in one file, its plan does both."""
+    """Changes of the files with hooks. Where a client keeps hooks and servers in one file, its plan covers both."""
     if args.answers and not args.memory:
         raise InvalidArgument("--answers needs --memory.", hint="Pass both, or neither.")
     if not args.memory and not args.no_memory:
@@ -61,7 +61,7 @@ def memory_hooks(
 
 
 def memory_notes(args: argparse.Namespace) -> Iterator[str]:
-    """What the user has to know about the hooks."""
+    """Notes for the user about the hooks."""
     if args.memory:
         yield from (file.note for client in dict.fromkeys(args.client) if (file := HOOK_FILES[client]).note)
         yield "`CLEW_MEMORY=off` switches the hooks off for a session, and `clew init --no-memory` takes them out."

@@ -88,7 +88,7 @@ def _status(project: "Project", *, as_json: bool) -> int:
 
 
 def _memory(project: "Project") -> dict[str, Any]:
-    """What is remembered has a file of its own, where no team's database holds all; `problem` where that is damaged."""
+    """The memory's own file, which exists where no team's database holds everything; `problem` if it is damaged."""
     from contextlib import closing
 
     from clew.memory.storage.home import STORE_FILE, places

@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """What `clew serve --transport http` does, on this machine only, with a token that outlives the server."""
+    """Run `clew serve --transport http` for this machine only, with a token that outlives the server."""
     parser = argparse.ArgumentParser()
     serve.configure(parser)
     served = parser.parse_args(["--transport", "http", "--port", str(args.port)])

@@ -39,7 +39,7 @@ _TALKATIVE_LOGGERS = ("mcp", "sse_starlette", "uvicorn")
 
 
 class Pages(Protocol):
-    """What is shown to browsers beside the endpoints."""
+    """The routes for browsers beside the endpoints."""
 
     def routes(self) -> list[BaseRoute]: ...
 
@@ -76,7 +76,7 @@ async def serve_http(
 
 
 def web_server(app: ASGIApp, settings: HttpSettings, ready: Callable[[], None]) -> DrainingServer:
-    """What runs a guarded application, within the limits of its connections, until it gets a signal to stop."""
+    """A server that runs a guarded application within its limit of connections, until it gets a signal to stop."""
     draining = Draining(app, settings.drain_seconds)
     return DrainingServer(_uvicorn_config(draining, settings), draining, ready)
 
@@ -118,7 +118,7 @@ def _site(server: Server[Any], settings: HttpSettings, clock: Clock, page: "Page
 
 
 def _metadata_routes(oauth: OAuthSettings) -> list[BaseRoute]:
-    """Where the protocol's clients look: before the path of the resource, and at the root."""
+    """The routes at which clients look for OAuth metadata: before the path of the resource, and at the root."""
 
     async def send_metadata(_: Request) -> Response:
         return JSONResponse(metadata(oauth), headers={"Cache-Control": "max-age=3600"})

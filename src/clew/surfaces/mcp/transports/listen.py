@@ -30,7 +30,7 @@ def listen(settings: HttpSettings) -> socket.socket:
 
 
 def url_of(listener: socket.socket, path: str) -> str:
-    """What a client on this machine puts into its configuration."""
+    """The address for the configuration of a client on this machine."""
     host, port = listener.getsockname()[:2]
     if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
         host = "127.0.0.1" if host == "0.0.0.0" else "::1"  # noqa: S104

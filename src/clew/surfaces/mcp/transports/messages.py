@@ -31,7 +31,7 @@ Id = str | int | None
 
 
 class Malformed(msgspec.Struct, frozen=True):
-    """Why something is not a message that can be handled, and whose answer that is."""
+    """The reason why a message cannot be handled, with the id of the request that it answers."""
 
     code: int
     message: str
@@ -39,7 +39,7 @@ class Malformed(msgspec.Struct, frozen=True):
     id: Id = None
     """The id of the request; None where there is no usable one."""
     is_response: bool = False
-    """What the client sent was an answer: over a pipe it gets none in return, which might go on for ever."""
+    """True if the client sent a response: over a pipe it gets no answer, since the two might go on for ever."""
 
     def error(self) -> JSONRPCError:
         data = {"recovery": self.hint}
@@ -60,7 +60,7 @@ def read_message(data: bytes) -> JSONRPCMessage | Malformed:
 
 
 def check_message(data: bytes) -> Malformed | None:
-    """Why `data` is no message that can be handled; None where it is one, which the SDK then reads itself."""
+    """The reason why `data` cannot be handled; None for a good message, which the SDK then reads itself."""
     decoded = _decoded(data)
     return decoded if isinstance(decoded, Malformed) else _problem(decoded)
 
@@ -82,7 +82,7 @@ class CheckedMessages:
 
 
 def is_json(scope: Scope) -> bool:
-    """Whether a request says that its body is JSON."""
+    """True if a request declares its body as JSON."""
     kind = next((value for name, value in scope["headers"] if name == b"content-type"), b"")
     return bool(kind.partition(b";")[0].strip().lower() == b"application/json")
 
@@ -107,8 +107,8 @@ def _decoded(data: bytes) -> Any:
 
 
 def _half_pair(data: bytes) -> Malformed | None:
-    """What is wrong with a message that would be one if it did not hold half of a surrogate pair, which is no text. By
-    the grammar of JSON it can be read, so its id is known."""
+    """The error for a message that holds half of a surrogate pair, which is no text. The grammar of JSON allows it, so
+    the id of the message is known."""
     try:
         decoded = json.loads(data)
     except (ValueError, RecursionError):
@@ -122,7 +122,7 @@ def _half_pair(data: bytes) -> Malformed | None:
 
 
 def _problem(decoded: Any) -> Malformed | None:
-    """What is wrong with a decoded message."""
+    """The error for a decoded message; None if it is in order."""
     if isinstance(decoded, list):
         return _invalid("Batches are not supported.", "Send every message by itself.")
     if not isinstance(decoded, dict):
@@ -147,7 +147,7 @@ def _problem(decoded: Any) -> Malformed | None:
 
 
 def is_usable(id: Any) -> bool:
-    """Whether an id can be given back as it is."""
+    """True if an id can be returned as it is."""
     if isinstance(id, str):
         return len(id) <= _LONGEST_ID
     return isinstance(id, int) and not isinstance(id, bool) and -_LARGEST_ID <= id <= _LARGEST_ID

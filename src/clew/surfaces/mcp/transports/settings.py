@@ -1,4 +1,4 @@
-"""How Clew listens for HTTP, and the rules such a choice has to obey."""
+"""Settings of the HTTP server, and their rules."""
 
 import ipaddress
 from collections.abc import Container
@@ -21,13 +21,13 @@ class HttpSettings(msgspec.Struct, frozen=True, kw_only=True):
     port: int = 0
     sse: bool = False
     token: str | None = None
-    """What every request has to show."""
+    """The bearer token that every request needs."""
     write_token: str | None = None
-    """What a call that writes has to show, where `token` is not set."""
+    """The bearer token that a call needs if it writes; `token`, where that is set, takes its place."""
     team: bool = False
-    """Whether every request has to show the token of a principal."""
+    """True if every request needs the token of a principal."""
     oauth: OAuthSettings | None = None
-    """Whose access tokens are accepted as well."""
+    """The issuer whose access tokens are accepted as well."""
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
     max_body: int = 4 * 1024 * 1024
@@ -44,7 +44,7 @@ class HttpSettings(msgspec.Struct, frozen=True, kw_only=True):
     drain_seconds: float = 2.0
     heartbeat_seconds: float = 30.0
     heartbeat_events: bool = False
-    """Whether heartbeats are events for all clients of SSE, not only for those that ask for it."""
+    """True if all clients of SSE get heartbeats as events, not only those that ask for them."""
     grace_seconds: float = 60.0
     buffer_events: int = 1000
     buffer_bytes: int = 8 * 1024 * 1024
@@ -112,7 +112,7 @@ def _check_number(settings: HttpSettings, name: str, *, above_zero: bool) -> Non
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach `host`."""
+    """True if only this machine can reach `host`."""
     if host.lower() == "localhost":
         return True
     try:
@@ -145,8 +145,8 @@ def plain_host(value: str) -> str | None:
 
 
 def is_known_host(value: str, known: Container[str | None]) -> bool:
-    """Whether a Host header names this machine, or one of the hosts that are known in the form of `plain_host`. Another
-    site must not get answers by giving this machine a name of its own."""
+    """True if a Host header names this machine, or one of the hosts that are known in the form of `plain_host`. Another
+    site must not get answers by giving this machine a name of its own (DNS rebinding)."""
     name = host_name(value)
     return name is not None and (is_loopback(name) or name in known)
 

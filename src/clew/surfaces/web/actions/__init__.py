@@ -1,4 +1,4 @@
-"""What forms of the page do. Every change is a draft, or is shown as a difference before it is written, and can be
-taken back."""
+"""Actions behind the forms of the page. Every change is a draft, or is shown as a diff before it is written, and can
+be undone."""
 
 # Implements: REQ-d00421

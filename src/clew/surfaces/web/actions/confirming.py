@@ -6,7 +6,7 @@ from clew.surfaces.web.pictures.difference import DiffLine, as_files
 from clew.surfaces.web.visit import View
 
 Side = tuple[str, str, str]
-"""What it is about, what is there now, and what the form says."""
+"""The name of a field, its present value, and the value in the form."""
 
 
 def confirm(

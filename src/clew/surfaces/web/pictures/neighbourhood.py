@@ -1,5 +1,5 @@
-"""What is around a requirement, on a grid of levels: what it stands below above it, what stands below it, and what
-implements and proves it. No layout is computed: every node has a cell."""
+"""The neighbourhood of a requirement on a grid of levels: its parents above it, its children below it, and the code and
+tests that cite it. No layout is computed: every node has a cell."""
 
 # Implements: REQ-d00419
 
@@ -25,7 +25,7 @@ class Cell(msgspec.Struct, frozen=True):
     kind: str
     title: str
     name: str
-    """What it is called in a few letters: an id, or a file and line."""
+    """A short label: an id, or a file and line."""
     said: str
     """As much of the title as a cell has room for."""
     state: str
@@ -47,7 +47,7 @@ class Drawing(msgspec.Struct, frozen=True):
     nodes: tuple[Cell, ...]
     arrows: tuple[Arrow, ...]
     rows: tuple[tuple[str, int], ...]
-    """What a row of cells is, and where it begins."""
+    """The label of each row of cells, and the height at which it begins."""
     width: int
     height: int
     left_out: int

@@ -48,14 +48,14 @@ def show_activity(visit: Visit) -> View:
 
 
 def _latest_first(files: Iterable[Any], memory: Iterable[Any]) -> list[tuple[str, Any]]:
-    """What was written to files and what was remembered, as one list."""
+    """Changes of files and changes of the memory, as one list."""
     both = [(each.at, "files", each) for each in files] + [(each.timestamp, "memory", each) for each in memory]
     latest = sorted(both, key=lambda each: each[0][:19], reverse=True)
     return [(kind, each) for _, kind, each in latest[:MOST_EVENTS]]
 
 
 def _titles(visit: Visit, entries: Iterable[Any]) -> dict[str, str]:
-    """What the memories that were written last are called; one that was forgotten has no name any more."""
+    """The titles of the memories that were written last; a forgotten one has no title any more."""
     ids = dict.fromkeys(id for each in entries for id in each.node_ids[:MOST_NAMED])
     found: dict[str, str] = {}
     if ids:
@@ -101,8 +101,8 @@ def sparkline(times: Sequence[str], now: datetime | None = None) -> Sparkline:
 
 
 def _undoable(visit: Visit, log: LogPage) -> dict[str, Any]:
-    """What one step back takes: the newest draft, or where there is none but drafts that take back what was saved, the
-    save before. A draft in conflict has its own way back."""
+    """The subject of one undo step: the newest draft; or the last save, where every draft is one that undoes a save.
+    A draft in conflict has an undo of its own."""
     if log.conflicts:
         return {"undo": "", "last_saved": None}
     if log.mutations and log.mutations[0].operation != REVERT:

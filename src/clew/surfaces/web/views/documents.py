@@ -76,7 +76,7 @@ def show_document(visit: Visit) -> View:
     folder = PurePosixPath(document.path).parent
 
     def address(to: str) -> str | None:
-        """Where a relative link leads, if it stays inside the project."""
+        """The address of a relative link's target; None if that is outside the project."""
         if to.startswith("#"):
             return to
         path, _, anchor = to.partition("#")

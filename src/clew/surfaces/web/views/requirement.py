@@ -92,7 +92,7 @@ def _owner(project: Project, name: str) -> str:
 
 
 def _statuses(project: Project, style: str) -> tuple[str, ...]:
-    """What the status may become."""
+    """The values that the status can be changed to."""
     if style == "register":
         return get_args(StatusWord)
     if style == "openspec":

@@ -37,7 +37,7 @@ class Line(msgspec.Struct, frozen=True):
     depth: int
     is_open: bool
     to: str
-    """Where it is opened or closed."""
+    """The address that opens or closes it."""
 
 
 def show_requirements(visit: Visit) -> View:
@@ -99,7 +99,7 @@ class Pages(msgspec.Struct, frozen=True):
 
 
 def pages(asked: dict[str, str], page: int, total: int, path: str = "/requirements", size: int = PAGE) -> Pages:
-    """Which items a page shows, and where its neighbours are."""
+    """The items of a page, and the addresses of the pages before and after it."""
     first = (page - 1) * size + 1
     last = min(page * size, total)
     before = with_query(path, {**asked, "page": page - 1 if page > 2 else ""}) if page > 1 else None

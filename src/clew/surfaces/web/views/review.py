@@ -1,4 +1,4 @@
-"""What is to be reviewed, one after the other, by keyboard: suggested links, suspect links, memories that disagree."""
+"""The review, one item after the other, by keyboard: suggested links, suspect links, memories that contradict."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ class Item(msgspec.Struct, frozen=True):
     reason: str
     fields: dict[str, str]
     accept: str
-    """What the key a does."""
+    """The effect of the key `a`."""
     reject: str
     data: Any = None
     excerpt: Excerpt | None = None

@@ -74,7 +74,7 @@ def _inside(files: Sequence[SourceFigures], folder: str) -> list[SourceFigures]:
 
 
 def _entries(files: Sequence[SourceFigures], folder: str) -> list[Entry]:
-    """What lies directly in a folder. One that holds only another one is shown as both."""
+    """The entries of a folder. A folder with a single subfolder is shown together with it."""
     groups: dict[str, list[SourceFigures]] = {}
     start = len(folder) + 1 if folder else 0
     for each in _inside(files, folder):
@@ -177,7 +177,7 @@ class Tile(msgspec.Struct, frozen=True):
     width: float
     height: float
     step: int
-    """How much of it is cited, from 0 to 4; -1 where there is nothing to cite from."""
+    """The share of it that is cited, in steps from 0 to 4; -1 where nothing can be cited."""
     cited: int
     symbols: int
 

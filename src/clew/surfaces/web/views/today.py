@@ -77,12 +77,12 @@ class Item(msgspec.Struct, frozen=True):
 
 class Concern(msgspec.Struct, frozen=True):
     heading: str
-    """How many of what."""
+    """The number of findings, and their kind."""
     reason: str
     severity: str
     items: tuple[Item, ...]
     action: str
-    """What to do, as the text of a link."""
+    """The text of the link to the remedy."""
     to: str
 
 
@@ -99,7 +99,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "trace.suspect_link": ("What they cite changed since they were reviewed.", "Review them"),
     "trace.unread_associate": ("Something cites a repository that is not read.", "See the first"),
 }
-"""What a kind of finding means, and what to do about it."""
+"""The meaning of each kind of finding, and the label of the link to its remedy."""
 
 
 def concern(group: Group) -> Concern:

@@ -1,4 +1,4 @@
-"""The door of every HTTP endpoint: who may ask, from where, how often and how much.
+"""Access checks of every HTTP endpoint: host, origin, token, rate and size.
 
 The checks run from cheap to dear, and nothing of a request's body is read before all of them have passed. What a page
 of another site makes a browser send is counted apart, so that it uses up nothing of what honest clients may ask.
@@ -179,7 +179,7 @@ class Guard:
         return principal is not None and principal.may_read
 
     async def _principal(self, token: str) -> Principal | None:
-        """Whose token it is."""
+        """The principal of a token; None if the token is not known here."""
         if not token:
             return None
         known = self._tokens.principal(token, datetime.fromtimestamp(self._clock.time(), UTC))
@@ -363,7 +363,7 @@ def _has_body(headers: Headers) -> bool:
 
 
 def _comes_from_another_site(headers: Headers) -> bool:
-    """Whether a browser says that a page of another site made this request."""
+    """True if the browser reports that a page of another site made this request."""
     return headers.get("sec-fetch-site") == "cross-site" and "origin" not in headers
 
 
@@ -398,7 +398,7 @@ def _replay(body: bytes, receive: Receive) -> Receive:
 
 
 def is_preflight(scope: Scope, headers: Headers) -> bool:
-    """Whether a browser asks for permission; such a request never carries the page's credentials."""
+    """True for a browser's CORS preflight, which never carries the page's credentials."""
     return scope["method"] == "OPTIONS" and "origin" in headers and "access-control-request-method" in headers
 
 

@@ -38,17 +38,17 @@ _ALGORITHMS = {
 """By the kind of a key and its curve. Only those with public keys: with a shared secret, a server that checks tokens
 could also make them."""
 _SUBJECT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+|:=~-]{0,199}")
-"""What becomes an actor. Parts of an actor's name are separated by slashes, so there is none in it."""
+"""A subject that can name an actor. Slashes separate the parts of an actor's name, so a subject has none."""
 _LEEWAY_SECONDS = 30
 _FETCH_SECONDS = 5.0
 _WHOLE_SECONDS = 10.0
-"""How long all that is asked of the issuer at one time may take: one byte after the other is no silence."""
+"""Limit for a whole fetch from the issuer, because one that sends byte after byte never times out by silence."""
 _MOST_KEYS = 100
 _LARGEST_ANSWER = 1024 * 1024
 _KEYS_SECONDS = 300.0
-"""How old keys may be before the issuer is asked again."""
+"""Age of keys after which the issuer is asked again."""
 _OLDEST_KEYS_SECONDS = 3600.0
-"""How old they may be where it does not answer."""
+"""Age up to which keys are used if the issuer does not answer."""
 _AGAIN_SECONDS = 10.0
 """After an unknown key, or an issuer that did not answer, it is asked again, but not more often than this."""
 _LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
@@ -61,7 +61,7 @@ class OAuthSettings(msgspec.Struct, frozen=True, kw_only=True):
     resource: str
     """The address of this server's endpoint as clients use it: the audience of their tokens."""
     keys: str | None = None
-    """Where the issuer's keys are; without it, its metadata says so."""
+    """The address of the issuer's keys; without it, the issuer's metadata names it."""
 
 
 def check_oauth(settings: OAuthSettings) -> None:
@@ -77,7 +77,7 @@ def check_oauth(settings: OAuthSettings) -> None:
 
 
 def _is_protected(url: str) -> bool:
-    """Whether nobody on the way can read or change what is fetched there."""
+    """True if nobody on the way can read or change an answer from this address."""
     try:
         parts = urlsplit(url)
         host = parts.hostname
@@ -87,7 +87,7 @@ def _is_protected(url: str) -> bool:
 
 
 def metadata_address(settings: OAuthSettings) -> str:
-    """Where clients find the metadata: before the path of the resource."""
+    """The address of the resource's metadata: its well-known part stands before the path of the resource."""
     parts = urlsplit(settings.resource)
     return f"{parts.scheme}://{parts.netloc}{METADATA_PATH}{parts.path.rstrip('/')}"
 
@@ -123,7 +123,7 @@ class Issuer:
         self._tried = -_OLDEST_KEYS_SECONDS
 
     def principal(self, token: str) -> Principal | None:
-        """Whose token it is; None for one that is not good here."""
+        """The principal of an access token; None if the token is not valid here."""
         import jwt
 
         try:
@@ -247,8 +247,8 @@ class _Stays(urllib.request.HTTPRedirectHandler):
 
 
 _UNANSWERED = (OSError, ValueError, http.client.HTTPException, RuntimeError)
-"""What comes of an issuer that is gone, or of an answer that is none. A RuntimeError: the answer is nested too deeply,
-or there is no thread to be had now."""
+"""Errors of an issuer that does not answer, or not with JSON. A RuntimeError: the answer is nested too deeply, or no
+thread can be started now."""
 
 
 class _Deadline:
@@ -326,7 +326,7 @@ class _Https(urllib.request.HTTPSHandler):
 
 
 def _may_name(issuer: str, keys: str) -> bool:
-    """Whether keys may be where an issuer's metadata says: an issuer with TLS names no address without."""
+    """True if an issuer's metadata may name this address of keys: with TLS if the issuer has TLS."""
     return _is_protected(keys) and not (issuer.startswith("https:") and not keys.startswith("https:"))
 
 

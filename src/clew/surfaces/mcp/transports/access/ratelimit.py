@@ -1,4 +1,4 @@
-"""How often one client may call: by its address, and by its session for the tools on documents."""
+"""Rate limits: by a client's address, and by its session for the tools on documents."""
 
 import ipaddress
 import math
@@ -56,7 +56,7 @@ def household(address: str) -> str:
 
 
 class SessionLimit:
-    """How often a session may call the tools on documents.
+    """Rate limit of a session for the tools on documents.
 
     It protects a server that several clients share from one that runs away. The only client of a process is not
     limited; callers without a session are counted by the transport, by their address.

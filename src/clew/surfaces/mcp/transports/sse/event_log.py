@@ -1,4 +1,4 @@
-"""What a session has said, kept for as long as a client may still have to hear it."""
+"""The events of an SSE session, kept until its client has received them."""
 
 from collections import deque
 from types import TracebackType
@@ -38,7 +38,7 @@ class EventLog:
             self._first += 1
 
     def holds_all_after(self, number: int) -> bool:
-        """Whether a client that has event `number` can still get every later one."""
+        """True if a client that has event `number` can still get every later one."""
         return self._first - 1 <= number <= self.last
 
     def next_after(self, number: int) -> bytes | None:
@@ -48,7 +48,7 @@ class EventLog:
         return None if number == self.last else self._events[number + 1 - self._first][0]
 
     def has_room(self, data: bytes, heard: int) -> bool:
-        """Whether `data` can be appended without losing an event after number `heard`."""
+        """True if `data` can be appended without losing an event after number `heard`."""
         waiting = self.last - heard
         if waiting <= 0:
             return True
