@@ -9,7 +9,7 @@ import pytest
 from tests.transports.test_slow_clients import hold
 
 from clew.setup import tokens
-from clew.surfaces.mcp.transports.access.standing import LOOK_SECONDS
+from clew.surfaces.mcp.transports.access.token_watch import LOOK_SECONDS
 
 pytestmark = pytest.mark.anyio
 

@@ -21,7 +21,7 @@ class GroupOption:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class CommandGroup:
     summary: str = ""
     heading: HelpHeading = HelpHeading.WORK
     """The heading under which `clew help` lists the group."""
@@ -36,32 +36,34 @@ class Group:
 
 
 GROUPS: Final = {
-    "links": Group(
+    "links": CommandGroup(
         "links of tests and code to requirements that are missing: suggest, apply, reject",
         HelpHeading.PROVE,
         "clew links suggest",
     ),
-    "terms": Group("the terms that requirements define: glossary, index", HelpHeading.PROVE, "clew terms glossary"),
-    "eval": Group(
+    "terms": CommandGroup(
+        "the terms that requirements define: glossary, index", HelpHeading.PROVE, "clew terms glossary"
+    ),
+    "eval": CommandGroup(
         "measure retrieval, memory or suggested links on your own data",
         HelpHeading.MEASURE,
         "clew eval retrieval FOLDER",
     ),
-    "specs": Group(
+    "specs": CommandGroup(
         summary="specs: dashboard, list, show, search, validate",
         example="""clew specs
 clew specs show passage-windows
 clew specs search "not enough water"
 clew specs validate --strict""",
     ),
-    "change": Group(
+    "change": CommandGroup(
         summary="changes to specs: list, show, new, validate, conflicts, apply, archive",
         example="""clew change
 clew change conflicts
 clew change archive add-neap-warning --dry-run
 clew change archive add-neap-warning --yes --take change""",
     ),
-    "kb": Group(
+    "kb": CommandGroup(
         summary="documents: index, search, ask, show, and what they mention",
         example="""clew kb index
 clew kb search "how is the margin set"
@@ -69,12 +71,12 @@ clew kb ask "what is the default margin?"
 clew kb show docs/guide.md
 clew kb graph REQ-d00001""",
     ),
-    "memory": Group(
+    "memory": CommandGroup(
         "what is remembered: list, edit, forget, restore, export, mirror, purge",
         HelpHeading.REMEMBER,
         "clew memory list",
     ),
-    "req": Group(
+    "req": CommandGroup(
         summary="managed requirements in project.req: add, list, validate, review and more",
         example="""clew req brief
 clew req show 2
@@ -84,10 +86,10 @@ clew req coverage --by-req""",
         has_json_errors=True,
         tells_folder=False,
     ),
-    "req test": Group("evidence from tests: record, run, list", example="clew req test list"),
+    "req test": CommandGroup("evidence from tests: record, run, list", example="clew req test list"),
 }
 
 
-def group_of(verb: str | None) -> Group:
+def group_of(verb: str | None) -> CommandGroup:
     """The group of a command; one that declares nothing for a command that stands alone."""
-    return GROUPS.get((verb or "").partition(" ")[0], Group())
+    return GROUPS.get((verb or "").partition(" ")[0], CommandGroup())

@@ -8,7 +8,7 @@ from lsprotocol import types as lsp
 
 from clew.graph.model import Node, NodeKind, Source
 from clew.project import Project
-from clew.surfaces.lsp.desk import Desk
+from clew.surfaces.lsp.editor_project import EditorProject
 from clew.trace.read.assertions import owner_of
 from clew.trace.read.resolve import Resolver
 
@@ -21,7 +21,7 @@ _ABOVE = 12
 """A citation stands at most so many lines above what it belongs to: comments and decorators are between."""
 
 
-class Citation(msgspec.Struct, frozen=True):
+class IdInLine(msgspec.Struct, frozen=True):
     """An id in a line, and what it means."""
 
     text: str
@@ -35,7 +35,7 @@ class Citation(msgspec.Struct, frozen=True):
     """The assertions that are named."""
 
 
-def citations_in(project: Project, line: str) -> Iterator[Citation]:
+def citations_in(project: Project, line: str) -> Iterator[IdInLine]:
     """The ids in a line that mean something here. Call it while the graph is held."""
     graph, grammar = project.graph, project.context.grammar
     resolver = Resolver(graph, grammar)
@@ -52,15 +52,15 @@ def citations_in(project: Project, line: str) -> Iterator[Citation]:
         labels = reference.labels if reference is not None else ()
         if not labels and node.kind is NodeKind.ASSERTION:
             labels = (str(node.get_field("label")),)
-        yield Citation(text, match.start(), match.start() + len(text), node, owner, labels)
+        yield IdInLine(text, match.start(), match.start() + len(text), node, owner, labels)
 
 
-def citation_at(desk: Desk, project: Project, uri: str, position: lsp.Position) -> Citation | None:
+def citation_at(editor: EditorProject, project: Project, uri: str, position: lsp.Position) -> IdInLine | None:
     """The id under the cursor. Call it while the graph is held."""
-    document = desk.document(uri)
+    document = editor.document(uri)
     if document is None or not 0 <= position.line < len(document.lines):
         return None
-    line, column = document.lines[position.line], desk.column(document, position)
+    line, column = document.lines[position.line], editor.column(document, position)
     # A line may be as long as a file; what is under the cursor is near it.
     first = max(column - LONGEST, 0)
     found = citations_in(project, line[first : column + LONGEST])
@@ -68,9 +68,9 @@ def citation_at(desk: Desk, project: Project, uri: str, position: lsp.Position) 
     return here and msgspec.structs.replace(here, start=here.start + first, end=here.end + first)
 
 
-def nodes_at(desk: Desk, project: Project, uri: str, line: int) -> list[Node]:
+def nodes_at(editor: EditorProject, project: Project, uri: str, line: int) -> list[Node]:
     """Tests, code and requirements that begin at a line, counted from 1, or are cited from it."""
-    path = desk.path_of(uri)
+    path = editor.path_of(uri)
     found = project.graph.memory.nodes_in_file(path) if path is not None else ()
     return [
         node

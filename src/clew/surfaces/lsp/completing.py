@@ -8,7 +8,7 @@ from lsprotocol import types as lsp
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.project import Project
 from clew.surfaces.lsp.citations import LONGEST
-from clew.surfaces.lsp.desk import Desk
+from clew.surfaces.lsp.editor_project import EditorProject
 from clew.text.display import one_line
 
 MOST = 200
@@ -19,24 +19,24 @@ _STARTED = re.compile(r"[\w./#+-]*\Z")
 _KINDS = (NodeKind.REQUIREMENT, NodeKind.ASSERTION)
 
 
-def completions(desk: Desk, uri: str, position: lsp.Position) -> lsp.CompletionList:
+def completions(editor: EditorProject, uri: str, position: lsp.Position) -> lsp.CompletionList:
     """Behind a keyword such as `Verifies:` every id; elsewhere those that begin as the word does, once it looks like
     one of this project."""
-    document = desk.document(uri)
+    document = editor.document(uri)
     if document is None:
         return lsp.CompletionList(is_incomplete=False, items=[])
     line = document.lines[position.line] if 0 <= position.line < len(document.lines) else ""
-    column = desk.column(document, position)
+    column = editor.column(document, position)
     # A line may be as long as a file; the word and its keyword are near the cursor.
     before = line[max(column - LONGEST, 0) : column]
     written = _STARTED.search(before)
     word = written[0] if written is not None else ""
-    with desk.reading() as project:
+    with editor.reading() as project:
         is_citing = _CITING.search(before) is not None
         if not is_citing and not (word and _looks_like_id(project, word)):
             return lsp.CompletionList(is_incomplete=False, items=[])
         found = list(_fitting(project, word, titles=is_citing))
-    span = desk.span(document.lines, position.line, column - len(word), column)
+    span = editor.span(document.lines, position.line, column - len(word), column)
     items = [_item(node, span, word) for node in found[:MOST]]
     # Behind a keyword the editor asks again with every letter, because it cannot know what fits by its title.
     return lsp.CompletionList(is_incomplete=is_citing or len(found) > MOST, items=items)

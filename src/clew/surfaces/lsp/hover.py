@@ -6,8 +6,8 @@ from lsprotocol import types as lsp
 
 from clew.errors import ClewError
 from clew.graph.model import Node, NodeKind
-from clew.surfaces.lsp.citations import Citation, citation_at
-from clew.surfaces.lsp.desk import Desk
+from clew.surfaces.lsp.citations import IdInLine, citation_at
+from clew.surfaces.lsp.editor_project import EditorProject
 from clew.text.display import counted, one_line
 from clew.trace.reports.matrix import AssertionRow, Citing, MatrixRow
 from clew.why.answer import TITLES, Section
@@ -17,19 +17,19 @@ _LONGEST = 400
 _PROOF = {"passed": "proved", "failed": "**failed**", "awaiting_result": "tested, no result yet", "untested": "no test"}
 
 
-def hover(desk: Desk, uri: str, position: lsp.Position) -> lsp.Hover | None:
-    with desk.reading() as project:
-        citation = citation_at(desk, project, uri, position)
+def hover(editor: EditorProject, uri: str, position: lsp.Position) -> lsp.Hover | None:
+    with editor.reading() as project:
+        citation = citation_at(editor, project, uri, position)
         if citation is None:
             return None
         is_requirement = citation.owner.kind is NodeKind.REQUIREMENT
         row = project.trace.matrix([citation.owner]).rows[0] if is_requirement else None
     lines = [*_head(citation.owner), *(_proof(row, citation) if row is not None else ())]
-    lines += [line for section in _decided_and_open(desk, citation) for line in _section(section)]
+    lines += [line for section in _decided_and_open(editor, citation) for line in _section(section)]
     text = lsp.MarkupContent(lsp.MarkupKind.Markdown, "\n".join(lines))
-    document = desk.document(uri)
+    document = editor.document(uri)
     shown = document.lines if document is not None else ()
-    return lsp.Hover(text, desk.span(shown, position.line, citation.start, citation.end))
+    return lsp.Hover(text, editor.span(shown, position.line, citation.start, citation.end))
 
 
 def _head(owner: Node) -> Iterator[str]:
@@ -39,7 +39,7 @@ def _head(owner: Node) -> Iterator[str]:
     yield ""
 
 
-def _proof(row: MatrixRow, citation: Citation) -> Iterator[str]:
+def _proof(row: MatrixRow, citation: IdInLine) -> Iterator[str]:
     """Each assertion with its proof; only those that are named, where some are."""
     named = [each for each in row.assertions if each.label in citation.labels]
     for each in named or row.assertions:
@@ -67,12 +67,12 @@ def _names(those: tuple[Citing, ...]) -> str:
     return ", ".join(shown[:MOST_TESTS]) + more
 
 
-def _decided_and_open(desk: Desk, citation: Citation) -> list[Section]:
+def _decided_and_open(editor: EditorProject, citation: IdInLine) -> list[Section]:
     """Decisions about a requirement, and open changes of it; none if they cannot be read: the rest is still shown."""
     from clew.why.thread import decided_and_open
 
     try:
-        found = decided_and_open(desk.call(), citation.owner.id)
+        found = decided_and_open(editor.call(), citation.owner.id)
     except ClewError:
         return []
     return [each for each in found if each.facts]

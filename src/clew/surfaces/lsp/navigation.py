@@ -6,43 +6,43 @@ from lsprotocol import types as lsp
 
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.project import Project
-from clew.surfaces.lsp.citations import Citation, citation_at, nodes_at, places_in
-from clew.surfaces.lsp.desk import Desk
+from clew.surfaces.lsp.citations import IdInLine, citation_at, nodes_at, places_in
+from clew.surfaces.lsp.editor_project import EditorProject
 
 MOST_REFERENCES = 500
 _PARTS = (EdgeKind.STRUCTURES, EdgeKind.NEXT)
 
 
-def definitions(desk: Desk, uri: str, position: lsp.Position) -> list[lsp.Location]:
+def definitions(editor: EditorProject, uri: str, position: lsp.Position) -> list[lsp.Location]:
     """The definition of the id under the cursor; on a test or function without an id, those of the ids it cites."""
-    with desk.reading() as project:
-        citation = citation_at(desk, project, uri, position)
+    with editor.reading() as project:
+        citation = citation_at(editor, project, uri, position)
         if citation is not None:
-            return list(_defined(desk, _meant(project, citation)))
+            return list(_defined(editor, _meant(project, citation)))
         cited = [
             target
-            for node in nodes_at(desk, project, uri, position.line + 1)
+            for node in nodes_at(editor, project, uri, position.line + 1)
             for edge in project.graph.memory.iter_outgoing_edges(node.id)
             if edge.kind not in _PARTS
             for target in _targets(project, edge.target, edge.labels)
         ]
-        return list(_defined(desk, cited))
+        return list(_defined(editor, cited))
 
 
-def references(desk: Desk, uri: str, position: lsp.Position, *, declaration: bool) -> list[lsp.Location]:
+def references(editor: EditorProject, uri: str, position: lsp.Position, *, declaration: bool) -> list[lsp.Location]:
     """Everything that cites the id under the cursor: code, tests, requirements and documents."""
     # Pages that mention it are known once they were read.
-    desk.project.kb.refresh()
-    with desk.reading() as project:
-        citation = citation_at(desk, project, uri, position)
+    editor.project.kb.refresh()
+    with editor.reading() as project:
+        citation = citation_at(editor, project, uri, position)
         if citation is None:
             return []
-        found = list(_defined(desk, _meant(project, citation))) if declaration else []
-        found += _citing(desk, project, citation)
+        found = list(_defined(editor, _meant(project, citation))) if declaration else []
+        found += _citing(editor, project, citation)
         return list({_key(each): each for each in found}.values())[:MOST_REFERENCES]
 
 
-def _meant(project: Project, citation: Citation) -> list[Node]:
+def _meant(project: Project, citation: IdInLine) -> list[Node]:
     return _targets(project, citation.owner.id, citation.labels) or [citation.node]
 
 
@@ -54,36 +54,36 @@ def _targets(project: Project, id: str, labels: tuple[str, ...]) -> list[Node]:
     return [node for node in parts if node is not None] or ([whole] if whole is not None else [])
 
 
-def _defined(desk: Desk, nodes: list[Node]) -> Iterator[lsp.Location]:
+def _defined(editor: EditorProject, nodes: list[Node]) -> Iterator[lsp.Location]:
     for node in nodes:
         if node.source is not None:
-            yield lsp.Location(desk.uri_of(node.source.path), desk.line_range(node.source.path, node.source.line))
+            yield lsp.Location(editor.uri_of(node.source.path), editor.line_range(node.source.path, node.source.line))
 
 
-def _citing(desk: Desk, project: Project, citation: Citation) -> Iterator[lsp.Location]:
+def _citing(editor: EditorProject, project: Project, citation: IdInLine) -> Iterator[lsp.Location]:
     graph, owner, wanted = project.graph, citation.owner, {*citation.labels}
     names = [owner.id, *(project.context.grammar.assertion_id(owner.id, label) for label in wanted)][::-1]
     for edge in graph.memory.iter_incoming_edges(owner.id):
         node = graph.get_node(edge.source)
         if node is None or edge.kind in _PARTS or (wanted and edge.labels and not wanted & {*edge.labels}):
             continue
-        yield from _place(desk, node, names)
+        yield from _place(editor, node, names)
     for name in names:
         for step in graph.neighbours((name,), (EdgeKind.MENTIONS,), "in", MOST_REFERENCES):
             node = graph.get_node(step.id)
             if node is not None and node.kind in (NodeKind.SECTION, NodeKind.DOCUMENT):
-                yield from _place(desk, node, names)
+                yield from _place(editor, node, names)
 
 
-def _place(desk: Desk, node: Node, names: list[str]) -> Iterator[lsp.Location]:
+def _place(editor: EditorProject, node: Node, names: list[str]) -> Iterator[lsp.Location]:
     """The id in what cites it; the first line of it where the id is spelled in another way."""
     if node.source is None:
         return
     path = node.source.path
-    lines = desk.lines_of(path)
+    lines = editor.lines_of(path)
     place = next(places_in(lines, node.source, names), None)
-    range_ = desk.span(lines, *place) if place is not None else desk.line_range(path, node.source.line)
-    yield lsp.Location(desk.uri_of(path), range_)
+    range_ = editor.span(lines, *place) if place is not None else editor.line_range(path, node.source.line)
+    yield lsp.Location(editor.uri_of(path), range_)
 
 
 def _key(place: lsp.Location) -> tuple[str, int, int]:

@@ -19,7 +19,7 @@ from clew import __version__
 from clew.errors import ClewError
 from clew.project import Project
 from clew.surfaces.lsp import actions, completing, navigation
-from clew.surfaces.lsp.desk import Desk
+from clew.surfaces.lsp.editor_project import EditorProject
 from clew.surfaces.lsp.frames import Frames
 from clew.surfaces.lsp.hover import hover
 from clew.trace.operations.check import CheckProject
@@ -50,7 +50,7 @@ class ClewLanguageServer(LanguageServer):
     def __init__(self, folder: Path | None) -> None:
         super().__init__("clew", __version__)
         self._folder = folder
-        self._desk: Desk | None = None
+        self._editor: EditorProject | None = None
         self._published: frozenset[str] = frozenset()
         self._check: asyncio.Task[None] | None = None
         self._again = False
@@ -60,12 +60,12 @@ class ClewLanguageServer(LanguageServer):
         self.close_project()
         folder = self._folder or _workspace_folder(params) or Path.cwd()
         named = self._folder is not None or _workspace_folder(params) is not None
-        self._desk = Desk(Project.open(admitted(folder, named=named), drafts=False), self.workspace)
+        self._editor = EditorProject(Project.open(admitted(folder, named=named), drafts=False), self.workspace)
 
     def close_project(self) -> None:
-        if self._desk is not None:
-            self._desk.project.close()
-            self._desk = None
+        if self._editor is not None:
+            self._editor.project.close()
+            self._editor = None
 
     def bound_texts(self) -> None:
         """Forget the texts that were opened first, where there are too many or too large ones: an editor that never
@@ -78,13 +78,13 @@ class ClewLanguageServer(LanguageServer):
             held -= len(text.source)
             del texts[uri]
 
-    async def answer(self, ask: Callable[[Desk], T], otherwise: T) -> T:
+    async def answer(self, ask: Callable[[EditorProject], T], otherwise: T) -> T:
         """The answer of a function about the project; `otherwise`, and the reason in the editor's log, if it fails."""
-        desk = self._desk
-        if desk is None:
+        editor = self._editor
+        if editor is None:
             return otherwise
         try:
-            return await asyncio.to_thread(ask, desk)
+            return await asyncio.to_thread(ask, editor)
         except ClewError as error:
             self.window_log_message(lsp.LogMessageParams(lsp.MessageType.Warning, str(error)))
             return otherwise
@@ -161,34 +161,36 @@ def _add_lifecycle(server: ClewLanguageServer) -> None:
 def _add_questions(server: ClewLanguageServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     async def on_hover(params: lsp.HoverParams) -> lsp.Hover | None:
-        return await server.answer(lambda desk: hover(desk, params.text_document.uri, params.position), None)
+        return await server.answer(lambda editor: hover(editor, params.text_document.uri, params.position), None)
 
     @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
     async def on_definition(params: lsp.DefinitionParams) -> list[lsp.Location]:
         return await server.answer(
-            lambda desk: navigation.definitions(desk, params.text_document.uri, params.position), []
+            lambda editor: navigation.definitions(editor, params.text_document.uri, params.position), []
         )
 
     @server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
     async def on_references(params: lsp.ReferenceParams) -> list[lsp.Location]:
         uri, position, declaration = params.text_document.uri, params.position, params.context.include_declaration
-        return await server.answer(lambda desk: navigation.references(desk, uri, position, declaration=declaration), [])
+        return await server.answer(
+            lambda editor: navigation.references(editor, uri, position, declaration=declaration), []
+        )
 
     @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=completing.TRIGGERS))
     async def on_completion(params: lsp.CompletionParams) -> lsp.CompletionList | None:
         return await server.answer(
-            lambda desk: completing.completions(desk, params.text_document.uri, params.position), None
+            lambda editor: completing.completions(editor, params.text_document.uri, params.position), None
         )
 
     @server.feature(
         lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix])
     )
     async def on_code_action(params: lsp.CodeActionParams) -> list[lsp.CodeAction | lsp.Command]:
-        return await server.answer(lambda desk: actions.code_actions(desk, params), [])
+        return await server.answer(lambda editor: actions.code_actions(editor, params), [])
 
     @server.command(actions.REJECT)
     async def on_reject(file: str, line: int, requirement: str) -> None:
-        said = await server.answer(lambda desk: actions.reject_link(desk, file, line, requirement), "")
+        said = await server.answer(lambda editor: actions.reject_link(editor, file, line, requirement), "")
         if said:
             server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info, said))
 
@@ -214,18 +216,18 @@ def serve_stdio(folder: Path | None = None) -> None:
         server.close_project()
 
 
-def diagnostics(desk: Desk) -> dict[str, list[lsp.Diagnostic]]:
+def diagnostics(editor: EditorProject) -> dict[str, list[lsp.Diagnostic]]:
     """Every finding that stands in a file, by the address of the file."""
     found: dict[str, list[lsp.Diagnostic]] = {}
-    for finding in desk.ask(CheckProject).findings:
+    for finding in editor.ask(CheckProject).findings:
         if finding.path:
-            found.setdefault(desk.uri_of(finding.path), []).append(_diagnostic(desk, finding))
+            found.setdefault(editor.uri_of(finding.path), []).append(_diagnostic(editor, finding))
     return found
 
 
-def _diagnostic(desk: Desk, finding: Finding) -> lsp.Diagnostic:
+def _diagnostic(editor: EditorProject, finding: Finding) -> lsp.Diagnostic:
     return lsp.Diagnostic(
-        range=desk.line_range(finding.path, finding.line),
+        range=editor.line_range(finding.path, finding.line),
         message=f"{finding.message}\n{finding.hint}".rstrip(),
         severity=_SEVERITIES[finding.severity],
         code=finding.code,

@@ -14,7 +14,7 @@ from clew.errors import ConfigError
 log = logging.getLogger(__name__)
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments are left out: they hold what people and agents say."""
 
     at: str
@@ -28,7 +28,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     milliseconds: int
 
 
-class Audit:
+class AuditLog:
     def __init__(self, path: Path) -> None:
         try:
             self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -37,7 +37,7 @@ class Audit:
                 f"The audit log '{path}' cannot be written: {error.strerror}.", hint="Name a file in a writable folder."
             ) from error
 
-    def note(self, entry: Entry) -> None:
+    def note(self, entry: AuditEntry) -> None:
         try:
             # One write for each line: several processes may share the file.
             os.write(self._file, msgspec.json.encode(entry) + b"\n")

@@ -28,7 +28,7 @@ from clew.operation.toolsets import Listing
 from clew.project import Project
 from clew.store.person import on_behalf_of
 from clew.surfaces.mcp import memory
-from clew.surfaces.mcp.audit import Audit, Entry, now
+from clew.surfaces.mcp.audit import AuditEntry, AuditLog, now
 from clew.surfaces.mcp.dialects import dialect_of, said, unexpected
 from clew.surfaces.mcp.resources import ScratchResources, link_blocks
 from clew.surfaces.mcp.sampling import AskClient, model_of
@@ -50,7 +50,7 @@ class Calls:
     """The tools of a listing, called by clients."""
 
     def __init__(
-        self, project: Project, listing: Listing, resources: ScratchResources, audit: Audit | None = None
+        self, project: Project, listing: Listing, resources: ScratchResources, audit: AuditLog | None = None
     ) -> None:
         self._audit = audit
         self.project = project
@@ -79,11 +79,11 @@ class Calls:
                 self._audit.note(self._entry(ctx, params, outcome, time.monotonic() - began))
         return result
 
-    def _entry(self, ctx: Context, params: types.CallToolRequestParams, outcome: str, seconds: float) -> Entry:
+    def _entry(self, ctx: Context, params: types.CallToolRequestParams, outcome: str, seconds: float) -> AuditEntry:
         tool = self._tools.get(params.name)
         meant = self._meant(tool, params) if tool is not None else None
         client = ctx.request.client if ctx.request is not None else None
-        return Entry(
+        return AuditEntry(
             at=now(),
             principal=_principal(ctx),
             address=client.host if client is not None else None,

@@ -19,7 +19,7 @@ from clew.operation.toolsets import Listing
 from clew.project import Project
 from clew.setup.tasks import TASKS, Task
 from clew.surfaces.mcp.dialects import document_envelope
-from clew.surfaces.mcp.project_texts import CHANGE, REQUIREMENT, SPEC, ProjectTexts, Text
+from clew.surfaces.mcp.project_texts import CHANGE, REQUIREMENT, SPEC, ProjectTexts, ResourceText
 from clew.surfaces.mcp.resources import passage_template
 from clew.text.display import shortened
 
@@ -152,7 +152,7 @@ def _user_message(text: str) -> types.PromptMessage:
     return types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
 
 
-def _quoted(text: Text) -> types.PromptMessage:
+def _quoted(text: ResourceText) -> types.PromptMessage:
     contents = types.TextResourceContents(uri=text.uri, mime_type=text.mime_type, text=text.text)
     return types.PromptMessage(role="user", content=types.EmbeddedResource(type="resource", resource=contents))
 

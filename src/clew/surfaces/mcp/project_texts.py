@@ -22,7 +22,7 @@ _MARKDOWN, _JSON, _PLAIN = "text/markdown", "application/json", "text/plain"
 _TYPES = {"md": _MARKDOWN, "req": _JSON}
 
 
-class Known(NamedTuple):
+class ListedResource(NamedTuple):
     """Something that has an address."""
 
     uri: str
@@ -31,7 +31,7 @@ class Known(NamedTuple):
     mime_type: str
 
 
-class Text(NamedTuple):
+class ResourceText(NamedTuple):
     uri: str
     text: str
     mime_type: str
@@ -55,7 +55,7 @@ class ProjectTexts:
     def template(self, kind: str) -> str:
         return f"{self._scheme}://{kind}/{{+id}}"
 
-    def known(self) -> list[Known]:
+    def known(self) -> list[ListedResource]:
         """Everything that has an address, specs and changes before requirements."""
         if not self.kinds():
             return []
@@ -63,24 +63,24 @@ class ProjectTexts:
         with self._project.context.lock.reading():
             return [*self._specs(), *self._requirements()]
 
-    def _specs(self) -> Iterator[Known]:
+    def _specs(self) -> Iterator[ListedResource]:
         if not self.has_specs:
             return
         library = self._project.specs.library
         for id, spec in library.specs.items():
-            yield Known(self._uri(SPEC, id), id, spec.outline.title or id, _MARKDOWN)
+            yield ListedResource(self._uri(SPEC, id), id, spec.outline.title or id, _MARKDOWN)
         for id in library.changes:
-            yield Known(self._uri(CHANGE, id), id, f"Open change {id}", _MARKDOWN)
+            yield ListedResource(self._uri(CHANGE, id), id, f"Open change {id}", _MARKDOWN)
 
-    def _requirements(self) -> Iterator[Known]:
+    def _requirements(self) -> Iterator[ListedResource]:
         if not self.has_requirements:
             return
         nodes = self._project.graph.nodes_by_kind(NodeKind.REQUIREMENT)
         for node in sorted(nodes, key=lambda node: node.id):
             path = node.source.path if node.source is not None else ""
-            yield Known(self._uri(REQUIREMENT, node.id), node.id, node.title, _type_of(path))
+            yield ListedResource(self._uri(REQUIREMENT, node.id), node.id, node.title, _type_of(path))
 
-    def read(self, uri: str) -> Text:
+    def read(self, uri: str) -> ResourceText:
         """The text at an address, as the files have it; raises NotFound if there is none."""
         scheme, _, rest = uri.partition("://")
         kind, _, written = rest.partition("/")
@@ -91,31 +91,33 @@ class ProjectTexts:
             )
         return self.text(kind, unquote(written))
 
-    def text(self, kind: str, id: str) -> Text:
+    def text(self, kind: str, id: str) -> ResourceText:
         self._project.ensure_graph()
         with self._project.context.lock.reading():
             if kind == SPEC:
-                return Text(self._uri(SPEC, id), self._file(self._project.specs.library.spec(id).path), _MARKDOWN)
+                return ResourceText(
+                    self._uri(SPEC, id), self._file(self._project.specs.library.spec(id).path), _MARKDOWN
+                )
             return self._change(id) if kind == CHANGE else self._requirement(id)
 
-    def _change(self, id: str) -> Text:
+    def _change(self, id: str) -> ResourceText:
         """The files of an open change, one below the other."""
         entry = self._project.specs.library.change(id)
         own = [f"{entry.folder}/{name}.md" for name in ("proposal", "design", "tasks")]
         paths = [path for path in (*own[:2], *entry.delta_paths.values(), own[2]) if self._is_there(path)]
         parts = (f"<!-- {path} -->\n\n{self._file(path).strip()}\n" for path in paths)
-        return Text(self._uri(CHANGE, id), "\n".join(parts), _MARKDOWN)
+        return ResourceText(self._uri(CHANGE, id), "\n".join(parts), _MARKDOWN)
 
-    def _requirement(self, id: str) -> Text:
+    def _requirement(self, id: str) -> ResourceText:
         node = self._project.graph.get_node(id) or self._project.graph.get_node(id.strip().upper())
         if node is None or node.kind is not NodeKind.REQUIREMENT or node.source is None:
             raise NotFound(f"There is no requirement '{id[:120]}'.", hint="resources/list shows all of them.")
         if _type_of(node.source.path) == _JSON:
             whole = pretty_json(requirement_object(self._project.register.show(node.id)))
-            return Text(self._uri(REQUIREMENT, node.id), f"{whole}\n", _JSON)
+            return ResourceText(self._uri(REQUIREMENT, node.id), f"{whole}\n", _JSON)
         lines = self._file(node.source.path).splitlines()
         shown = lines[node.source.line - 1 : node.source.end_line]
-        return Text(self._uri(REQUIREMENT, node.id), "\n".join(shown) + "\n", _type_of(node.source.path))
+        return ResourceText(self._uri(REQUIREMENT, node.id), "\n".join(shown) + "\n", _type_of(node.source.path))
 
     def _is_there(self, path: str) -> bool:
         return (self._project.config.root / path).is_file()

@@ -22,7 +22,7 @@ from clew.project import Project
 from clew.surfaces.mcp.resources import ScratchResources
 
 if TYPE_CHECKING:
-    from clew.surfaces.mcp.audit import Audit
+    from clew.surfaces.mcp.audit import AuditLog
     from clew.surfaces.mcp.calling import Calls
     from clew.surfaces.mcp.offers import Offers
 
@@ -35,7 +35,7 @@ Context = ServerRequestContext[Any, Any]
 class Surface:
     """One server's view of a project, through a listing of tools."""
 
-    def __init__(self, project: Project, listing: Listing, audit: "Audit | None" = None) -> None:
+    def __init__(self, project: Project, listing: Listing, audit: "AuditLog | None" = None) -> None:
         self.project = project
         self._audit = audit
         self.listing = listing

@@ -1,7 +1,7 @@
-"""The page as an application: its routes, who may use them, and how a view becomes an answer.
+"""The web application of the page: its routes, their access checks, and the response to each view.
 
-A view is a function of a `Visit` that returns what to show. It runs in a worker thread, like a tool call. Nothing here
-knows what a view shows.
+A view is a function of a `PageRequest` that returns a template with its data, or a redirect. It runs in a worker
+thread, like a tool call. The views' subjects are not known here.
 """
 
 # Implements: REQ-d00415, REQ-d00416
@@ -41,6 +41,7 @@ from clew.surfaces.web import addresses
 from clew.surfaces.web.actions import changes, memory, register, requirement, review
 from clew.surfaces.web.admission import LIFETIME_SECONDS, Admission
 from clew.surfaces.web.live import Live
+from clew.surfaces.web.page_request import PageRequest, TemplateView, ViewFunction, ViewResult
 from clew.surfaces.web.views.activity import show_activity, show_drafts
 from clew.surfaces.web.views.documents import show_document, show_documents
 from clew.surfaces.web.views.memory import show_memories, show_memory
@@ -51,7 +52,6 @@ from clew.surfaces.web.views.search import go, search_all, show_why
 from clew.surfaces.web.views.sources import show_source, show_sources
 from clew.surfaces.web.views.specs import show_change, show_spec, show_specs
 from clew.surfaces.web.views.today import show_today
-from clew.surfaces.web.visit import Shown, View, ViewFunction, Visit
 from clew.workspace.files import resolve
 
 log = logging.getLogger(__name__)
@@ -175,11 +175,11 @@ class Page:
         if self.admission.admits(self._cookie(request)):
             return RedirectResponse("/", 303, HEADERS)
         if key is None:
-            return self._rendered(request, View(template="enter.html", title="Enter", data={"problem": ""}))
+            return self._rendered(request, TemplateView(template="enter.html", title="Enter", data={"problem": ""}))
         if not is_taken:
             problem = "This address was used before, or is too old. Run `clew web` again, or give the token."
             return self._rendered(
-                request, View(template="enter.html", title="Enter", status=403, data={"problem": problem})
+                request, TemplateView(template="enter.html", title="Enter", status=403, data={"problem": problem})
             )
         return self._admitted(request)
 
@@ -188,7 +188,7 @@ class Page:
         if not self.admission.is_token(form.get("token", "").strip()):
             problem = "This is not the token of this server."
             return self._rendered(
-                request, View(template="enter.html", title="Enter", status=403, data={"problem": problem})
+                request, TemplateView(template="enter.html", title="Enter", status=403, data={"problem": problem})
             )
         return self._admitted(request)
 
@@ -222,7 +222,7 @@ class Page:
         return await self._answer(request, action, form)
 
     async def _answer(self, request: Request, view: ViewFunction, form: Mapping[str, str]) -> Response:
-        visit = Visit(
+        visit = PageRequest(
             self._project,
             self._tools,
             dict(request.query_params),
@@ -243,15 +243,15 @@ class Page:
             failed = ClewError("Clew failed to make this page.", hint="The server's log has the details.")
             return self._rendered(request, problem(failed, 500))
 
-    def _made(self, request: Request, shown: Shown, visit: Visit) -> Response:
-        if isinstance(shown, View):
+    def _made(self, request: Request, shown: ViewResult, visit: PageRequest) -> Response:
+        if isinstance(shown, TemplateView):
             return self._rendered(request, shown, visit)
         answer = RedirectResponse(shown.to, 303, HEADERS)
         if shown.said:
             answer.set_cookie(_SAID, quote(shown.said[:500]), max_age=60, httponly=True, samesite="strict")
         return answer
 
-    def _rendered(self, request: Request, view: View, visit: Visit | None = None) -> Response:
+    def _rendered(self, request: Request, view: TemplateView, visit: PageRequest | None = None) -> Response:
         may_read, may_write = self._may_read(request), self._may_write(request)
         # What was said belongs to the page that is opened next, not to one that only loads its content again.
         is_opened = "x-clew" not in request.headers
@@ -327,21 +327,21 @@ class Page:
         return Response(data, 200, headers, f"{STATIC[name]}; charset=utf-8")
 
 
-def problem(error: ClewError, status: int | None = None, wanted: str = "") -> View:
+def problem(error: ClewError, status: int | None = None, wanted: str = "") -> TemplateView:
     """An error as a page: what is wrong, the next step, and both sides of a conflict. What was `wanted` and is not
     there can be searched for."""
     found = status or next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
     sides = {side: str(error.data[side]) for side in ("mine", "theirs") if side in error.data}
-    return View(template="problem.html", title="Not found" if found == 404 else "Not done", status=found, data={
+    return TemplateView(template="problem.html", title="Not found" if found == 404 else "Not done", status=found, data={
         "error": error, "sides": sides, "wanted": wanted[:200] if found == 404 else ""
     })  # fmt: skip
 
 
-def _closed() -> View:
-    return View(template="enter.html", title="Enter", status=401, data={"problem": ""})
+def _closed() -> TemplateView:
+    return TemplateView(template="enter.html", title="Enter", status=401, data={"problem": ""})
 
 
-def _read_only() -> View:
+def _read_only() -> TemplateView:
     error = Refused(
         "This page may only read, so nothing was changed.",
         hint="Open it with the address that `clew web` prints, or enter with the token. A form that was open while the "

@@ -30,7 +30,7 @@ ADMITS = True
 """It examines the installation where no project is, and says so."""
 
 
-class Check(msgspec.Struct, frozen=True):
+class HealthCheck(msgspec.Struct, frozen=True):
     name: str
     ok: bool
     detail: str
@@ -56,20 +56,20 @@ def run(args: argparse.Namespace) -> int:
     return 0 if all(check.ok for check in checks) else 1
 
 
-def _checks(folder: str) -> Iterator[Check]:
-    yield Check("clew", True, f"{__version__} on Python {platform.python_version()}, {sys.platform}")
-    yield Check(
+def _checks(folder: str) -> Iterator[HealthCheck]:
+    yield HealthCheck("clew", True, f"{__version__} on Python {platform.python_version()}, {sys.platform}")
+    yield HealthCheck(
         "libraries", True, f"mcp {version('mcp')}, msgspec {version('msgspec')}, SQLite {sqlite3.sqlite_version}"
     )
     try:
         admitted(Path(folder), named=not isinstance(folder, Here))
     except ClewError as error:
-        yield Check("project", False, error.message, error.hint)
+        yield HealthCheck("project", False, error.message, error.hint)
         return
     try:
         project = Project.open(folder, drafts=False)
     except ClewError as error:
-        yield Check("configuration", False, error.message, error.hint)
+        yield HealthCheck("configuration", False, error.message, error.hint)
         return
     try:
         yield from _project_checks(project)
@@ -77,14 +77,14 @@ def _checks(folder: str) -> Iterator[Check]:
         project.close()
 
 
-def _project_checks(project: Project) -> Iterator[Check]:
+def _project_checks(project: Project) -> Iterator[HealthCheck]:
     config = project.config
     files = ", ".join(config.files) or "none; the usual folders are read"
-    yield Check("configuration", not config.notes, files, "; ".join(config.notes))
+    yield HealthCheck("configuration", not config.notes, files, "; ".join(config.notes))
     top = git.toplevel(config.root)
     refused = git.problem(config.root) if top is None else None
     found = f"work tree {top}" if top else refused or "not a git work tree; change metrics are not available"
-    yield Check("git", refused is None, found)
+    yield HealthCheck("git", refused is None, found)
     yield from _store_checks(project)
     encoder = _encoder_check(config.embedder)
     yield encoder
@@ -92,45 +92,45 @@ def _project_checks(project: Project) -> Iterator[Check]:
     try:
         project.ensure_graph()
     except ClewError as error:
-        yield Check("graph", False, error.message, error.hint)
+        yield HealthCheck("graph", False, error.message, error.hint)
         return
     counts = project.graph.node_counts()
-    yield Check("graph", True, ", ".join(f"{number} {kind}" for kind, number in counts.items()) or "empty")
+    yield HealthCheck("graph", True, ", ".join(f"{number} {kind}" for kind, number in counts.items()) or "empty")
     for selection, name in ((config.requirements, "requirements"), (config.code, "code"), (config.tests, "tests")):
         tree = scan(config.root, selection)
         hint = f"Not there: {', '.join(tree.missing)}; clew.toml names the folders." if tree.missing else ""
-        yield Check(
+        yield HealthCheck(
             name, not tree.missing, f"{len(tree.files)} files in {', '.join(selection.folders) or 'no folder'}", hint
         )
 
 
-def _encoder_check(settings: EmbedSettings) -> Check:
+def _encoder_check(settings: EmbedSettings) -> HealthCheck:
     """An installation without the encoder's packages is in order: everything works by words. A model that the
     configuration names and that cannot be used is a fault."""
     if settings.kind == "endpoint":
         # The index asks the service, and its state says how that went.
-        return Check("encoder", True, f"{settings.model} at {settings.url}")
+        return HealthCheck("encoder", True, f"{settings.model} at {settings.url}")
     try:
         encoder = open_embedder(settings)
     except ConfigError as error:
         detail = f"not available, so search uses keywords only. {error.message}"
-        return Check("encoder", settings.kind == "minilm", detail, error.hint)
+        return HealthCheck("encoder", settings.kind == "minilm", detail, error.hint)
     if encoder is None:
-        return Check("encoder", True, 'none, as [embedder] kind = "none" asks; search uses keywords only')
-    return Check("encoder", True, f"{encoder.name}, {encoder.dimensions} dimensions")
+        return HealthCheck("encoder", True, 'none, as [embedder] kind = "none" asks; search uses keywords only')
+    return HealthCheck("encoder", True, f"{encoder.name}, {encoder.dimensions} dimensions")
 
 
-def _index_check(project: Project, encoder: Check) -> Check:
+def _index_check(project: Project, encoder: HealthCheck) -> HealthCheck:
     state = project.index.state()
     if state is None:
-        return Check("search", False, project.index.problem or "no index", "Exact matches are found without one.")
+        return HealthCheck("search", False, project.index.problem or "no index", "Exact matches are found without one.")
     hint = "`clew index` makes it complete." if state.state in ("indexing", "damaged") and state.units else ""
     detail = f"{state.describe()}, {state.state.replace('_', ' ')}, embedder {state.embedder or 'none'}"
     notes = (note for note in state.notes if not encoder.hint or encoder.hint not in note)
-    return Check("search", state.state != "damaged", "; ".join((detail, *notes)), hint)
+    return HealthCheck("search", state.state != "damaged", "; ".join((detail, *notes)), hint)
 
 
-def _store_checks(project: Project) -> Iterator[Check]:
+def _store_checks(project: Project) -> Iterator[HealthCheck]:
     from clew.memory.storage.home import STORE_FILE, places
     from clew.store.sqlite.aside import damaged_files
 
@@ -141,15 +141,15 @@ def _store_checks(project: Project) -> Iterator[Check]:
     elif memory.exists():
         yield _memory_store_check(memory)
     if project.context.recovered:
-        yield Check("interrupted writes", True, " ".join(project.context.recovered))
+        yield HealthCheck("interrupted writes", True, " ".join(project.context.recovered))
     for store in (project.context.store_file, memory):
         if kept := damaged_files(store):
             names = ", ".join(f"{file.name} ({file.stat().st_size:,} bytes)" for file in kept)
             hint = f"They are in {store.parent}. Delete them once nothing is missed."
-            yield Check("damaged stores", True, f"kept: {names}", hint)
+            yield HealthCheck("damaged stores", True, f"kept: {names}", hint)
 
 
-def _team_checks(project: Project) -> Iterator[Check]:
+def _team_checks(project: Project) -> Iterator[HealthCheck]:
     """Checks of the team's store, and of the memory, where a repository around the project has a store of its own."""
     context = project.context
     store = context.shared
@@ -159,48 +159,48 @@ def _team_checks(project: Project) -> Iterator[Check]:
             with closing(context.open_team("")) as whole:
                 yield _team_check("memory", whole, None)
         except (StoreError, ConfigError) as error:
-            yield Check("memory", False, error.message, error.hint)
+            yield HealthCheck("memory", False, error.message, error.hint)
 
 
-def _team_check(name: str, store: Store | None, problem: StoreError | None) -> Check:
+def _team_check(name: str, store: Store | None, problem: StoreError | None) -> HealthCheck:
     if store is None or problem is not None:
         said = problem or StoreError("The team's store cannot be used.")
-        return Check(
+        return HealthCheck(
             name, False, said.message, said.hint or "Reading goes on from the copy. `clew store status` says more."
         )
     return _store_check(name, store)
 
 
-def _memory_store_check(path: Path) -> Check:
+def _memory_store_check(path: Path) -> HealthCheck:
     from clew.store.sqlite.engine import open_own
 
     try:
         with closing(open_own(path, busy_timeout=STORE_PATIENCE_SECONDS)) as store:
             return _store_check("memory", store)
     except StoreError as error:
-        return Check("memory", False, error.message, error.hint)
+        return HealthCheck("memory", False, error.message, error.hint)
 
 
-def _project_store_check(project: Project) -> Check:
+def _project_store_check(project: Project) -> HealthCheck:
     store = project.store
     if store is None:
         problem = project.context.store_problem
         hint = "Files are still read, without what is only in the store: drafts, reviews, decisions, history."
         if problem is None:
-            return Check("store", False, "It cannot be used.", hint)
-        return Check("store", False, problem.message, f"{problem.hint} {hint}")
+            return HealthCheck("store", False, "It cannot be used.", hint)
+        return HealthCheck("store", False, problem.message, f"{problem.hint} {hint}")
     return _store_check("store", store)
 
 
-def _store_check(name: str, store: Store) -> Check:
+def _store_check(name: str, store: Store) -> HealthCheck:
     try:
         damage = store.check()
     except StoreError as error:
-        return Check(name, False, error.message, error.hint)
+        return HealthCheck(name, False, error.message, error.hint)
     if damage:
-        return Check(name, False, "; ".join(damage), "docs/store.md says how to save what is left.")
+        return HealthCheck(name, False, "; ".join(damage), "docs/store.md says how to save what is left.")
     facts = store.describe()
     if facts.get("disk_full"):
         hint = "Free some space. What is in the store can be read, and nothing can be written."
-        return Check(name, False, f"The disk of {facts['location']} is full.", hint)
-    return Check(name, True, ", ".join(f"{fact} {value}" for fact, value in facts.items() if value is not None))
+        return HealthCheck(name, False, f"The disk of {facts['location']} is full.", hint)
+    return HealthCheck(name, True, ", ".join(f"{fact} {value}" for fact, value in facts.items() if value is not None))

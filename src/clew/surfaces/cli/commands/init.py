@@ -35,7 +35,7 @@ from clew.setup.detect.findings import Findings
 from clew.setup.detect.proposal import proposed_config
 from clew.setup.hooks import HOOK_FILES
 from clew.setup.token import TOKEN_VARIABLE, make_token, token_path
-from clew.surfaces.cli.commands.init_memory import FileChange, memory_hooks, memory_notes
+from clew.surfaces.cli.commands.init_memory import PlannedFile, memory_hooks, memory_notes
 from clew.surfaces.cli.opening import HERE
 from clew.workspace.ignore import ignore_spec
 from clew.workspace.root import confirm
@@ -130,7 +130,7 @@ def _complete_interrupted(root: Path, clients: list[str]) -> None:
         complete_interrupted(config_path(name, root), within=root if CLIENTS[name].in_project else None)
 
 
-def _write(root: Path, files: list[FileChange], plans: list[ClientPlan]) -> None:
+def _write(root: Path, files: list[PlannedFile], plans: list[ClientPlan]) -> None:
     """The files of the project change together, and each client's file by itself."""
     edits = [FileEdit(change.path, change.before, change.after, prune=_parent(change.path)) for change in files]
     Transaction(root, edits).commit()
@@ -146,26 +146,26 @@ def _parent(path: str) -> str:
 # --- clew.toml and .gitignore -----------------------------------------------------------------------------------------
 
 
-def _config_change(root: Path, findings: Findings, force: bool) -> FileChange:
+def _config_change(root: Path, findings: Findings, force: bool) -> PlannedFile:
     name = "clew.toml"
     before = read_if_there(real_target(root / name, within=root))
     if before is None:
-        return FileChange(name, None, proposed_config(findings).encode(), "create")
+        return PlannedFile(name, None, proposed_config(findings).encode(), "create")
     try:
         settings = tomllib.loads(before.decode("utf-8-sig"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         if force:
-            return FileChange(name, before, proposed_config(findings).encode(), "replace")
+            return PlannedFile(name, before, proposed_config(findings).encode(), "replace")
         raise ConfigError(
             f"'{root / name}' is not valid TOML: {error}.", hint="Correct it, or pass --force to write a new one."
         ) from error
     after = proposed_config(findings, _name(settings))
     differences = tuple(_differences(settings, tomllib.loads(after)))
     if not differences:
-        return FileChange(name, before, before, "same")
+        return PlannedFile(name, before, before, "same")
     if not force:
-        return FileChange(name, before, before, "differs", differences)
-    return FileChange(name, before, after.encode(), "replace", differences)
+        return PlannedFile(name, before, before, "differs", differences)
+    return PlannedFile(name, before, after.encode(), "replace", differences)
 
 
 def _name(settings: dict[str, Any]) -> str | None:
@@ -191,24 +191,24 @@ def _flat(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
             yield f"{prefix}{key}", json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _gitignore_change(root: Path) -> FileChange:
+def _gitignore_change(root: Path) -> PlannedFile:
     """Nothing that is in the file already is touched, not even its missing last line end."""
     name, line = ".gitignore", ".clew/"
     before = read_if_there(real_target(root / name, within=root))
     if before is None:
-        return FileChange(name, None, f"{line}\n".encode(), "create", (line,))
+        return PlannedFile(name, None, f"{line}\n".encode(), "create", (line,))
     if ignore_spec(before.decode("utf-8-sig", "replace").splitlines()).match_file(f"{line}store"):
-        return FileChange(name, before, before, "same")
+        return PlannedFile(name, before, before, "same")
     end = b"\r\n" if b"\r\n" in before else b"\n"
     gap = b"" if not before or before.endswith((b"\n", b"\r")) else end
-    return FileChange(name, before, before + gap + line.encode() + end, "add", (line,))
+    return PlannedFile(name, before, before + gap + line.encode() + end, "add", (line,))
 
 
 # --- what is printed --------------------------------------------------------------------------------------------------
 
 
 def _as_text(
-    args: argparse.Namespace, root: Path, findings: Findings, files: list[FileChange], plans: list[ClientPlan]
+    args: argparse.Namespace, root: Path, findings: Findings, files: list[PlannedFile], plans: list[ClientPlan]
 ) -> Iterator[str]:
     verbs = _WOULD if args.dry_run else _DONE
     yield from _found_lines(findings)
@@ -229,7 +229,7 @@ def _as_text(
 
 
 def _closing_lines(
-    args: argparse.Namespace, root: Path, files: list[FileChange], plans: list[ClientPlan]
+    args: argparse.Namespace, root: Path, files: list[PlannedFile], plans: list[ClientPlan]
 ) -> Iterator[str]:
     anything = any(change.changed for change in files) or any(plan.changed for plan in plans)
     kept = "differs" in [*(change.state for change in files), *(plan.state for plan in plans)]
@@ -312,7 +312,7 @@ def _found(findings: Findings) -> Iterator[tuple[str, str]]:
 
 
 def _as_data(
-    args: argparse.Namespace, root: Path, findings: Findings, files: list[FileChange], plans: list[ClientPlan]
+    args: argparse.Namespace, root: Path, findings: Findings, files: list[PlannedFile], plans: list[ClientPlan]
 ) -> dict[str, Any]:
     return {
         "root": str(root),

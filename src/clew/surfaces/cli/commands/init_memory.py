@@ -15,7 +15,7 @@ from clew.setup.hooks import HOOK_FILES, hook_file, with_hooks, without_hooks
 _WHAT = "memory hooks"
 
 
-class FileChange(msgspec.Struct, frozen=True):
+class PlannedFile(msgspec.Struct, frozen=True):
     """One file of the project before and after the command."""
 
     path: str
@@ -34,7 +34,7 @@ class FileChange(msgspec.Struct, frozen=True):
 
 def memory_hooks(
     args: argparse.Namespace, root: Path, command: Sequence[str], plans: list[ClientPlan]
-) -> tuple[list[FileChange], list[ClientPlan]]:
+) -> tuple[list[PlannedFile], list[ClientPlan]]:
     """Changes of the files with hooks. Where a client keeps hooks and servers in one file, its plan covers both."""
     if args.answers and not args.memory:
         raise InvalidArgument("--answers needs --memory.", hint="Pass both, or neither.")
@@ -43,7 +43,7 @@ def memory_hooks(
     if args.memory and not args.client:
         raise InvalidArgument("--memory needs a client.", hint=f"Pass --client with one of {', '.join(HOOK_FILES)}.")
     clients = list(dict.fromkeys(args.client)) or list(HOOK_FILES)
-    changes: list[FileChange] = []
+    changes: list[PlannedFile] = []
     for client in clients:
         path = root / hook_file(client).path
         same = next((plan for plan in plans if plan.path == path), None)
@@ -67,7 +67,7 @@ def memory_notes(args: argparse.Namespace) -> Iterator[str]:
         yield "`CLEW_MEMORY=off` switches the hooks off for a session, and `clew init --no-memory` takes them out."
 
 
-def _agent_notes(args: argparse.Namespace, root: Path, clients: list[str]) -> FileChange | None:
+def _agent_notes(args: argparse.Namespace, root: Path, clients: list[str]) -> PlannedFile | None:
     wanted = [client for client in clients if not HOOK_FILES[client].injects_prompts]
     path = root / agent_notes.FILE
     before = _text(root, path)
@@ -83,7 +83,7 @@ def _both(plan: ClientPlan, after: str) -> ClientPlan:
     return msgspec.structs.replace(plan, after=after, state="add" if changed and plan.state == "same" else plan.state)
 
 
-def _change(path: str, before: str | None, after: str | None) -> FileChange:
+def _change(path: str, before: str | None, after: str | None) -> PlannedFile:
     if before == after:
         state = "same"
     elif before is None:
@@ -93,7 +93,7 @@ def _change(path: str, before: str | None, after: str | None) -> FileChange:
     else:
         state = "add"
     was, becomes = (None if text is None else text.encode() for text in (before, after))
-    return FileChange(path, was, becomes, state, (_WHAT,))
+    return PlannedFile(path, was, becomes, state, (_WHAT,))
 
 
 def _text(root: Path, path: Path) -> str | None:

@@ -104,9 +104,9 @@ def _serve(args: argparse.Namespace, project: Project, listing: Listing) -> int:
 
     audit = None
     if args.audit is not None:
-        from clew.surfaces.mcp.audit import Audit
+        from clew.surfaces.mcp.audit import AuditLog
 
-        audit = Audit(args.audit)
+        audit = AuditLog(args.audit)
     built = build_server(Surface(project, listing, audit), instructions(listing))
     if args.transport == "stdio":
         from clew.surfaces.mcp.transports.stdio import serve_stdio

@@ -1,4 +1,4 @@
-"""How many connections there may be, and how long one may take to say what it wants.
+"""Limits for connections: their number, and the time to send a request.
 
 Both are limited before a request is complete, so before any token can be checked. A connection on which no complete
 request is being answered is *waiting*: for a request, or for the rest of one. It is closed when it has begun a request
@@ -27,7 +27,7 @@ _FULL = (
 )
 
 
-class Connections:
+class ConnectionLimit:
     """The connections of one server."""
 
     def __init__(self, settings: HttpSettings) -> None:
@@ -85,7 +85,7 @@ class _OneLength(h11.Connection):
 class LimitedProtocol(H11Protocol):
     """uvicorn's HTTP, within the limits above. `limited` makes the class for one server."""
 
-    everybody: Connections
+    everybody: ConnectionLimit
     header_seconds: float
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -96,7 +96,7 @@ class LimitedProtocol(H11Protocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether a request was answered here, and the next has not begun."""
+        """True if a request was answered on this connection, and the next has not begun."""
         return self.cycle is not None and self.cycle.response_complete and self._too_late is None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -150,5 +150,5 @@ class LimitedProtocol(H11Protocol):
 
 def limited(settings: HttpSettings) -> type[LimitedProtocol]:
     """The protocol of a server with these settings."""
-    shared = {"everybody": Connections(settings), "header_seconds": settings.header_seconds}
+    shared = {"everybody": ConnectionLimit(settings), "header_seconds": settings.header_seconds}
     return type("Limited", (LimitedProtocol,), shared)

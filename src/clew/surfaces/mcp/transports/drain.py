@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _STOPPING = Refusal(503, "stopping", "The server is shutting down.", "Send the request again when it is back.")
 
 
-class Exchange:
+class OpenRequest:
     """A request that is being answered; it can be brought to a proper end from outside."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -55,23 +55,23 @@ class Exchange:
 
 
 class Draining:
-    """Wraps an ASGI application and knows its open requests. Each carries in its state its `exchange`."""
+    """An ASGI application with a list of its open requests. The state of each holds it as `open_request`."""
 
     def __init__(self, app: ASGIApp, seconds: float) -> None:
         self._app = app
         self._seconds = seconds
-        self._open: dict[Exchange, None] = {}
+        self._open: dict[OpenRequest, None] = {}
         self._one_less: anyio.Event | None = None
         """There while somebody waits for open requests to end."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        exchange = Exchange(scope, receive, send)
-        scope.setdefault("state", {})["exchange"] = exchange
-        self._open[exchange] = None
+        open_request = OpenRequest(scope, receive, send)
+        scope.setdefault("state", {})["open_request"] = open_request
+        self._open[open_request] = None
         try:
-            await exchange.run(self._app)
+            await open_request.run(self._app)
         finally:
-            del self._open[exchange]
+            del self._open[open_request]
             if self._one_less is not None:
                 self._one_less.set()
 
@@ -85,13 +85,13 @@ class Draining:
         self.cut()
 
     def cut(self) -> None:
-        for exchange in list(self._open):
-            exchange.end()
+        for open_request in list(self._open):
+            open_request.end()
 
     def _cut(self, method: str) -> None:
-        for exchange in list(self._open):
-            if exchange.method == method:
-                exchange.end()
+        for open_request in list(self._open):
+            if open_request.method == method:
+                open_request.end()
 
 
 class DrainingServer(uvicorn.Server):

@@ -38,7 +38,7 @@ _LARGEST_HEADER_BLOCK = 64 * 1024
 _TALKATIVE_LOGGERS = ("mcp", "sse_starlette", "uvicorn")
 
 
-class Pages(Protocol):
+class BrowserRoutes(Protocol):
     """The routes for browsers beside the endpoints."""
 
     def routes(self) -> list[BaseRoute]: ...
@@ -52,7 +52,7 @@ async def serve_http(
     server: Server[Any],
     settings: HttpSettings,
     ready: Callable[[str], None],
-    page: "Pages | None" = None,
+    page: "BrowserRoutes | None" = None,
     *,
     clock: Clock = SYSTEM_CLOCK,
 ) -> None:
@@ -68,7 +68,7 @@ async def serve_http(
         web = web_server(guard, settings, lambda: ready(url))
         async with site.router.lifespan_context(site), anyio.create_task_group() as tasks:
             tasks.start_soon(_stop_when_cancelled, web)
-            tasks.start_soon(guard.standing.watch)
+            tasks.start_soon(guard.token_watch.watch)
             # Shielded, so that a cancellation too lets the open requests end in order.
             with anyio.CancelScope(shield=True):
                 await web.serve(sockets=[listener])
@@ -81,7 +81,7 @@ def web_server(app: ASGIApp, settings: HttpSettings, ready: Callable[[], None]) 
     return DrainingServer(_uvicorn_config(draining, settings), draining, ready)
 
 
-def _site(server: Server[Any], settings: HttpSettings, clock: Clock, page: "Pages | None" = None) -> Starlette:
+def _site(server: Server[Any], settings: HttpSettings, clock: Clock, page: "BrowserRoutes | None" = None) -> Starlette:
     """The unguarded application."""
     streamable = StreamableHTTPSessionManager(
         server,

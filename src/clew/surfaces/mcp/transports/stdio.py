@@ -27,14 +27,14 @@ async def serve_stdio(server: Server[Any]) -> None:
     client, and no program that is started reads what the client sent.
     """
     with _own_input() as source:
-        lines = Lines(source)
+        lines = MessageLines(source)
         async with stdio_server(stdin=cast("anyio.AsyncFile[str]", lines)) as (read_stream, write_stream):
             lines.answer_to(write_stream)
             await server.run(read_stream, write_stream, server.create_initialization_options())
 
 
-class Lines:
-    """Lines that hold a message. A line that holds none is answered and left out."""
+class MessageLines:
+    """The lines of standard input that hold a message. Any other line is answered here and left out."""
 
     def __init__(self, source: BinaryIO) -> None:
         self._source = anyio.wrap_file(source)

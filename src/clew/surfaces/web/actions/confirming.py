@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from clew.surfaces.web.page_request import TemplateView
 from clew.surfaces.web.pictures.difference import DiffLine, as_files
-from clew.surfaces.web.visit import View
 
 Side = tuple[str, str, str]
 """The name of a field, its present value, and the value in the form."""
@@ -20,10 +20,10 @@ def confirm(
     diff: str = "",
     lines: Sequence[DiffLine] = (),
     sides: Sequence[Side] = (),
-) -> View:
+) -> TemplateView:
     """Ask for a confirmation. Where there are `sides`, somebody else changed the same thing meanwhile."""
     shown = {"files": as_files(diff), "lines": lines, "sides": sides}
     asked = {"action": action, "fields": {**fields, "confirm": "1"}, "label": label, "back": back}
-    return View(
+    return TemplateView(
         template="confirm.html", title=title, section=section, status=409 if sides else 200, data={**shown, **asked}
     )

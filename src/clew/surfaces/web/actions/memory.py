@@ -2,26 +2,26 @@
 
 from clew.memory.operations.commands import EditMemory, ForgetMemory, Remember, RestoreMemory, ShowMemory
 from clew.surfaces.web.actions.confirming import confirm
+from clew.surfaces.web.page_request import PageRequest, Redirect, ViewResult
 from clew.surfaces.web.pictures.difference import of_texts
-from clew.surfaces.web.visit import Moved, Shown, Visit
 
 
-def edit_memory(visit: Visit) -> Shown:
+def edit_memory(request: PageRequest) -> ViewResult:
     """Show how the text changes; with `confirm`, write it if the text is still the one that was edited."""
-    memory = visit.ask(ShowMemory, id=visit.name)
-    text = visit.field("text").strip()
-    back = f"/memory/{visit.name}"
+    memory = request.ask(ShowMemory, id=request.name)
+    text = request.field("text").strip()
+    back = f"/memory/{request.name}"
     if text == memory.raw_content:
-        return Moved(back, "Nothing was changed.")
-    changed = visit.field("before") != memory.raw_content
-    if _is_confirmed(visit) and not changed:
-        visit.ask(EditMemory, id=visit.name, text=text, **_why(visit))
-        return Moved(back, "The memory was corrected. What happened to it can be undone below.")
+        return Redirect(back, "Nothing was changed.")
+    changed = request.field("before") != memory.raw_content
+    if _is_confirmed(request) and not changed:
+        request.ask(EditMemory, id=request.name, text=text, **_why(request))
+        return Redirect(back, "The memory was corrected. What happened to it can be undone below.")
     return confirm(
         "This memory changed meanwhile" if changed else "Correct the memory",
         "memory",
-        action=f"/do/memory/{visit.name}/edit",
-        fields={"text": text, "before": memory.raw_content, **_why(visit)},
+        action=f"/do/memory/{request.name}/edit",
+        fields={"text": text, "before": memory.raw_content, **_why(request)},
         label="Correct it",
         back=back,
         lines=of_texts(memory.raw_content, text),
@@ -29,57 +29,57 @@ def edit_memory(visit: Visit) -> Shown:
     )
 
 
-def supersede_memory(visit: Visit) -> Shown:
+def supersede_memory(request: PageRequest) -> ViewResult:
     """Show what stands in the place of what; with `confirm`, remember it, if the older one is still what was shown."""
-    memory = visit.ask(ShowMemory, id=visit.name)
-    text, before = visit.field("text").strip(), visit.field("before", memory.raw_content)
+    memory = request.ask(ShowMemory, id=request.name)
+    text, before = request.field("text").strip(), request.field("before", memory.raw_content)
     changed = before != memory.raw_content
-    if _is_confirmed(visit) and not changed:
+    if _is_confirmed(request) and not changed:
         about = [each.node for each in memory.cites]
-        given = {"content": text, "supersedes": [visit.name], "kind": memory.kind, "about": about, **_why(visit)}
-        stored = visit.ask(Remember, **given)
-        return Moved(f"/memory/{stored.node_id}", "It now stands in the place of the older one, which is kept.")
+        given = {"content": text, "supersedes": [request.name], "kind": memory.kind, "about": about, **_why(request)}
+        stored = request.ask(Remember, **given)
+        return Redirect(f"/memory/{stored.node_id}", "It now stands in the place of the older one, which is kept.")
     return confirm(
         "This memory changed meanwhile" if changed else "Replace the memory by another",
         "memory",
-        action=f"/do/memory/{visit.name}/supersede",
-        fields={"text": text, "before": memory.raw_content, **_why(visit)},
+        action=f"/do/memory/{request.name}/supersede",
+        fields={"text": text, "before": memory.raw_content, **_why(request)},
         label="Let it supersede this one",
-        back=f"/memory/{visit.name}",
+        back=f"/memory/{request.name}",
         lines=of_texts(memory.raw_content, text),
         sides=[("text", memory.raw_content, before)] if changed else [],
     )
 
 
-def forget_memory(visit: Visit) -> Shown:
+def forget_memory(request: PageRequest) -> ViewResult:
     """Show the text that would be gone; with `confirm`, forget it."""
-    memory = visit.ask(ShowMemory, id=visit.name)
-    if _is_confirmed(visit):
-        visit.ask(ForgetMemory, id=visit.name, **_why(visit))
-        return Moved(f"/memory/{visit.name}", "It was forgotten. It can be restored for 30 days.")
+    memory = request.ask(ShowMemory, id=request.name)
+    if _is_confirmed(request):
+        request.ask(ForgetMemory, id=request.name, **_why(request))
+        return Redirect(f"/memory/{request.name}", "It was forgotten. It can be restored for 30 days.")
     return confirm(
         "Forget the memory",
         "memory",
-        action=f"/do/memory/{visit.name}/forget",
-        fields=_why(visit),
+        action=f"/do/memory/{request.name}/forget",
+        fields=_why(request),
         label="Forget it",
-        back=f"/memory/{visit.name}",
+        back=f"/memory/{request.name}",
         lines=of_texts(memory.raw_content, ""),
     )
 
 
-def restore_memory(visit: Visit) -> Shown:
-    restored = visit.ask(RestoreMemory, change=visit.field("change"))
+def restore_memory(request: PageRequest) -> ViewResult:
+    restored = request.ask(RestoreMemory, change=request.field("change"))
     ids = restored.restored_node_ids
-    return Moved(f"/memory/{ids[0]}" if ids else "/memory", "It is as it was before.")
+    return Redirect(f"/memory/{ids[0]}" if ids else "/memory", "It is as it was before.")
 
 
-def remember(visit: Visit) -> Shown:
+def remember(request: PageRequest) -> ViewResult:
     """Show what would be remembered, about what; with `confirm`, remember it."""
-    text, about = visit.field("text").strip(), visit.field("about", "").split()
-    if _is_confirmed(visit):
-        stored = visit.ask(Remember, content=text, about=about)
-        return Moved(f"/memory/{stored.node_id}", "It is remembered.")
+    text, about = request.field("text").strip(), request.field("about", "").split()
+    if _is_confirmed(request):
+        stored = request.ask(Remember, content=text, about=about)
+        return Redirect(f"/memory/{stored.node_id}", "It is remembered.")
     return confirm(
         f"Remember this about {', '.join(about)}" if about else "Remember this",
         "memory",
@@ -91,10 +91,10 @@ def remember(visit: Visit) -> Shown:
     )
 
 
-def _is_confirmed(visit: Visit) -> bool:
-    return visit.field("confirm", "") == "1"
+def _is_confirmed(request: PageRequest) -> bool:
+    return request.field("confirm", "") == "1"
 
 
-def _why(visit: Visit) -> dict[str, str]:
-    why = visit.field("why", "").strip()
+def _why(request: PageRequest) -> dict[str, str]:
+    why = request.field("why", "").strip()
     return {"why": why} if why else {}

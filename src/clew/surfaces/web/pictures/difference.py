@@ -12,7 +12,7 @@ MOST_LINES = 2_000
 _LONGEST = 600
 
 
-class Part(msgspec.Struct, frozen=True):
+class MarkedText(msgspec.Struct, frozen=True):
     text: str
     marked: bool = False
 
@@ -20,7 +20,7 @@ class Part(msgspec.Struct, frozen=True):
 class DiffLine(msgspec.Struct, frozen=True):
     sign: str
     """A plus, a minus, or a space for what stays; @ for where a stretch begins."""
-    parts: tuple[Part, ...]
+    parts: tuple[MarkedText, ...]
     old: int = 0
     new: int = 0
 
@@ -68,7 +68,7 @@ def _lines(lines: list[str]) -> Iterator[DiffLine]:
         line = lines[place]
         if found := _HUNK.match(line):
             old, new = int(found[1]), int(found[2])
-            yield DiffLine("@", (Part(line),))
+            yield DiffLine("@", (MarkedText(line),))
             place += 1
             continue
         end = place
@@ -76,7 +76,7 @@ def _lines(lines: list[str]) -> Iterator[DiffLine]:
             end += 1
         if end == place:
             if not line.startswith("\\"):
-                yield DiffLine(" ", (Part(line[1:]),), old, new)
+                yield DiffLine(" ", (MarkedText(line[1:]),), old, new)
                 old, new = old + 1, new + 1
             place += 1
             continue
@@ -84,27 +84,27 @@ def _lines(lines: list[str]) -> Iterator[DiffLine]:
         come = [each[1:] for each in lines[place:end] if each.startswith("+")]
         pairs = [words(one, other) for one, other in zip(gone, come, strict=False)]
         for number, text in enumerate(gone):
-            yield DiffLine("-", pairs[number][0] if number < len(pairs) else (Part(text),), old + number, 0)
+            yield DiffLine("-", pairs[number][0] if number < len(pairs) else (MarkedText(text),), old + number, 0)
         for number, text in enumerate(come):
-            yield DiffLine("+", pairs[number][1] if number < len(pairs) else (Part(text),), 0, new + number)
+            yield DiffLine("+", pairs[number][1] if number < len(pairs) else (MarkedText(text),), 0, new + number)
         old, new, place = old + len(gone), new + len(come), end
 
 
-def words(one: str, other: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+def words(one: str, other: str) -> tuple[tuple[MarkedText, ...], tuple[MarkedText, ...]]:
     """Two texts with the words marked in which they differ; unmarked where they are long or have little in common."""
     if len(one) > _LONGEST or len(other) > _LONGEST:
-        return (Part(one),), (Part(other),)
+        return (MarkedText(one),), (MarkedText(other),)
     before, after = _WORDS.findall(one), _WORDS.findall(other)
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     if matcher.ratio() < 0.4:
-        return (Part(one),), (Part(other),)
-    left: list[Part] = []
-    right: list[Part] = []
+        return (MarkedText(one),), (MarkedText(other),)
+    left: list[MarkedText] = []
+    right: list[MarkedText] = []
     for kind, a, b, c, d in matcher.get_opcodes():
         if a < b:
-            left.append(Part("".join(before[a:b]), kind != "equal"))
+            left.append(MarkedText("".join(before[a:b]), kind != "equal"))
         if c < d:
-            right.append(Part("".join(after[c:d]), kind != "equal"))
+            right.append(MarkedText("".join(after[c:d]), kind != "equal"))
     return tuple(left), tuple(right)
 
 

@@ -10,8 +10,8 @@ import msgspec
 from clew.edit.undoing import written
 from clew.errors import ClewError, FileChanged, NotFound
 from clew.memory.operations.commands import ShowHistory
+from clew.surfaces.web.page_request import PageRequest, TemplateView
 from clew.surfaces.web.pictures.difference import as_files
-from clew.surfaces.web.visit import View, Visit
 from clew.trace.edit.drafts import REVERT
 from clew.trace.edit.results import LogPage
 from clew.trace.operations.mutations import GetMutationLog, SaveMutations
@@ -25,23 +25,23 @@ MINUTES = 60
 BAR, GAP, HEIGHT = 8, 2, 48
 
 
-def show_activity(visit: Visit) -> View:
-    calls = visit.project.context.calls.latest()
-    log = visit.ask(GetMutationLog, limit=100)
-    memory = visit.tried(ShowHistory, limit=MOST_EVENTS) if visit.project.memory.exists else None
-    files = written(visit.project.store, MOST_EVENTS) if visit.project.store is not None else ()
-    return View(
+def show_activity(request: PageRequest) -> TemplateView:
+    calls = request.project.context.calls.latest()
+    log = request.ask(GetMutationLog, limit=100)
+    memory = request.tried(ShowHistory, limit=MOST_EVENTS) if request.project.memory.exists else None
+    files = written(request.project.store, MOST_EVENTS) if request.project.store is not None else ()
+    return TemplateView(
         template="activity.html",
         title="Activity",
         section="activity",
         data={
             "calls": calls[:MOST_CALLS],
-            "call_count": visit.project.context.calls.count,
+            "call_count": request.project.context.calls.count,
             "errors": sum(1 for each in calls if each.error),
             "picture": sparkline([each.at for each in calls]),
             "drafts": log,
-            "last_saved": visit.project.mutations.last_saved(),
-            "titles": _titles(visit, memory.entries if memory is not None else ()),
+            "last_saved": request.project.mutations.last_saved(),
+            "titles": _titles(request, memory.entries if memory is not None else ()),
             "written": _latest_first(files, memory.entries if memory is not None else ()),
         },
     )
@@ -54,12 +54,12 @@ def _latest_first(files: Iterable[Any], memory: Iterable[Any]) -> list[tuple[str
     return [(kind, each) for _, kind, each in latest[:MOST_EVENTS]]
 
 
-def _titles(visit: Visit, entries: Iterable[Any]) -> dict[str, str]:
+def _titles(request: PageRequest, entries: Iterable[Any]) -> dict[str, str]:
     """The titles of the memories that were written last; a forgotten one has no title any more."""
     ids = dict.fromkeys(id for each in entries for id in each.node_ids[:MOST_NAMED])
     found: dict[str, str] = {}
     if ids:
-        library = visit.project.memory.view(visit.call()).library
+        library = request.project.memory.view(request.call()).library
         for id in ids:
             with suppress(NotFound):
                 found[id] = library.get(id).title
@@ -100,38 +100,38 @@ def sparkline(times: Sequence[str], now: datetime | None = None) -> Sparkline:
     return Sparkline(tuple(bars), most, sum(counts))
 
 
-def _undoable(visit: Visit, log: LogPage) -> dict[str, Any]:
+def _undoable(request: PageRequest, log: LogPage) -> dict[str, Any]:
     """The subject of one undo step: the newest draft; or the last save, where every draft is one that undoes a save.
     A draft in conflict has an undo of its own."""
     if log.conflicts:
         return {"undo": "", "last_saved": None}
     if log.mutations and log.mutations[0].operation != REVERT:
         return {"undo": "Undo the last draft", "last_saved": None}
-    last = visit.project.mutations.last_saved()
+    last = request.project.mutations.last_saved()
     label = "Undo the save before, too" if log.mutations else "Undo the last save"
     return {"undo": label if last is not None else "", "last_saved": last}
 
 
-def show_drafts(visit: Visit) -> View:
-    log = visit.ask(GetMutationLog, limit=200)
+def show_drafts(request: PageRequest) -> TemplateView:
+    log = request.ask(GetMutationLog, limit=200)
     preview = None
     problem: ClewError | None = None
     sides: dict[str, str] = {}
     if log.total:
         try:
-            preview = visit.ask(SaveMutations, dry_run=True)
+            preview = request.ask(SaveMutations, dry_run=True)
         except FileChanged as error:
             problem, sides = error, {side: str(error.data.get(side, "")) for side in ("mine", "theirs")}
         except ClewError as error:
             problem = error
-    return View(
+    return TemplateView(
         template="drafts.html",
         title="Drafts",
         section="activity",
         data={
             "log": log,
-            **_undoable(visit, log),
-            "elsewhere": visit.project.unsaved().count - log.total - len(log.conflicts),
+            **_undoable(request, log),
+            "elsewhere": request.project.unsaved().count - log.total - len(log.conflicts),
             "files": as_files(preview.diff or "") if preview is not None else (),
             "problem": problem,
             "sides": sides,

@@ -9,31 +9,31 @@ from clew.errors import NotFound
 from clew.kb.ingest.records import DocumentRecord, SectionRecord
 from clew.kb.operations.commands import Ask, ShowDocument, ShowStatus
 from clew.surfaces.web import addresses
+from clew.surfaces.web.page_request import PAGE, PageRequest, TemplateView
 from clew.surfaces.web.views.requirements import pages
-from clew.surfaces.web.visit import PAGE, View, Visit
 from clew.text.display import shortened
 
 MOST_SECTIONS = 400
 MOST_CHARACTERS = 120_000
 
 
-class Piece(msgspec.Struct, frozen=True):
+class ShownSection(msgspec.Struct, frozen=True):
     section: SectionRecord
     text: str
     cites: tuple[str, ...]
 
 
-def show_documents(visit: Visit) -> View:
-    question, page = visit.text("q"), visit.number("page", 1)
-    answer = visit.ask(Ask, question=question) if question.strip() else None
+def show_documents(request: PageRequest) -> TemplateView:
+    question, page = request.text("q"), request.number("page", 1)
+    answer = request.ask(Ask, question=question) if question.strip() else None
     # Reads documents that changed, which the status alone does not.
     if answer is None:
-        visit.notes += visit.project.kb.refresh()
-    with visit.project.kb.library.reading() as reading:
+        request.notes += request.project.kb.refresh()
+    with request.project.kb.library.reading() as reading:
         everything = sorted(reading.documents(), key=lambda each: each.path) if answer is None else []
         shown = everything[(page - 1) * PAGE : page * PAGE]
         cites = {each.path: _count(reading.sections_of(each.path)) for each in shown}
-    return View(
+    return TemplateView(
         template="documents.html",
         title="Documents",
         section="documents",
@@ -43,7 +43,7 @@ def show_documents(visit: Visit) -> View:
             "documents": shown,
             "sections": cites,
             # Counting everything takes as long as a part of the search, and says nothing about the answer.
-            "status": visit.ask(ShowStatus) if answer is None else None,
+            "status": request.ask(ShowStatus) if answer is None else None,
             "pages": pages({"q": question}, page, len(everything), "/documents"),
         },
     )
@@ -53,11 +53,11 @@ def _count(sections: Sequence[SectionRecord]) -> int:
     return len({each.parent if each.ordinal > 1 else each.place for each in sections})
 
 
-def show_document(visit: Visit) -> View:
-    document, outline = _document(visit)
-    pieces: list[Piece] = []
+def show_document(request: PageRequest) -> TemplateView:
+    document, outline = _document(request)
+    pieces: list[ShownSection] = []
     left = MOST_CHARACTERS
-    with visit.project.kb.library.reading() as reading:
+    with request.project.kb.library.reading() as reading:
         for section in outline[:MOST_SECTIONS]:
             text = reading.text(section.id) or ""
             left -= len(text)
@@ -65,8 +65,8 @@ def show_document(visit: Visit) -> View:
                 break
             targets = dict.fromkeys(each.target for each in reading.cites_of(section.id))
             cites = tuple(target for target in targets if not target.startswith("file:"))
-            pieces.append(Piece(section, text, cites))
-    with visit.reading() as project:
+            pieces.append(ShownSection(section, text, cites))
+    with request.reading() as project:
         known = {
             id: node.title
             for piece in pieces
@@ -95,7 +95,7 @@ def show_document(visit: Visit) -> View:
             return addresses.document(f"{joined}#{anchor}" if anchor else joined)
         return addresses.of_place(joined)
 
-    return View(
+    return TemplateView(
         template="document.html",
         title=document.title or document.path,
         section="documents",
@@ -111,14 +111,14 @@ def show_document(visit: Visit) -> View:
     )
 
 
-def _document(visit: Visit) -> tuple[DocumentRecord, Sequence[SectionRecord]]:
-    shown = visit.ask(ShowDocument, name=visit.name)
+def _document(request: PageRequest) -> tuple[DocumentRecord, Sequence[SectionRecord]]:
+    shown = request.ask(ShowDocument, name=request.name)
     if shown.document is not None:
         return shown.document, shown.outline
-    path = shown.section.document if shown.section is not None else visit.name
-    with visit.project.kb.library.reading() as reading:
+    path = shown.section.document if shown.section is not None else request.name
+    with request.project.kb.library.reading() as reading:
         document = reading.document(path)
         outline = reading.sections_of(path)
     if document is None:
-        raise NotFound(f"There is no document '{shortened(visit.name)}'.", hint="Documents lists those there are.")
+        raise NotFound(f"There is no document '{shortened(request.name)}'.", hint="Documents lists those there are.")
     return document, outline

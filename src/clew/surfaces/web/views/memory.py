@@ -8,25 +8,29 @@ from clew.memory.operations.commands import (
     ShowMemory,
     ShowMemoryStatus,
 )
-from clew.surfaces.web.visit import View, Visit
+from clew.surfaces.web.page_request import PageRequest, TemplateView
 
 MOST = 100
 KINDS = tuple(kind.value for kind in Kind)
 
 
-def show_memories(visit: Visit) -> View:
-    words, kind, about = visit.text("q").strip(), visit.choice("kind", ("", *KINDS), ""), visit.text("about").strip()
-    forgotten = visit.flag("forgotten")
+def show_memories(request: PageRequest) -> TemplateView:
+    words, kind, about = (
+        request.text("q").strip(),
+        request.choice("kind", ("", *KINDS), ""),
+        request.text("about").strip(),
+    )
+    forgotten = request.flag("forgotten")
     found = listed = status = None
-    if visit.project.memory.exists:
-        status = visit.ask(ShowMemoryStatus)
+    if request.project.memory.exists:
+        status = request.ask(ShowMemoryStatus)
         if words:
             given = {"about": about} if about else {}
-            found = visit.ask(RecallMemories, query=words, limit=MOST, episodes=kind == "episode", **given)
+            found = request.ask(RecallMemories, query=words, limit=MOST, episodes=kind == "episode", **given)
         else:
             given = {name: value for name, value in (("kind", kind), ("about", about)) if value}
-            listed = visit.ask(ListMemories, limit=MOST, forgotten=forgotten, **given)
-    return View(
+            listed = request.ask(ListMemories, limit=MOST, forgotten=forgotten, **given)
+    return TemplateView(
         template="memories.html",
         title="Memory",
         section="memory",
@@ -45,10 +49,10 @@ def show_memories(visit: Visit) -> View:
     )
 
 
-def show_memory(visit: Visit) -> View:
-    history = visit.ask(ShowHistory, id=visit.name)
-    memory = None if history.forgotten else visit.ask(ShowMemory, id=visit.name)
-    return View(
+def show_memory(request: PageRequest) -> TemplateView:
+    history = request.ask(ShowHistory, id=request.name)
+    memory = None if history.forgotten else request.ask(ShowMemory, id=request.name)
+    return TemplateView(
         template="memory.html",
         title=memory.title if memory is not None else "A forgotten memory",
         section="memory",

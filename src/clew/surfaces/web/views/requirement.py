@@ -12,9 +12,9 @@ from clew.graph.model import EdgeKind, NodeKind
 from clew.project import Project
 from clew.register.requests import StatusWord
 from clew.surfaces.web import addresses
+from clew.surfaces.web.page_request import PageRequest, Redirect, TemplateView, ViewResult
 from clew.surfaces.web.pictures.neighbourhood import Drawing, neighbourhood
 from clew.surfaces.web.texts import field_of, label_of, sections_of_requirement
-from clew.surfaces.web.visit import Moved, Shown, View, Visit
 from clew.trace.find.table import format_of
 from clew.trace.operations.read import GetRequirement
 from clew.trace.reports.matrix import Citing, MatrixRow
@@ -31,29 +31,29 @@ _ASSERTIONS = re.compile(r"^## Assertions\s*$.*?(?=^## |\Z)", re.MULTILINE | re.
 """They are shown with their proof, so not in the text once more."""
 
 
-class Excerpt(msgspec.Struct, frozen=True):
+class CodeExcerpt(msgspec.Struct, frozen=True):
     place: str
     first: int
     lines: tuple[str, ...]
     cut: bool
 
 
-def show_requirement(visit: Visit) -> Shown:
-    with visit.reading() as project:
-        owner = _owner(project, visit.name)
-    if owner != visit.name:
-        return Moved(f"{addresses.requirement(owner)}#{visit.name.removeprefix(owner).lstrip('-#/')}")
-    detail = visit.ask(GetRequirement, req_id=visit.name)
-    thread = visit.tried(ShowWhy, target=detail.id, max_tokens=20_000)
-    with visit.reading() as project:
+def show_requirement(request: PageRequest) -> ViewResult:
+    with request.reading() as project:
+        owner = _owner(project, request.name)
+    if owner != request.name:
+        return Redirect(f"{addresses.requirement(owner)}#{request.name.removeprefix(owner).lstrip('-#/')}")
+    detail = request.ask(GetRequirement, req_id=request.name)
+    thread = request.tried(ShowWhy, target=detail.id, max_tokens=20_000)
+    with request.reading() as project:
         node = project.trace.resolve(detail.id)
         row = project.trace.matrix([node]).rows[0]
         excerpts = _excerpts(project, row)
         drawing = neighbourhood(project.graph, detail.id)
         style = format_of(node)
-        texts = sections_of_requirement(project, detail.id) if visit.may_write and style == "elspais" else ()
+        texts = sections_of_requirement(project, detail.id) if request.may_write and style == "elspais" else ()
     sections = {each.name: each for each in (thread.sections if thread is not None else ())}
-    return View(
+    return TemplateView(
         template="requirement.html",
         title=f"{detail.id} {detail.title}",
         section="requirements",
@@ -68,9 +68,9 @@ def show_requirement(visit: Visit) -> Shown:
             "excerpts": excerpts,
             "drawing": drawing,
             "texts": [(field_of(each), label_of(each), each.text) for each in texts],
-            "statuses": _statuses(visit.project, style),
-            "entry": requirement_object(visit.project.register.show(detail.id)) if style == "register" else None,
-            "drafted": any(id.partition(":section:")[0] == detail.id for id in visit.project.unsaved().target_ids),
+            "statuses": _statuses(request.project, style),
+            "entry": requirement_object(request.project.register.show(detail.id)) if style == "register" else None,
+            "drafted": any(id.partition(":section:")[0] == detail.id for id in request.project.unsaved().target_ids),
         },
         watches=_watched(detail.id, row, drawing),
     )
@@ -106,9 +106,9 @@ def _citing(row: MatrixRow) -> Iterable[Citing]:
         yield from (*each.verified_by, *each.implemented_by)
 
 
-def _excerpts(project: Project, row: MatrixRow) -> dict[str, Excerpt]:
+def _excerpts(project: Project, row: MatrixRow) -> dict[str, CodeExcerpt]:
     """The first lines of tests and code that cite it, by their id."""
-    found: dict[str, Excerpt] = {}
+    found: dict[str, CodeExcerpt] = {}
     for each in _citing(row):
         if each.id in found or each.kind not in ("test", "code") or len(found) >= MOST_EXCERPTS:
             continue
@@ -118,25 +118,25 @@ def _excerpts(project: Project, row: MatrixRow) -> dict[str, Excerpt]:
             continue
         first, last = node.source.line, min(node.source.end_line, node.source.line + EXCERPT_LINES - 1)
         lines = text.lines[first - 1 : last]
-        found[each.id] = Excerpt(f"{node.source.path}:{first}", first, lines, node.source.end_line > last)
+        found[each.id] = CodeExcerpt(f"{node.source.path}:{first}", first, lines, node.source.end_line > last)
     return found
 
 
-class Version(msgspec.Struct, frozen=True):
+class TextVersion(msgspec.Struct, frozen=True):
     text: str
     place: str
     followed: tuple[str, ...]
 
 
-def _timeline(section: Section | None) -> tuple[Version, ...]:
+def _timeline(section: Section | None) -> tuple[TextVersion, ...]:
     """Versions, the newest first, each with what changed after it."""
-    found: list[Version] = []
+    found: list[TextVersion] = []
     for fact in section.facts if section is not None else ():
         if fact.text.startswith("after ") and found:
             said = fact.text.partition("what cites it: ")[2] or fact.text
-            found[-1] = Version(found[-1].text, found[-1].place, tuple(said.split("; ")))
+            found[-1] = TextVersion(found[-1].text, found[-1].place, tuple(said.split("; ")))
         else:
-            found.append(Version(fact.text, fact.place, ()))
+            found.append(TextVersion(fact.text, fact.place, ()))
     return tuple(found)
 
 

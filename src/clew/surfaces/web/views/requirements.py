@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from clew.surfaces.web.addresses import with_query
-from clew.surfaces.web.visit import PAGE, View, Visit
+from clew.surfaces.web.page_request import PAGE, PageRequest, TemplateView
 from clew.trace.find.table import FACETS, SORTS, Branch, TableFilter
 from clew.trace.service import TraceService
 
@@ -40,23 +40,23 @@ class Line(msgspec.Struct, frozen=True):
     """The address that opens or closes it."""
 
 
-def show_requirements(visit: Visit) -> View:
-    tree = visit.choice("view", ("", "tree"), "") == "tree"
-    return _tree(visit) if tree else _table(visit)
+def show_requirements(request: PageRequest) -> TemplateView:
+    tree = request.choice("view", ("", "tree"), "") == "tree"
+    return _tree(request) if tree else _table(request)
 
 
-def _table(visit: Visit) -> View:
+def _table(request: PageRequest) -> TemplateView:
     chosen = TableFilter(
-        words=visit.text("q"),
-        file=visit.text("file"),
-        sort=visit.choice("sort", SORTS, "id"),
-        descending=visit.flag("down"),
-        **{name: visit.text(name) for name in FACETS},
+        words=request.text("q"),
+        file=request.text("file"),
+        sort=request.choice("sort", SORTS, "id"),
+        descending=request.flag("down"),
+        **{name: request.text(name) for name in FACETS},
     )
-    page = visit.number("page", 1)
-    with visit.reading() as project:
+    page = request.number("page", 1)
+    with request.reading() as project:
         found = project.trace.table(chosen, offset=(page - 1) * PAGE, limit=PAGE)
-    asked = {name: visit.text(name) for name in ("q", "file", "sort", "down", *FACETS)}
+    asked = {name: request.text(name) for name in ("q", "file", "sort", "down", *FACETS)}
     facets = {
         name: [
             Facet(value, NAMES.get(value, value) if name == "proof" else value, count, asked[name] == value,
@@ -69,7 +69,7 @@ def _table(visit: Visit) -> View:
         name: with_query("/requirements", {**asked, "sort": name, "down": "1" if _turns(chosen, name) else ""})
         for name in SORTS
     }
-    return View(
+    return TemplateView(
         template="requirements.html",
         title="Requirements",
         section="requirements",
@@ -90,7 +90,7 @@ def _turns(chosen: TableFilter, name: str) -> bool:
     return chosen.sort == name and not chosen.descending
 
 
-class Pages(msgspec.Struct, frozen=True):
+class Pager(msgspec.Struct, frozen=True):
     first: int
     last: int
     total: int
@@ -98,21 +98,21 @@ class Pages(msgspec.Struct, frozen=True):
     after: str | None
 
 
-def pages(asked: dict[str, str], page: int, total: int, path: str = "/requirements", size: int = PAGE) -> Pages:
+def pages(asked: dict[str, str], page: int, total: int, path: str = "/requirements", size: int = PAGE) -> Pager:
     """The items of a page, and the addresses of the pages before and after it."""
     first = (page - 1) * size + 1
     last = min(page * size, total)
     before = with_query(path, {**asked, "page": page - 1 if page > 2 else ""}) if page > 1 else None
     after = with_query(path, {**asked, "page": page + 1}) if last < total else None
-    return Pages(min(first, total), last, total, before, after)
+    return Pager(min(first, total), last, total, before, after)
 
 
-def _tree(visit: Visit) -> View:
-    opened = [id for id in visit.text("open").split("|") if id][:MOST_OPEN]
-    with visit.reading() as project:
+def _tree(request: PageRequest) -> TemplateView:
+    opened = [id for id in request.text("open").split("|") if id][:MOST_OPEN]
+    with request.reading() as project:
         roots, total = project.trace.branches(None, limit=MOST_BRANCHES)
         lines = list(_lines(project.trace, roots, opened, 0))
-    return View(
+    return TemplateView(
         template="requirements.html",
         title="Requirements as a tree",
         section="requirements",

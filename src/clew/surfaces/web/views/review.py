@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 
 from clew.memory.operations.commands import ShowMemory, ShowMemoryStatus
-from clew.surfaces.web.views.requirement import Excerpt
-from clew.surfaces.web.visit import View, Visit
+from clew.surfaces.web.page_request import PageRequest, TemplateView
+from clew.surfaces.web.views.requirement import CodeExcerpt
 from clew.trace.operations.changes import ReviewLinks
 from clew.trace.operations.links import SuggestLinks
 from clew.why.target import read_text
@@ -16,7 +16,7 @@ _LINES = 12
 _SINCE = {True: "its review", False: "the link was first seen here"}
 
 
-class Item(msgspec.Struct, frozen=True):
+class ReviewItem(msgspec.Struct, frozen=True):
     kind: str
     """link, suspect or memory."""
     title: str
@@ -26,28 +26,28 @@ class Item(msgspec.Struct, frozen=True):
     """The effect of the key `a`."""
     reject: str
     data: Any = None
-    excerpt: Excerpt | None = None
+    excerpt: CodeExcerpt | None = None
 
 
-def show_review(visit: Visit) -> View:
-    items = [*_suspects(visit), *_memories(visit), *_suggestions(visit)]
-    return View(
+def show_review(request: PageRequest) -> TemplateView:
+    items = [*_suspects(request), *_memories(request), *_suggestions(request)]
+    return TemplateView(
         template="review.html",
         title="Review",
         section="activity",
-        data={"items": items, "at": visit.text("at") or "0", "undo": visit.text("undo")},
+        data={"items": items, "at": request.text("at") or "0", "undo": request.text("undo")},
         # A decision loads the page anew; a list that moves by itself cannot be reviewed.
         watches=("nothing",),
     )
 
 
-def _suggestions(visit: Visit) -> list[Item]:
-    found = visit.tried(SuggestLinks, limit=MOST)
+def _suggestions(request: PageRequest) -> list[ReviewItem]:
+    found = request.tried(SuggestLinks, limit=MOST)
     items = []
     for each in found.suggestions if found is not None else ():
         target = each.assertion_id or each.requirement_id
         items.append(
-            Item(
+            ReviewItem(
                 kind="link",
                 title=f"{each.source_label} and {target}: {each.requirement_title}",
                 reason="; ".join(each.reasons) or each.reason,
@@ -57,23 +57,25 @@ def _suggestions(visit: Visit) -> list[Item]:
                 accept="Write the link",
                 reject="No link",
                 data=each,
-                excerpt=_excerpt(visit, each.file, each.line),
+                excerpt=_excerpt(request, each.file, each.line),
             )
         )  # fmt: skip
     return items
 
 
-def _excerpt(visit: Visit, path: str, line: int) -> Excerpt | None:
-    text = read_text(visit.project, path)
+def _excerpt(request: PageRequest, path: str, line: int) -> CodeExcerpt | None:
+    text = read_text(request.project, path)
     if text is None or not line:
         return None
-    return Excerpt(f"{path}:{line}", line, text.lines[line - 1 : line - 1 + _LINES], len(text.lines) > line + _LINES)
+    return CodeExcerpt(
+        f"{path}:{line}", line, text.lines[line - 1 : line - 1 + _LINES], len(text.lines) > line + _LINES
+    )
 
 
-def _suspects(visit: Visit) -> list[Item]:
-    found = visit.tried(ReviewLinks, only_list=True)
+def _suspects(request: PageRequest) -> list[ReviewItem]:
+    found = request.tried(ReviewLinks, only_list=True)
     return [
-        Item(
+        ReviewItem(
             kind="suspect",
             title=f"{each.link.citing_id} {each.link.kind} {each.link.cited}",
             reason=f"{each.link.cited} changed since {_SINCE[each.reviewed]}.",
@@ -85,20 +87,20 @@ def _suspects(visit: Visit) -> list[Item]:
     ]
 
 
-def _memories(visit: Visit) -> list[Item]:
-    if not visit.project.memory.exists:
+def _memories(request: PageRequest) -> list[ReviewItem]:
+    if not request.project.memory.exists:
         return []
-    status = visit.tried(ShowMemoryStatus)
+    status = request.tried(ShowMemoryStatus)
     items = []
     for task in status.curation_tasks if status is not None else ():
         if task.task_type not in ("conflict", "duplicate") or len(task.target_nodes) != 2:
             continue
-        pair = [found for id in task.target_nodes if (found := visit.tried(ShowMemory, id=id)) is not None]
+        pair = [found for id in task.target_nodes if (found := request.tried(ShowMemory, id=id)) is not None]
         if len(pair) != 2:
             continue
         newer, older = sorted(pair, key=lambda each: each.created_at, reverse=True)
         items.append(
-            Item(
+            ReviewItem(
                 kind="memory",
                 title="Two memories contradict each other"
                 if task.task_type == "conflict"

@@ -7,7 +7,7 @@ from typing import Protocol
 import msgspec
 
 from clew.surfaces.web import addresses
-from clew.surfaces.web.visit import View, Visit
+from clew.surfaces.web.page_request import PageRequest, TemplateView
 from clew.why.answer import TITLES
 from clew.why.operations.thread import ShowWhy
 from clew.why.sources import Citation, SourceFigures, source_text, source_tree
@@ -41,14 +41,14 @@ class Entry(msgspec.Struct, frozen=True):
         return self.cited / self.symbols if self.symbols else None
 
 
-def show_sources(visit: Visit) -> View:
-    folder = visit.text("in").strip("/")
-    with visit.reading() as project:
+def show_sources(request: PageRequest) -> TemplateView:
+    folder = request.text("in").strip("/")
+    with request.reading() as project:
         tree = source_tree(project)
-    visit.notes += tree.notes
+    request.notes += tree.notes
     entries = _entries(tree.files, folder)
     total = _entry(folder or ".", folder, is_folder=True, files=_inside(tree.files, folder))
-    return View(
+    return TemplateView(
         template="sources.html",
         title=f"Sources in {folder}" if folder else "Sources",
         section="sources",
@@ -112,32 +112,32 @@ def _above(folder: str) -> list[tuple[str, str]]:
     return steps
 
 
-class Row(msgspec.Struct, frozen=True):
+class SourceLine(msgspec.Struct, frozen=True):
     number: int
     text: str
     citations: tuple[Citation, ...]
 
 
-def show_source(visit: Visit) -> View:
-    line = visit.number("line", 0, most=10_000_000)
-    with visit.reading() as project:
-        found = source_text(project, visit.name)
+def show_source(request: PageRequest) -> TemplateView:
+    line = request.number("line", 0, most=10_000_000)
+    with request.reading() as project:
+        found = source_text(project, request.name)
     start = max(((line or 1) - 1) // MOST_LINES * MOST_LINES, 0)
     by_line: dict[int, list[Citation]] = {}
     for each in found.citations:
         by_line.setdefault(each.line, []).append(each)
     rows = [
-        Row(number, text, tuple(by_line.get(number, ())))
+        SourceLine(number, text, tuple(by_line.get(number, ())))
         for number, text in enumerate(found.lines[start : start + MOST_LINES], start=start + 1)
     ]
-    target = f"{visit.name}:{line}" if line else visit.name
-    thread = visit.tried(ShowWhy, target=target, max_tokens=6_000)
-    return View(
+    target = f"{request.name}:{line}" if line else request.name
+    thread = request.tried(ShowWhy, target=target, max_tokens=6_000)
+    return TemplateView(
         template="source.html",
-        title=visit.name,
+        title=request.name,
         section="sources",
         data={
-            "path": visit.name,
+            "path": request.name,
             "line": line,
             "rows": rows,
             "total": len(found.lines),
@@ -146,9 +146,9 @@ def show_source(visit: Visit) -> View:
             "cited": tuple(dict.fromkeys((each.target, each.title) for each in found.citations)),
             "thread": thread,
             "titles": TITLES,
-            "above": _above(visit.name.rpartition("/")[0]),
+            "above": _above(request.name.rpartition("/")[0]),
         },
-        watches=(visit.name,),
+        watches=(request.name,),
     )
 
 

@@ -12,19 +12,19 @@ from clew.specs.operations.tools import (
     ListChanges,
     ListSpecs,
 )
+from clew.surfaces.web.page_request import PageRequest, TemplateView
 from clew.surfaces.web.pictures.difference import as_files
-from clew.surfaces.web.visit import View, Visit
 
 MOST = 500
 
 
-def show_specs(visit: Visit) -> View:
-    specs = visit.ask(ListSpecs, limit=MOST)
-    changes = visit.ask(ListChanges, limit=MOST)
-    conflicts = visit.ask(ChangeConflicts)
-    with visit.reading() as project:
+def show_specs(request: PageRequest) -> TemplateView:
+    specs = request.ask(ListSpecs, limit=MOST)
+    changes = request.ask(ListChanges, limit=MOST)
+    conflicts = request.ask(ChangeConflicts)
+    with request.reading() as project:
         figures = {each.id: _figures(project.graph, each.id) for each in specs.specs}
-    return View(
+    return TemplateView(
         template="specs.html",
         title="Specs and changes",
         section="specs",
@@ -46,13 +46,13 @@ def _by_spec(graph: Graph) -> dict[str, list[str]]:
     return found
 
 
-def show_spec(visit: Visit) -> View:
-    spec = visit.ask(GetSpecRequirements, spec_id=visit.name, detail="outline", limit=MOST)
-    changes = visit.ask(ListChanges, limit=MOST).changes
-    with visit.reading() as project:
+def show_spec(request: PageRequest) -> TemplateView:
+    spec = request.ask(GetSpecRequirements, spec_id=request.name, detail="outline", limit=MOST)
+    changes = request.ask(ListChanges, limit=MOST).changes
+    with request.reading() as project:
         figures = {each.slug: dict(project.graph.metrics(f"{spec.spec_id}/{each.slug}")) for each in spec.requirements}
     touching = [each for each in changes if spec.spec_id in each.specs]
-    return View(
+    return TemplateView(
         template="spec.html",
         title=spec.title,
         section="specs",
@@ -60,17 +60,17 @@ def show_spec(visit: Visit) -> View:
     )
 
 
-def show_change(visit: Visit) -> View:
-    change = visit.ask(GetChange, change_id=visit.name, full=True, max_tokens=20_000)
-    status = visit.ask(ShowChangeStatus, change_id=visit.name)
-    preview = visit.tried(ArchiveChange, change_id=visit.name, dry_run=True)
+def show_change(request: PageRequest) -> TemplateView:
+    change = request.ask(GetChange, change_id=request.name, full=True, max_tokens=20_000)
+    status = request.ask(ShowChangeStatus, change_id=request.name)
+    preview = request.tried(ArchiveChange, change_id=request.name, dry_run=True)
     tasks = read_tasks(change.tasks.content.encode()).items if change.tasks is not None else ()
     groups: dict[str, list[Task]] = {}
     for task in tasks:
         groups.setdefault(task.group, []).append(task)
-    return View(
+    return TemplateView(
         template="change.html",
-        title=visit.name,
+        title=request.name,
         section="specs",
         data={
             "change": change,

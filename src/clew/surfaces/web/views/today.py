@@ -8,7 +8,7 @@ from clew.kb.operations.commands import ShowStatus as DocumentStatus
 from clew.memory.operations.commands import ListMemories, ShowMemoryStatus
 from clew.specs.operations.tools import ListChanges
 from clew.surfaces.web import addresses
-from clew.surfaces.web.visit import View, Visit
+from clew.surfaces.web.page_request import PageRequest, TemplateView
 from clew.trace.operations.read import GetProjectSummary
 from clew.trace.reports.finding import Finding
 from clew.trace.reports.groups import Group, grouped
@@ -19,17 +19,17 @@ RECENT = 6
 SHOWN = 5
 
 
-def show_today(visit: Visit) -> View:
-    summary = visit.ask(GetProjectSummary)
-    brief = visit.ask(ShowBrief)
-    with visit.reading() as project:
+def show_today(request: PageRequest) -> TemplateView:
+    summary = request.ask(GetProjectSummary)
+    brief = request.ask(ShowBrief)
+    with request.reading() as project:
         groups = grouped(project.trace.findings(), project.graph)
-    changes = visit.ask(ListChanges, limit=RECENT)
-    documents = visit.tried(DocumentStatus)
-    memories = _memories(visit)
-    counts, drafts = brief.node_counts, visit.project.unsaved()
+    changes = request.ask(ListChanges, limit=RECENT)
+    documents = request.tried(DocumentStatus)
+    memories = _memories(request)
+    counts, drafts = brief.node_counts, request.project.unsaved()
     levels = summary.coverage_by_level
-    return View(
+    return TemplateView(
         template="today.html",
         title="Today",
         section="today",
@@ -39,7 +39,7 @@ def show_today(visit: Visit) -> View:
             "tested": sum(each.tested_assertions for each in levels),
             "passed": sum(each.validated_assertions or 0 for each in levels),
             "levels": levels,
-            "concerns": tuple(map(concern, groups)),
+            "concerns": tuple(map(finding_group, groups)),
             "decided": brief.decided[:RECENT],
             "about": brief.overview.about.summary if brief.overview is not None else "",
             "changes": changes.changes,
@@ -49,19 +49,19 @@ def show_today(visit: Visit) -> View:
             "drafts": drafts,
             "drafted": tuple(dict.fromkeys(id.partition(":section:")[0] for id in drafts.target_ids))[:RECENT],
             "has_specs": bool(counts.get("requirement")),
-            "origin": visit.origin,
+            "origin": request.origin,
             # Drafts are a matter of their own here, with a button.
             "limits": [note for note in brief.notes if note != drafts.note],
         },
     )
 
 
-def _memories(visit: Visit) -> dict[str, object]:
+def _memories(request: PageRequest) -> dict[str, object]:
     """The latest that was remembered; without a memory nothing is made."""
-    if not visit.project.memory.exists:
+    if not request.project.memory.exists:
         return {"latest": (), "count": 0, "tasks": ()}
-    latest = visit.tried(ListMemories, limit=RECENT)
-    status = visit.tried(ShowMemoryStatus)
+    latest = request.tried(ListMemories, limit=RECENT)
+    status = request.tried(ShowMemoryStatus)
     return {
         "latest": latest.memories if latest is not None else (),
         "count": status.node_count if status is not None else 0,
@@ -69,18 +69,18 @@ def _memories(visit: Visit) -> dict[str, object]:
     }
 
 
-class Item(msgspec.Struct, frozen=True):
+class FindingLink(msgspec.Struct, frozen=True):
     text: str
     place: str
     to: str
 
 
-class Concern(msgspec.Struct, frozen=True):
+class FindingGroup(msgspec.Struct, frozen=True):
     heading: str
     """The number of findings, and their kind."""
     reason: str
     severity: str
-    items: tuple[Item, ...]
+    items: tuple[FindingLink, ...]
     action: str
     """The text of the link to the remedy."""
     to: str
@@ -102,11 +102,13 @@ _WORDS: Mapping[str, tuple[str, str]] = {
 """The meaning of each kind of finding, and the label of the link to its remedy."""
 
 
-def concern(group: Group) -> Concern:
+def finding_group(group: Group) -> FindingGroup:
     reason, action = _WORDS.get(group.code, ("", "See the first"))
-    shown = tuple(Item(each.message, f"{each.path}:{each.line}", _address(each)) for each in group.findings[:SHOWN])
+    shown = tuple(
+        FindingLink(each.message, f"{each.path}:{each.line}", _address(each)) for each in group.findings[:SHOWN]
+    )
     to = "/activity/review" if group.code == "trace.suspect_link" else shown[0].to
-    return Concern(group.title, reason, group.severity, shown, action, to)
+    return FindingGroup(group.title, reason, group.severity, shown, action, to)
 
 
 def _address(finding: Finding) -> str:

@@ -1,4 +1,4 @@
-"""The bodies of all requests of a server, which together have a bound."""
+"""The budget for the bodies of all requests of a server together."""
 
 from types import TracebackType
 from typing import Self
@@ -17,7 +17,7 @@ BUSY = Refusal(
 )
 
 
-class Bodies:
+class BodyBudget:
     """The bytes of all bodies that are being read or answered.
 
     Where they are too many, a body that is still being read gives way: the one that made no progress for longest, of
@@ -28,10 +28,10 @@ class Bodies:
         self.most = most
         self.held = 0
         # In the order in which they grew last; a dictionary keeps it.
-        self._reading: dict[Held, None] = {}
+        self._reading: dict[RequestBody, None] = {}
 
-    def make_room(self, wanting: "Held") -> bool:
-        """Whether there is room, once others have given way to the one that just grew."""
+    def make_room(self, wanting: "RequestBody") -> bool:
+        """True if there is room, once other bodies have given way to the one that just grew."""
         self._reading.pop(wanting, None)
         self._reading[wanting] = None
         while self.held > self.most:
@@ -45,18 +45,18 @@ class Bodies:
                 return False
         return True
 
-    def forget(self, body: "Held") -> None:
+    def forget(self, body: "RequestBody") -> None:
         self._reading.pop(body, None)
 
 
-class Held:
-    """The part of them that belongs to one request."""
+class RequestBody:
+    """The bytes of one request's body."""
 
-    def __init__(self, bodies: Bodies, client: str) -> None:
+    def __init__(self, bodies: BodyBudget, client: str) -> None:
         self.address = household(client)
         self.size = 0
         self.reading = anyio.CancelScope()
-        """What reads the body; it ends when the body gives way."""
+        """The scope that reads the body; it is cancelled when the body gives way."""
         self._bodies = bodies
 
     def add(self, size: int) -> bool:

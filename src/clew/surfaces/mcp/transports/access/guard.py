@@ -25,10 +25,10 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from clew.setup.tokens import PREFIX, Principal, Tokens
-from clew.surfaces.mcp.transports.access.bodies import BUSY, Bodies, Held
+from clew.surfaces.mcp.transports.access.bodies import BUSY, BodyBudget, RequestBody
 from clew.surfaces.mcp.transports.access.oauth import METADATA_PATH, READ_SCOPE, WRITE_SCOPE, Issuer, metadata_address
 from clew.surfaces.mcp.transports.access.ratelimit import RateLimit
-from clew.surfaces.mcp.transports.access.standing import Standing
+from clew.surfaces.mcp.transports.access.token_watch import TokenWatch
 from clew.surfaces.mcp.transports.clock import SYSTEM_CLOCK, Clock
 from clew.surfaces.mcp.transports.refusal import Refusal
 from clew.surfaces.mcp.transports.settings import (
@@ -79,7 +79,7 @@ class Guard:
         self._app = app
         self._endpoints = endpoints
         self._settings = settings
-        self._bodies = Bodies(settings.max_bodies)
+        self._bodies = BodyBudget(settings.max_bodies)
         self._limit = RateLimit(settings.rate, settings.burst, clock)
         self._limit_of_foreign = RateLimit(settings.rate, settings.burst, clock)
         self._streams = streams
@@ -93,7 +93,7 @@ class Guard:
         self._issuer = None if settings.oauth is None else Issuer(settings.oauth)
         self._asking = anyio.CapacityLimiter(_CHECKED_AT_ONCE)
         self._clock = clock
-        self.standing = Standing(self._is_good, self._unauthorized("invalid_token"), clock)
+        self.token_watch = TokenWatch(self._is_good, self._unauthorized("invalid_token"), clock)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -118,14 +118,14 @@ class Guard:
             return
         with ExitStack() as while_open:
             if principal is not None:
-                while_open.enter_context(self.standing.watched(token, scope["state"]["exchange"]))
+                while_open.enter_context(self.token_watch.watched(token, scope["state"]["open_request"]))
             await self._answer(scope, headers, principal, receive, send)
 
     async def _answer(
         self, scope: Scope, headers: Headers, principal: Principal | None, receive: Receive, send: Send
     ) -> None:
         client = scope.get("client")
-        with Held(self._bodies, client[0] if client else "") as held:
+        with RequestBody(self._bodies, client[0] if client else "") as held:
             body: bytes | Refusal | None = await self._body(receive, held)
             if isinstance(body, bytes) and _has_body(headers):
                 body = self._too_often(self._limit_of(headers).take, scope) or body
@@ -290,7 +290,7 @@ class Guard:
             413, "body_too_large", f"The request body is larger than {limit} bytes.", "Send smaller arguments."
         )
 
-    async def _body(self, receive: Receive, held: "Held") -> bytes | Refusal | None:
+    async def _body(self, receive: Receive, held: "RequestBody") -> bytes | Refusal | None:
         """The whole body, or why it is refused, or None when the client left before it was complete."""
         body = b""
         with anyio.move_on_after(self._settings.body_seconds), held.reading:

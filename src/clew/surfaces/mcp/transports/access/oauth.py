@@ -239,7 +239,7 @@ def _is_good(keys: _Keys) -> bool:
     return time.monotonic() - keys.fetched < _OLDEST_KEYS_SECONDS
 
 
-class _Stays(urllib.request.HTTPRedirectHandler):
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
     """Follows no redirect: another server's answer could name other keys."""
 
     def redirect_request(self, *_: Any, **__: Any) -> NoReturn:
@@ -358,7 +358,7 @@ def _read_key(said: dict[str, Any]) -> _Key | None:
 def _fetch(address: str, deadline: _Deadline) -> dict[str, Any]:
     if not _is_protected(address):
         raise ValueError(f"'{address[:200]}' is no https address")
-    opener = urllib.request.build_opener(_Stays, _Http(deadline), _Https(deadline))
+    opener = urllib.request.build_opener(_NoRedirects, _Http(deadline), _Https(deadline))
     with opener.open(address, timeout=_FETCH_SECONDS) as answer:
         found = json.loads(answer.read(_LARGEST_ANSWER))
     if not isinstance(found, dict):

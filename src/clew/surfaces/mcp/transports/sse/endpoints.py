@@ -23,7 +23,7 @@ from clew.surfaces.mcp.transports.clock import Clock
 from clew.surfaces.mcp.transports.messages import Malformed, is_json, read_message, refused
 from clew.surfaces.mcp.transports.refusal import Refusal
 from clew.surfaces.mcp.transports.settings import HttpSettings
-from clew.surfaces.mcp.transports.sse.sessions import Session, Sessions, parse_event_id
+from clew.surfaces.mcp.transports.sse.sessions import SseSession, SseSessions, parse_event_id
 
 SSE_SESSION_EXPIRED = -32016
 STREAM_PATH = "/sse"
@@ -40,7 +40,7 @@ class SseEndpoints:
     """The two endpoints and the sessions behind them; `sessions.running()` belongs in the application's lifespan."""
 
     def __init__(self, server: Server[Any], settings: HttpSettings, clock: Clock) -> None:
-        self.sessions = Sessions(server, settings, clock)
+        self.sessions = SseSessions(server, settings, clock)
         self._settings = settings
         self._clock = clock
 
@@ -85,7 +85,7 @@ class SseEndpoints:
             (("Retry-After", wait),),
         ).response()
 
-    def _open_stream(self, request: Request, session: Session, heard: int) -> "EventStream":
+    def _open_stream(self, request: Request, session: SseSession, heard: int) -> "EventStream":
         endpoint = f"{request.scope.get('root_path', '')}{MESSAGES_PATH}?session_id={session.id}"
         asked = request.query_params.get("heartbeat") == "event"
         heartbeat = Heartbeat(self._settings.heartbeat_seconds, self._settings.heartbeat_events or asked, self._clock)
@@ -128,7 +128,9 @@ class Heartbeat:
 class EventStream:
     """The response to `GET /sse`: endpoint, heartbeat, then the session's events until one side goes away."""
 
-    def __init__(self, sessions: Sessions, session: Session, heard: int, endpoint: str, heartbeat: Heartbeat) -> None:
+    def __init__(
+        self, sessions: SseSessions, session: SseSession, heard: int, endpoint: str, heartbeat: Heartbeat
+    ) -> None:
         self._sessions = sessions
         self._session = session
         self._heard = heard

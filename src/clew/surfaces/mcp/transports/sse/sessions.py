@@ -25,7 +25,7 @@ _EVENT_ID = re.compile(r"([A-Za-z0-9_-]{1,64})\.([0-9]{1,18})")
 Inbound = SessionMessage | Exception
 
 
-class Session:
+class SseSession:
     """One client's conversation: `hear` takes its messages, `outbox` gives the answers."""
 
     def __init__(self, owner: str, outbox: Outbox) -> None:
@@ -66,14 +66,14 @@ def parse_event_id(value: str) -> tuple[str, int] | None:
     return (match[1], int(match[2])) if match else None
 
 
-class Sessions:
+class SseSessions:
     """Every open session, each bound to who opened it."""
 
     def __init__(self, server: Server[Any], settings: HttpSettings, clock: Clock) -> None:
         self._server = server
         self._settings = settings
         self._clock = clock
-        self._open: dict[str, Session] = {}
+        self._open: dict[str, SseSession] = {}
         self._tasks: TaskGroup | None = None
 
     @asynccontextmanager
@@ -89,17 +89,17 @@ class Sessions:
                     session.end()
                 tasks.cancel_scope.cancel()
 
-    def open(self, owner: str) -> Session | None:
+    def open(self, owner: str) -> SseSession | None:
         """A new session with its loop started; None when there are as many as allowed."""
         if self._tasks is None or len(self._open) >= self._settings.max_sessions:
             return None
         log = EventLog(self._settings.buffer_events, self._settings.buffer_bytes)
-        session = Session(owner, Outbox(log))
+        session = SseSession(owner, Outbox(log))
         self._open[session.id] = session
         self._tasks.start_soon(self._serve, session)
         return session
 
-    def find(self, session_id: str, owner: str) -> Session | None:
+    def find(self, session_id: str, owner: str) -> SseSession | None:
         """The session with this id, if it is alive and was opened by the same principal or token."""
         session = self._open.get(session_id)
         if session is None or session.owner != owner:
@@ -110,7 +110,7 @@ class Sessions:
             return None
         return session
 
-    def attach(self, session: Session, stream: anyio.CancelScope, heard: int) -> None:
+    def attach(self, session: SseSession, stream: anyio.CancelScope, heard: int) -> None:
         """Make `stream` the one that carries the session's events after `heard`; an older stream is closed."""
         if session.stream is not None:
             session.stream.cancel()
@@ -119,7 +119,7 @@ class Sessions:
         session.stream, session.grace, session.dropped_at = stream, None, None
         session.outbox.listen_from(heard)
 
-    def detach(self, session: Session, stream: anyio.CancelScope) -> None:
+    def detach(self, session: SseSession, stream: anyio.CancelScope) -> None:
         """The stream has ended; unless another has taken over, the session now lives on its grace."""
         if session.stream is not stream:
             return
@@ -134,7 +134,7 @@ class Sessions:
     def _grace_seconds(self) -> float:
         return self._settings.grace_seconds
 
-    async def _serve(self, session: Session) -> None:
+    async def _serve(self, session: SseSession) -> None:
         with session.lifetime:
             try:
                 options = self._server.create_initialization_options()
@@ -143,11 +143,11 @@ class Sessions:
                 logger.error("an SSE session ended with %s", type(error).__name__)
         self._end(session)
 
-    async def _end_after_grace(self, session: Session, grace: anyio.CancelScope) -> None:
+    async def _end_after_grace(self, session: SseSession, grace: anyio.CancelScope) -> None:
         with grace:
             await self._clock.sleep(self._grace_seconds)
             self._end(session)
 
-    def _end(self, session: Session) -> None:
+    def _end(self, session: SseSession) -> None:
         self._open.pop(session.id, None)
         session.end()

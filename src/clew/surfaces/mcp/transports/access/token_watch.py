@@ -1,4 +1,4 @@
-"""Requests that stay open are ended when their token is good no longer: revoked, or expired.
+"""Ending open requests whose token is revoked or has expired.
 
 A token is checked when its request comes. A stream stays open for hours, so its token is looked at again every few
 seconds, each once for all of its requests, and only while there is one.
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import anyio
 
 from clew.surfaces.mcp.transports.clock import Clock
-from clew.surfaces.mcp.transports.drain import Exchange
+from clew.surfaces.mcp.transports.drain import OpenRequest
 from clew.surfaces.mcp.transports.refusal import Refusal
 
 LOOK_SECONDS = 2.0
@@ -21,37 +21,37 @@ LOOK_SECONDS = 2.0
 logger = logging.getLogger(__name__)
 
 
-class Standing:
-    """The open requests of those who showed a token."""
+class TokenWatch:
+    """The open requests with a token, by token."""
 
     def __init__(self, is_good: Callable[[str], Awaitable[bool]], refusal: Refusal, clock: Clock) -> None:
         self._is_good = is_good
         self._refusal = refusal
         self._clock = clock
-        self._open: dict[str, dict[Exchange, None]] = {}
+        self._open: dict[str, dict[OpenRequest, None]] = {}
         self._somebody = anyio.Event()
 
     @contextmanager
-    def watched(self, token: str, exchange: Exchange) -> Iterator[None]:
-        """Ends the exchange early where the token is good no longer."""
-        self._open.setdefault(token, {})[exchange] = None
+    def watched(self, token: str, open_request: OpenRequest) -> Iterator[None]:
+        """End the request early if the token stops being valid."""
+        self._open.setdefault(token, {})[open_request] = None
         self._somebody.set()
         try:
             yield
         finally:
-            del self._open[token][exchange]
+            del self._open[token][open_request]
             if not self._open[token]:
                 del self._open[token]
 
     async def watch(self) -> None:
-        """Look now and then, as long as the server runs."""
+        """Check the tokens of open requests every few seconds, as long as the server runs."""
         while True:
             await self._somebody.wait()
             await self._clock.sleep(LOOK_SECONDS)
             for token in list(self._open):
                 if not await self._still(token):
-                    for exchange in list(self._open.get(token, ())):
-                        exchange.end(self._refusal)
+                    for open_request in list(self._open.get(token, ())):
+                        open_request.end(self._refusal)
             if not self._open:
                 self._somebody = anyio.Event()
 

@@ -1,4 +1,4 @@
-"""What every answer of the language server is made from: the project, and the texts that the editor has open."""
+"""Request context of the language server: the project, and the texts that the editor has open."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,8 +25,8 @@ _LINE_END = "\r\n"
 _FILES_KEPT = 32
 
 
-class Desk:
-    """Answers are about the files as they are saved; places are given in the text that the editor shows."""
+class EditorProject:
+    """A project as an editor shows it: answers are about the saved files, places are in the text of the editor."""
 
     def __init__(self, project: Project, workspace: Workspace) -> None:
         self.project = project
@@ -96,7 +96,7 @@ class Desk:
             return ""
 
     def is_saved(self, uri: str, saved: bytes) -> bool:
-        """Whether the editor shows what is saved, so that places in the one are places in the other."""
+        """True if the editor shows the saved text, so that places in one are places in the other."""
         opened = self._workspace.text_documents.get(unquote(uri))
         return opened is None or opened.source.encode() == saved
 
@@ -116,11 +116,11 @@ class Desk:
         return lsp.Range(lsp.Position(number, first), lsp.Position(number, last))
 
     def column(self, document: TextDocument, position: lsp.Position) -> int:
-        """Where in the line a position is, counted in characters."""
+        """The column of a position in its line, in characters."""
         return int(document.position_from_client_units(position).character)
 
 
 @lru_cache(maxsize=4096)
 def _place_of(uri: str) -> str | None:
-    """The path in the address of an open text. Asked for each file that is named in an answer."""
+    """The path in the address of an open text; it is asked for with every file that an answer names."""
     return uris.to_fs_path(uri)

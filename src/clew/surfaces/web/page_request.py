@@ -20,7 +20,7 @@ PAGE = 100
 FARTHEST_PAGE = 100_000
 
 
-class View(msgspec.Struct, frozen=True, kw_only=True):
+class TemplateView(msgspec.Struct, frozen=True, kw_only=True):
     """The answer of a view: a template with its data."""
 
     template: str
@@ -33,7 +33,7 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     """The ids and files whose change makes the view outdated; none for any change."""
 
 
-class Moved(msgspec.Struct, frozen=True):
+class Redirect(msgspec.Struct, frozen=True):
     """Another address to go to, after something was done or because what was asked for stands there."""
 
     to: str
@@ -41,10 +41,10 @@ class Moved(msgspec.Struct, frozen=True):
     """A message about the change, shown once on the next page."""
 
 
-Shown = View | Moved
+ViewResult = TemplateView | Redirect
 
 
-class Visit:
+class PageRequest:
     def __init__(
         self,
         project: Project,
@@ -147,4 +147,4 @@ class Visit:
         return value.replace("\r\n", "\n")
 
 
-ViewFunction = Callable[[Visit], Shown]
+ViewFunction = Callable[[PageRequest], ViewResult]
