@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator
 from markupsafe import Markup, escape
 
 from clew.text.controls import printable
+from clew.text.markdown import FenceRule
 
 Address = Callable[[str], str | None]
 """Where a link of the text leads to; None for a link that stays text."""
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})\s*(\S*)")
+_FENCES = FenceRule(re.compile(r" {0,3}(`{3,}|~{3,})"), closes_indented=False)
 _HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
 _ITEM = re.compile(r"(\s*)(?:[-*+]|(\d{1,9})[.)])\s+(.*)")
 _RULE = re.compile(r" {0,3}([-*_])(?:\s*\1){2,}\s*$")
@@ -47,8 +48,7 @@ def _blocks(lines: list[str], address: Address, top: int) -> Iterator[Markup]:
         line = lines[place]
         if not line.strip():
             place += 1
-        elif fence := _FENCE.match(line):
-            end = _fence_end(lines, place, fence[1])
+        elif (end := _FENCES.closing(lines, place)) is not None:
             yield Markup("<pre><code>{}</code></pre>").format("\n".join(lines[place + 1 : end]))
             place = end + 1
         elif heading := _HEADING.match(line):
@@ -76,16 +76,11 @@ def _levels(lines: list[str]) -> Iterator[int]:
     """The levels of the headings; what stands between fences is none."""
     place = 0
     while place < len(lines):
-        if fence := _FENCE.match(lines[place]):
-            place = _fence_end(lines, place, fence[1])
+        if (end := _FENCES.closing(lines, place)) is not None:
+            place = end
         elif heading := _HEADING.match(lines[place]):
             yield len(heading[1])
         place += 1
-
-
-def _fence_end(lines: list[str], start: int, fence: str) -> int:
-    closing = re.compile(rf" {{0,3}}{re.escape(fence[0])}{{{len(fence)},}}\s*$")
-    return next((place for place in range(start + 1, len(lines)) if closing.match(lines[place])), len(lines))
 
 
 def _end(lines: list[str], start: int, belongs: Callable[[str], bool]) -> int:
@@ -93,7 +88,7 @@ def _end(lines: list[str], start: int, belongs: Callable[[str], bool]) -> int:
 
 
 def _is_paragraph(line: str) -> bool:
-    return bool(line.strip()) and not (_FENCE.match(line) or _HEADING.match(line) or _ITEM.match(line))
+    return bool(line.strip()) and not (_FENCES.opened(line) or _HEADING.match(line) or _ITEM.match(line))
 
 
 def _goes_on(line: str) -> bool:

@@ -12,9 +12,10 @@ from enum import StrEnum
 
 import msgspec
 
+from clew.text.markdown import COMMONMARK
+
 _LINE = re.compile(r"[^\r\n]+(?:\r\n?|\n)?|[\r\n]+")
 """A line with its end. Empty lines that follow each other are as good as one."""
-_FENCE = re.compile(r"[ \t]*+(`{3,}+(?![^\r\n]*`)|~{3,}+)")
 _BULLET = re.compile(r"[ \t]*(?:[-*+•‣◦]|\d{1,9}[.)])(?=\s)")
 _QUOTE_MARKER = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _HEADING = re.compile(r" {0,3}#{1,6}(?=[ \t]+\S)")
@@ -138,12 +139,11 @@ def _fenced(text: str) -> Iterator[tuple[int, int, bool]]:
     end = 0
     for start, end in _lines(text):
         if fence:
-            mark = text[start:end].strip()
-            if len(mark) >= len(fence) and mark == fence[0] * len(mark):
+            if COMMONMARK.closes(text[start:end], fence):
                 yield opened, end, True
                 fence = ""
-        elif match := _FENCE.match(text, start, end):
-            opened, fence = start, match.group(1)
+        elif fence := COMMONMARK.opened(text, start, end):
+            opened = start
         else:
             yield start, end, False
     if fence:

@@ -28,7 +28,7 @@ from clew.exchange.places.spec_text import SpecText, criterion_text, keeps_block
 from clew.formats.elspais.fields import REFERENCE_FIELDS
 from clew.formats.elspais.hashes import NOT_APPLICABLE, HashRule, hash_state, hash_to_write, rule_of_file
 from clew.formats.elspais.ids.grammar import IdGrammar, label_at, position_of
-from clew.formats.elspais.lines import Lines
+from clew.formats.elspais.lines import RequirementLines
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Journey, Requirement
 from clew.formats.elspais.requirement import UNKNOWN
@@ -420,7 +420,7 @@ class _Files:
     def _fence_line(self, path: str) -> int:
         if path not in self._fence_lines:
             data = self._before[path] or b""
-            self._fence_lines[path] = Lines(data, self._grammar.header_prefixes).fence_line
+            self._fence_lines[path] = RequirementLines(data, self._grammar.header_prefixes).fence_line
         return self._fence_lines[path]
 
     def edits(self) -> list[FileEdit]:

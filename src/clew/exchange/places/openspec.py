@@ -37,7 +37,7 @@ from clew.exchange.places.place import FreeIds, Placing, grouped, one_line
 from clew.exchange.places.spec_text import open_fence
 from clew.formats.openspec.apply.plan import Edit, edited
 from clew.formats.openspec.layout import checked_id, openspec_root, root_for, spec_path
-from clew.formats.openspec.lines import BOM, Lines
+from clew.formats.openspec.lines import SpecLines
 from clew.formats.openspec.names import Slugs, slug
 from clew.formats.openspec.reader import read_spec
 from clew.formats.openspec.records import Requirement, SectionKind, Spec, settled
@@ -46,6 +46,7 @@ from clew.graph.model import NodeKind
 from clew.graph.readers.locations import spec_roots
 from clew.text.display import shortened
 from clew.text.lines import newline_of, with_newlines
+from clew.text.markdown import BOM
 from clew.workspace.paths import raw
 
 
@@ -58,7 +59,7 @@ class SpecFile(msgspec.Struct, frozen=True):
     @property
     def fence_line(self) -> int:
         """Where a code block begins that is never closed; 0 where there is none."""
-        return Lines(self.data or b"").fence_line
+        return SpecLines(self.data or b"").fence_line
 
     def refuse_open(self, slugs: Container[str]) -> None:
         """Rejected where an open code block begins in one of these requirements: what stands behind may be others."""
@@ -154,7 +155,7 @@ class OpenSpecPlace:
     def _item(self, record: Requirement, spec_id: str, path: str) -> Item:
         values = [value for name, value in record.metadata if not is_own(name)]
         values += [_body(each.raw) for each in record.asides]
-        lines = Lines(record.text.encode())
+        lines = SpecLines(record.text.encode())
         fields = frozenset(field_lines(lines, 0, len(lines), self._context.grammar))
         return Item(
             id=requirement_id(spec_id, record.slug),

@@ -30,7 +30,7 @@ from clew.exchange.places.place import one_line
 from clew.exchange.places.spec_text import rewritten
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.write.lines import BlockLines, as_read
-from clew.formats.openspec.lines import Lines
+from clew.formats.openspec.lines import SpecLines
 from clew.formats.openspec.names import slug
 from clew.formats.openspec.records import OtherHeading, Requirement, Scenario
 
@@ -41,7 +41,7 @@ class _Block(BlockLines):
     def __init__(self, data: bytes, grammar: IdGrammar) -> None:
         super().__init__(data, grammar)
         self.grammar = grammar
-        self.there = Lines(data)
+        self.there = SpecLines(data)
         """The lines as specs are read, before any change."""
 
 

@@ -7,8 +7,9 @@ from clew.exchange.model import Criterion, Item, Relation
 from clew.exchange.places.place import free_name, one_line, title_of, writable
 from clew.formats.code.prose_citations import cited_in_prose
 from clew.formats.elspais.ids.grammar import IdGrammar
-from clew.formats.openspec.lines import CODE, FENCE, TEXT, Lines
+from clew.formats.openspec.lines import SpecLines
 from clew.formats.openspec.records import Requirement
+from clew.text.markdown import CODE, FENCE, TEXT
 
 CITED = ("implements", "refines", "verifies")
 ID = "ID"
@@ -85,7 +86,7 @@ def cited_relations(text: str, grammar: IdGrammar) -> tuple[Relation, ...]:
     return tuple(dict.fromkeys(Relation(each.kind, each.target, each.labels) for each in cited))
 
 
-def field_lines(lines: Lines, first: int, stop: int, grammar: IdGrammar) -> list[int]:
+def field_lines(lines: SpecLines, first: int, stop: int, grammar: IdGrammar) -> list[int]:
     """The lines of a description that are metadata or citations and nothing else. In code nothing is."""
     places = (index for index in range(first, stop) if lines.kinds[index] == TEXT)
     return [index for index in places if _is_field(lines.text[index], grammar)]
@@ -143,7 +144,7 @@ def plain_lines(text: str, is_field: Callable[[str], bool] = lambda _: False) ->
     closed."""
     said = [line.rstrip() for line in writable(text).split("\n")]
     lines = list(said)
-    found = Lines("\n".join(lines).encode())
+    found = SpecLines("\n".join(lines).encode())
     for index, line in enumerate(lines):
         is_code = found.kinds[index] in (FENCE, CODE) if index < len(found) else False
         if found.fence_line and index + 1 >= found.fence_line:

@@ -12,12 +12,13 @@ from clew.errors import Rejected
 from clew.exchange.model import Criterion
 from clew.exchange.places.place import writable
 from clew.formats.elspais.ids.grammar import IdGrammar
-from clew.formats.elspais.lines import END, HEADING
+from clew.formats.elspais.lines import END
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import FileRecords, Journey, Requirement
 from clew.formats.elspais.write.fields import journey_fields, requirement_fields
 from clew.formats.elspais.write.lines import BlockLines
 from clew.text.lines import matched
+from clew.text.markdown import HEADING
 
 _ASSERTIONS = ("### Assertions", "")
 _STEPS = ("### Steps", "")

@@ -11,8 +11,8 @@ from clew.formats.diagnostics import Diagnostic
 from clew.formats.documents.model import Block, BlockKind
 from clew.formats.documents.outline import plain_title
 from clew.text.lines import TextLines
+from clew.text.markdown import COMMONMARK
 
-_FENCE = re.compile(r"[ \t]*+(`{3,}+(?!.*`)|~{3,}+)")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
 _BULLET = re.compile(r"[ \t]*(?:[-*+]|(\d{1,9})[.)])(?=[ \t]|$)")
@@ -143,7 +143,7 @@ class _Scan:
         following = self.lines.bare[index + 1] if index + 1 < len(self.lines) else ""
         return (
             _HEADING.match(line) is not None
-            or _FENCE.match(line) is not None
+            or COMMONMARK.opening.match(line) is not None
             or self._begins_item(index)
             or line.lstrip().startswith(_COMMENT_OPENS)
             or ("|" in line and _is_ruler(following))
@@ -151,17 +151,16 @@ class _Scan:
 
     def _after_fence(self, index: int) -> int:
         """The line after a fenced block that opens at a line; that line where none does."""
-        opened = _FENCE.match(self.lines.bare[index])
-        if opened is None:
+        bare = self.lines.bare
+        closing = COMMONMARK.closing(bare, index)
+        if closing is None:
             return index
-        fence = opened[1]
-        for after in range(index + 1, len(self.lines)):
-            mark = self.lines.bare[after].strip()
-            if mark.startswith(fence) and mark == fence[0] * len(mark):
-                return after + 1
+        if closing < len(bare):
+            return closing + 1
+        fence = COMMONMARK.opened(bare[index])
         problem = f"The code block that opens with {fence} is never closed. Close it; all that follows is read as code."
         self.diagnostics.append(Diagnostic("documents.open_fence", "warning", problem, index + 1))
-        return len(self.lines)
+        return len(bare)
 
     def _add(self, kind: BlockKind, first: int, after: int) -> None:
         lines = self.lines

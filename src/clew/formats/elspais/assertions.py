@@ -4,8 +4,9 @@ import re
 
 from clew.formats.diagnostics import Findings
 from clew.formats.elspais.ids.grammar import IdGrammar
-from clew.formats.elspais.lines import BLANK, TEXT, Lines, unwrapped
+from clew.formats.elspais.lines import RequirementLines, unwrapped
 from clew.formats.elspais.records import AssertionRecord, SectionRecord
+from clew.text.markdown import BLANK, TEXT
 
 ENTRY = re.compile(r"(\s*)([A-Z0-9]{1,4})\.(?:\s+|$)")
 _RETIRED = re.compile(
@@ -24,7 +25,7 @@ def is_retired(text: str) -> bool:
 class AssertionReader:
     """Reads the entries of one requirement; a requirement may have several Assertions sections."""
 
-    def __init__(self, lines: Lines, grammar: IdGrammar, findings: Findings) -> None:
+    def __init__(self, lines: RequirementLines, grammar: IdGrammar, findings: Findings) -> None:
         self._lines = lines
         self._grammar = grammar
         self._findings = findings

@@ -7,8 +7,9 @@ import msgspec
 
 from clew.formats.diagnostics import Findings
 from clew.formats.elspais.ids.grammar import IdGrammar, ParsedReference
-from clew.formats.elspais.lines import TEXT, Lines
+from clew.formats.elspais.lines import RequirementLines
 from clew.formats.elspais.records import Reference
+from clew.text.markdown import TEXT
 
 REFERENCE_FIELDS = ("implements", "refines", "satisfies", "integrates", "addresses")
 WORD_FIELDS = ("level", "status")
@@ -123,7 +124,7 @@ def metadata_fields(line: str, references: ReferenceList) -> list[Field | str] |
 
 
 def metadata_lines(
-    lines: Lines, first: int, stop: int, references: ReferenceList
+    lines: RequirementLines, first: int, stop: int, references: ReferenceList
 ) -> Iterator[tuple[int, list[Field | str] | None]]:
     """The lines above the first heading, each with its fields, or None for prose. A list that ends in a comma goes on
     in the next line."""

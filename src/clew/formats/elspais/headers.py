@@ -7,7 +7,8 @@ import msgspec
 from clew.formats.diagnostics import Findings
 from clew.formats.elspais.fields import ReferenceList, metadata_fields
 from clew.formats.elspais.ids.grammar import IdGrammar
-from clew.formats.elspais.lines import BLANK, HEADING, Lines, plain_heading
+from clew.formats.elspais.lines import RequirementLines, plain_heading
+from clew.text.markdown import BLANK, HEADING
 
 _FOREIGN_ID = re.compile(r"[A-Z][A-Z0-9]{1,15}-[A-Za-z]{0,4}[0-9]{1,10}")
 _HASH = re.compile(r"\*\*Hash\*\*:\s*(\S+)", re.IGNORECASE)
@@ -40,7 +41,7 @@ class EndMarker(msgspec.Struct, frozen=True, gc=False):
 class HeaderReader:
     """Decides which lines begin a block, and says why a line that looks like it does not."""
 
-    def __init__(self, lines: Lines, grammar: IdGrammar, findings: Findings) -> None:
+    def __init__(self, lines: RequirementLines, grammar: IdGrammar, findings: Findings) -> None:
         self._lines = lines
         self._grammar = grammar
         self._findings = findings

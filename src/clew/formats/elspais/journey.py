@@ -6,9 +6,10 @@ from clew.formats.diagnostics import Findings
 from clew.formats.elspais.fields import Field, FieldPattern, ReferenceList
 from clew.formats.elspais.headers import EndMarker, Header
 from clew.formats.elspais.ids.grammar import IdGrammar
-from clew.formats.elspais.lines import TEXT, Lines, plain_heading
+from clew.formats.elspais.lines import RequirementLines, plain_heading
 from clew.formats.elspais.records import Journey, SectionRecord
 from clew.text.display import shortened
+from clew.text.markdown import TEXT
 
 TEXT_FIELDS = ("actor", "goal", "context")
 LIST_FIELDS = ("validates", "addresses")
@@ -17,7 +18,7 @@ STEP = re.compile(r"(\s*)([0-9]{1,6})[.)](?:\s+|$)")
 
 
 class JourneyReader:
-    def __init__(self, lines: Lines, grammar: IdGrammar, findings: Findings) -> None:
+    def __init__(self, lines: RequirementLines, grammar: IdGrammar, findings: Findings) -> None:
         self._lines = lines
         self._grammar = grammar
         self._findings = findings
@@ -55,7 +56,7 @@ class JourneyReader:
             sections=tuple(sections),
             body=lines.joined(body_start, content_stop),
             raw=lines.raw(header.index, stop),
-            span=lines.block_span(header.index, stop),
+            span=lines.span(header.index, stop),
         )
 
     def _fields(self, first: int, stop: int, references: ReferenceList) -> tuple[dict[str, str], str, int]:

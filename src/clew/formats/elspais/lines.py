@@ -1,67 +1,39 @@
-"""A file as lines with exact byte offsets, each line classified once."""
+"""The lines of a file of requirements: those at which a requirement or journey may begin or end are marked."""
 
 import re
-from collections.abc import Sequence
-from itertools import accumulate
 
 from clew.text.lines import Span
+from clew.text.markdown import BOM, HEADING, TEXT, FenceRule, MarkdownLines
 
-TEXT, BLANK, HEADING, END, FENCED = range(5)
-"""Kinds of lines. FENCED lines stand in a code block, its fences included: they are never matched."""
+END = 5
+"""One more kind of line: the End marker."""
 
-BOM = b"\xef\xbb\xbf"
-_FENCE = "```"
-_DEEPEST_HEADING = 6
+# Any such line toggles, whatever follows the backticks: real files close a block with "```text".
+_FENCES = FenceRule(re.compile(r"\s*+(```)"), toggles=True)
+_HEADING = re.compile(r"#{1,6}\s")
 _END_MARKER = "*End*"
 
 
-class Lines:
-    """The lines of a file. Only LF, CRLF and CR end a line; form feeds and the like do not."""
+class RequirementLines(MarkdownLines):
+    """The lines of a file. A byte order mark belongs to none of them."""
 
-    __slots__ = ("_data", "_ends", "_starts", "fence_line", "first_invalid", "kinds", "marks", "text")
+    __slots__ = ("marks",)
 
     def __init__(self, data: bytes, id_prefixes: tuple[str, ...], errors: str = "replace") -> None:
-        bare = data.splitlines()
-        self._data = data
-        self._starts = list(accumulate(map(len, data.splitlines(keepends=True)), initial=0))
-        self._ends = [start + len(line) for start, line in zip(self._starts, bare, strict=False)]
+        super().__init__(data, _FENCES, _HEADING, errors)
         if data.startswith(BOM):
             self._starts[0] = len(BOM)
-            bare[0] = bare[0][len(BOM) :]
-        self.first_invalid = _first_invalid(data, bare)
-        """The number of the first line that is not UTF-8; 0 where all are."""
-        self.text: list[str] = [line.decode("utf-8", errors) for line in bare]
-        """Without line ends; a byte that is not UTF-8 reads as U+FFFD, or as `errors` says."""
-        self.kinds, self.marks, self.fence_line = _classify(self.text, id_prefixes)
-
-    def __len__(self) -> int:
-        return len(self.text)
-
-    def raw(self, first: int, stop: int) -> str:
-        """The lines as they stand in the file, line ends included."""
-        return self._data[self._starts[first] : self._starts[stop]].decode("utf-8", "replace")
-
-    def block_span(self, first: int, stop: int) -> Span:
-        """Whole lines, the last line end included."""
-        return Span(self._starts[first], self._starts[stop], first + 1, stop)
+        self.marks = self._mark(id_prefixes)
+        """The lines at which a block may begin or end: headings, End markers, and those that begin like an id."""
 
     def text_span(self, first: int, last: int, indent: str = "") -> Span:
         """From after the indent of the first line to the end of the text of the last, its line end not included."""
-        return Span(self._starts[first] + len(indent.encode()), self._ends[last], first + 1, last + 1)
-
-    def joined(self, first: int, stop: int) -> str:
-        """The lines without the blank ones around them, line ends as LF."""
-        first, stop = self.trimmed(first, stop)
-        return "\n".join(self.text[first:stop])
-
-    def trimmed(self, first: int, stop: int) -> tuple[int, int]:
-        """The range without the blank lines at its beginning and end."""
-        kinds = self.kinds
-        while first < stop and kinds[first] == BLANK:
-            first += 1
-        while first < stop and kinds[stop - 1] == BLANK:
-            stop -= 1
-        return first, stop
+        end = self._starts[last]
+        if self._whole is not None:
+            end += len(self.text[last])
+        else:
+            end += len(self._data[end : self._starts[last + 1]].rstrip(b"\r\n"))
+        return Span(self._starts[first] + len(indent.encode()), end, first + 1, last + 1)
 
     def next_heading(self, first: int, stop: int) -> int:
         """The first heading in the range; `stop` where there is none."""
@@ -73,49 +45,19 @@ class Lines:
         text = self.text[index].lstrip("#")
         return len(self.text[index]) - len(text), text.strip()
 
-
-def _first_invalid(data: bytes, bare: Sequence[bytes]) -> int:
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        for number, line in enumerate(bare, start=1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError:
-                return number
-    return 0
-
-
-def _classify(text: Sequence[str], id_prefixes: tuple[str, ...]) -> tuple[bytearray, list[int], int]:
-    """The kind of every line, the lines a block may start or end at, and the line of a fence that is never closed."""
-    kinds = bytearray(len(text))
-    marks: list[int] = []
-    fence = 0
-    for index, line in enumerate(text):
-        first = line[:1]
-        if not first or first.isspace():
-            line = line.lstrip()
-            if not line:
-                kinds[index] = FENCED if fence else BLANK
-                continue
-        if line.startswith(_FENCE):
-            # Any such line toggles, whatever follows the backticks: real files close a block with "```text".
-            fence = 0 if fence else index + 1
-            kinds[index] = FENCED
-        elif fence:
-            kinds[index] = FENCED
-        elif first == "#":
-            rest = line.lstrip("#")
-            if len(line) - len(rest) <= _DEEPEST_HEADING and rest[:1].isspace():
-                kinds[index] = HEADING
+    def _mark(self, id_prefixes: tuple[str, ...]) -> list[int]:
+        marks: list[int] = []
+        beginnings = (_END_MARKER, *id_prefixes)
+        for index, (kind, line) in enumerate(zip(self.kinds, self.text, strict=True)):
+            if kind == HEADING:
                 marks.append(index)
-        elif first == "*":
-            if line.startswith(_END_MARKER):
-                kinds[index] = END
+            elif kind == TEXT and line.startswith(beginnings):
+                if line.startswith(_END_MARKER):
+                    self.kinds[index] = END
+                elif line[0] in "#*" or line[0].isspace():
+                    continue
                 marks.append(index)
-        elif line.startswith(id_prefixes) and first == line[0]:
-            marks.append(index)
-    return kinds, marks, fence
+        return marks
 
 
 _WRAPPED = re.compile(r"(\*\*|\*|_)(?!\s)([^*_]+|[^*]+)(?<!\s)\1")

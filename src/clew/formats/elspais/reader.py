@@ -4,22 +4,23 @@ from clew.formats.diagnostics import Findings
 from clew.formats.elspais.headers import Header, HeaderReader, read_end
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.journey import JourneyReader
-from clew.formats.elspais.lines import BLANK, BOM, END, Lines
+from clew.formats.elspais.lines import END, RequirementLines
 from clew.formats.elspais.records import Block, FileRecords, Remainder
 from clew.formats.elspais.requirement import RequirementReader
 from clew.text.display import shortened
 from clew.text.lines import Span
+from clew.text.markdown import BLANK, BOM
 
 
 def read(data: bytes, grammar: IdGrammar) -> FileRecords:
     """The requirements, journeys and free text of a file. Never fails: what is odd becomes a diagnostic."""
     findings = Findings()
-    lines = Lines(data, grammar.header_prefixes)
-    if lines.first_invalid:
+    lines = RequirementLines(data, grammar.header_prefixes)
+    if lines.invalid_line:
         message = (
             "The file is not UTF-8; its bytes are kept, but those that do not fit read as U+FFFD. Save it as UTF-8."
         )
-        findings.warning("not_utf8", lines.first_invalid, message)
+        findings.warning("not_utf8", lines.invalid_line, message)
     if lines.fence_line:
         message = "This code fence is never closed, so the rest of the file is read as code. Close it."
         findings.warning("unclosed_fence", lines.fence_line, message)
@@ -32,7 +33,7 @@ def read(data: bytes, grammar: IdGrammar) -> FileRecords:
 class _BlockReader:
     """Cuts a file into blocks that cover it without gap or overlap."""
 
-    def __init__(self, lines: Lines, grammar: IdGrammar, findings: Findings) -> None:
+    def __init__(self, lines: RequirementLines, grammar: IdGrammar, findings: Findings) -> None:
         self._lines = lines
         self._findings = findings
         self._headers = HeaderReader(lines, grammar, findings)
@@ -98,7 +99,7 @@ class _BlockReader:
     def _remainder(self, stop: int) -> None:
         if stop > self._position:
             lines, first = self._lines, self._position
-            self._blocks.append(Remainder(lines.raw(first, stop), lines.block_span(first, stop)))
+            self._blocks.append(Remainder(lines.raw(first, stop), lines.span(first, stop)))
             self._position = stop
 
 

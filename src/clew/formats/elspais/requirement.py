@@ -15,9 +15,10 @@ from clew.formats.elspais.fields import (
 )
 from clew.formats.elspais.headers import EndMarker, Header
 from clew.formats.elspais.ids.grammar import IdGrammar
-from clew.formats.elspais.lines import BLANK, FENCED, TEXT, Lines, plain_heading
+from clew.formats.elspais.lines import RequirementLines, plain_heading
 from clew.formats.elspais.records import AssertionRecord, ChangelogEntry, Requirement, SectionRecord
 from clew.text.display import shortened
+from clew.text.markdown import BLANK, CODE, FENCE, TEXT
 
 UNKNOWN = "Unknown"
 
@@ -34,7 +35,7 @@ class Metadata(msgspec.Struct):
 
 
 class RequirementReader:
-    def __init__(self, lines: Lines, grammar: IdGrammar, findings: Findings) -> None:
+    def __init__(self, lines: RequirementLines, grammar: IdGrammar, findings: Findings) -> None:
         self._lines = lines
         self._grammar = grammar
         self._findings = findings
@@ -71,7 +72,7 @@ class RequirementReader:
             heading_depth=header.depth,
             body=lines.joined(metadata.body_start, content_stop),
             raw=lines.raw(header.index, stop),
-            span=lines.block_span(header.index, stop),
+            span=lines.span(header.index, stop),
         )
 
     def _metadata(self, first: int, stop: int, references: ReferenceList) -> Metadata:
@@ -161,7 +162,7 @@ class RequirementReader:
 
     def _changelog(self, first: int, stop: int, entries: list[ChangelogEntry]) -> None:
         for index in range(first, stop):
-            if self._lines.kinds[index] in (BLANK, FENCED):
+            if self._lines.kinds[index] in (BLANK, FENCE, CODE):
                 continue
             entry = _changelog_entry(self._lines.text[index], index + 1)
             if entry is not None:

@@ -12,9 +12,10 @@ import msgspec
 
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.journey import JOURNEY_FIELD
-from clew.formats.elspais.lines import FENCED, HEADING, TEXT, Lines, plain_heading
+from clew.formats.elspais.lines import RequirementLines, plain_heading
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Block, Journey, Requirement
+from clew.text.markdown import CODE, FENCE, HEADING, TEXT
 
 _FLAGS = ("collection", "indexed")
 _OF_REFERENCE = ("title", "version", "effective date", "url")
@@ -69,7 +70,7 @@ class Use(msgspec.Struct, frozen=True, gc=False):
 
 def read_terms(data: bytes, path: str, grammar: IdGrammar) -> TermsOfFile:
     """The definitions of a file, and its prose line by line."""
-    lines = Lines(data, grammar.header_prefixes)
+    lines = RequirementLines(data, grammar.header_prefixes)
     owners = _owners(read(data, grammar).blocks, lines, path, grammar)
     definitions: list[Definition] = []
     sentences: list[Sentence] = []
@@ -87,7 +88,7 @@ def read_terms(data: bytes, path: str, grammar: IdGrammar) -> TermsOfFile:
     return TermsOfFile(tuple(definitions), tuple(sentences))
 
 
-def _owners(blocks: Iterable[Block], lines: Lines, path: str, grammar: IdGrammar) -> dict[int, str]:
+def _owners(blocks: Iterable[Block], lines: RequirementLines, path: str, grammar: IdGrammar) -> dict[int, str]:
     """By line: to which node its prose belongs; lines without are headers, fields, changelogs and End markers."""
     found: dict[int, str] = {}
     for block in blocks:
@@ -109,7 +110,7 @@ def _owners(blocks: Iterable[Block], lines: Lines, path: str, grammar: IdGrammar
     return found
 
 
-def _of_requirement(block: Requirement, lines: Lines, grammar: IdGrammar) -> Iterator[tuple[int, str]]:
+def _of_requirement(block: Requirement, lines: RequirementLines, grammar: IdGrammar) -> Iterator[tuple[int, str]]:
     number = 0
     if block.preamble:
         wanted = set(block.preamble.split("\n"))
@@ -126,7 +127,7 @@ def _of_requirement(block: Requirement, lines: Lines, grammar: IdGrammar) -> Ite
             yield index, grammar.assertion_id(block.id, assertion.label)
 
 
-def _definition_stop(lines: Lines, owners: Mapping[int, str], index: int) -> int:
+def _definition_stop(lines: RequirementLines, owners: Mapping[int, str], index: int) -> int:
     """The line behind the definition that begins here; 0 where none does."""
     name = lines.text[index].strip()
     following = lines.text[index + 1] if index + 1 < len(lines) else ""
@@ -134,7 +135,7 @@ def _definition_stop(lines: Lines, owners: Mapping[int, str], index: int) -> int
         return 0
     if index and lines.text[index - 1].strip() and lines.kinds[index - 1] != HEADING:
         return 0
-    if lines.kinds[index] == FENCED or plain_heading(name) in ("assertions", "changelog"):
+    if lines.kinds[index] in (FENCE, CODE) or plain_heading(name) in ("assertions", "changelog"):
         return 0
     stop = index + 1
     while stop in owners and lines.text[stop].startswith((":", "  ")) and lines.text[stop].strip():

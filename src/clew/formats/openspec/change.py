@@ -5,11 +5,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from clew.formats.openspec.lines import TEXT, Lines
+from clew.formats.openspec.lines import SpecLines
 from clew.formats.openspec.metadata import ChangeMetadata
 from clew.formats.openspec.reader import read_document
 from clew.formats.openspec.records import Delta, Document
 from clew.formats.openspec.tasks import Tasks
+from clew.text.markdown import TEXT
 
 _BULLET = re.compile(r"[-*]\s+\*\*([^*:]+)(?::\*\*|\*\*\s*:)\s*(.*)")
 _CAPABILITY = re.compile(r"\s*[-*]\s+`([^`]+)`")
@@ -62,7 +63,7 @@ def read_proposal(data: bytes) -> Proposal:
     )
 
 
-def _described(document: Document, lines: Lines) -> Iterator[Described]:
+def _described(document: Document, lines: SpecLines) -> Iterator[Described]:
     section = document.titled("What Changes")
     if section is None:
         return
@@ -85,7 +86,7 @@ def _operation(description: str) -> str:
     return "modified"
 
 
-def _capabilities(document: Document, lines: Lines) -> Iterator[tuple[str, str]]:
+def _capabilities(document: Document, lines: SpecLines) -> Iterator[tuple[str, str]]:
     """The names in backticks below `### New Capabilities` and `### Modified Capabilities`."""
     section = document.titled("Capabilities")
     if section is None:

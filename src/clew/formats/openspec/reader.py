@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from clew.formats.diagnostics import Findings
-from clew.formats.openspec.lines import TEXT, Heading, Lines
+from clew.formats.openspec.lines import Heading, SpecLines
 from clew.formats.openspec.records import (
     DELTA_KINDS,
     Delta,
@@ -23,6 +23,7 @@ from clew.formats.openspec.records import (
 )
 from clew.formats.openspec.requirement import REQUIREMENT_DEPTH, RequirementReader, requirement_name
 from clew.text.lines import Span
+from clew.text.markdown import HEADING, TEXT
 
 _SECTION_DEPTH = 2
 _NAMES = {
@@ -54,7 +55,7 @@ def read_delta(data: bytes, spec_id: str = "") -> Delta:
     return Delta(spec_id, reading.document(data), tuple(renamed), tuple(removed))
 
 
-def read_document(data: bytes) -> tuple[Document, Lines]:
+def read_document(data: bytes) -> tuple[Document, SpecLines]:
     """A proposal or a list of tasks: its sections, and its lines for a closer look."""
     reading = _Reading(data, with_requirements=False)
     return reading.document(data), reading.lines
@@ -70,7 +71,7 @@ def write(document: Document) -> bytes:
 class _Reading:
     def __init__(self, data: bytes, *, with_requirements: bool = True) -> None:
         self.findings = Findings("openspec")
-        self.lines = Lines(data)
+        self.lines = SpecLines(data)
         self._with_requirements = with_requirements
         self._requirements = RequirementReader(self.lines, self.findings)
         self._title = next((each for each in self.lines.headings if each.depth == 1), None)
@@ -205,14 +206,14 @@ _BULLET = re.compile(r"\s*[-*+]\s+`?\s*#{1,6}\s*requirement\s*:\s*(.*)", re.IGNO
 _ARROW = re.compile(r"\s*(?:→|->|=>)\s*")
 
 
-def renames(lines: Lines, section: Section, findings: Findings) -> Iterator[Rename]:
+def renames(lines: SpecLines, section: Section, findings: Findings) -> Iterator[Rename]:
     """The renames of a section. A line of a pair whose partner is missing is an error and renames nothing."""
     by_arrow = {each.span.line: each for each in section.requirements}
     source: tuple[str, int] | None = None
     """A FROM that waits for its TO, and its line."""
     paired = 0
     for index in range(section.span.line - 1, section.span.end_line):
-        if lines.kinds[index] != TEXT:
+        if lines.kinds[index] not in (TEXT, HEADING):
             continue
         line = lines.text[index]
         end = _END.match(line)
@@ -244,7 +245,7 @@ def _report_unpaired(source: tuple[str, int] | None, findings: Findings) -> None
         findings.error("unpaired_rename", source[1] + 1, message)
 
 
-def _by_arrow(requirement: Requirement, lines: Lines, findings: Findings) -> Iterator[Rename]:
+def _by_arrow(requirement: Requirement, lines: SpecLines, findings: Findings) -> Iterator[Rename]:
     old, *others = _ARROW.split(requirement.name)
     if len(others) == 1 and old.strip() and others[0].strip():
         yield Rename(old.strip(), others[0].strip(), requirement.span)
@@ -263,7 +264,7 @@ def _name(written: str) -> str:
     return (named[1] if named is not None else bare).strip("`").strip()
 
 
-def removals(lines: Lines, section: Section) -> Iterator[Removal]:
+def removals(lines: SpecLines, section: Section) -> Iterator[Removal]:
     """The removals of a section: its requirements, and the bullets that hold a requirement's heading."""
     first = section.requirements[0].span.line - 1 if section.requirements else section.span.end_line
     for index in range(section.span.line, first):

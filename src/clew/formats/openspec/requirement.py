@@ -11,10 +11,11 @@ import re
 import msgspec
 
 from clew.formats.diagnostics import Findings
-from clew.formats.openspec.lines import BLANK, CODE, FENCE, TEXT, Heading, Lines
+from clew.formats.openspec.lines import Heading, SpecLines
 from clew.formats.openspec.names import Slugs
 from clew.formats.openspec.records import OtherHeading, Requirement, Scenario, Step
 from clew.text.lines import Span
+from clew.text.markdown import BLANK, CODE, FENCE, HEADING, TEXT
 
 REQUIREMENT_DEPTH = 3
 SCENARIO_DEPTH = 4
@@ -36,7 +37,7 @@ def requirement_name(heading: Heading) -> str | None:
 class RequirementReader:
     """Reads the requirements of one file, in order: their slugs depend on those before them."""
 
-    def __init__(self, lines: Lines, findings: Findings) -> None:
+    def __init__(self, lines: SpecLines, findings: Findings) -> None:
         self._lines = lines
         self._findings = findings
         self._slugs = Slugs("requirement")
@@ -118,7 +119,7 @@ class RequirementReader:
         metadata: list[tuple[str, str]] = []
         stated: list[str] = []
         for index in range(first, stop):
-            if lines.kinds[index] != TEXT:
+            if lines.kinds[index] not in (TEXT, HEADING):
                 continue
             line = lines.text[index]
             match = _METADATA.match(line) if "**" in line or "__" in line else None
@@ -135,7 +136,7 @@ class RequirementReader:
         for index in range(first, stop):
             line = self._lines.text[index]
             # Looking for a letter first spares most lines the expressions.
-            if self._lines.kinds[index] != TEXT or ":" not in line:
+            if self._lines.kinds[index] not in (TEXT, HEADING) or ":" not in line:
                 continue
             if _LOOSE_HEADING.match(line):
                 message = f"{line.strip()[:_SHOWN]!r} is indented and so is text. Begin it at the left margin."
@@ -177,7 +178,7 @@ class _Start(msgspec.Struct, frozen=True, gc=False):
     text_column: int
 
 
-def read_steps(lines: Lines, first: int, stop: int) -> tuple[list[Step], int, int]:
+def read_steps(lines: SpecLines, first: int, stop: int) -> tuple[list[Step], int, int]:
     """The steps of a scenario whose body stands in these lines, the line where the first begins, and the line of an AND
     or BUT that continues nothing (0 where there is none)."""
     starts = _starts(lines, first, stop)
@@ -192,7 +193,7 @@ def read_steps(lines: Lines, first: int, stop: int) -> tuple[list[Step], int, in
     return steps, starts[0].index if starts else stop, adrift
 
 
-def _starts(lines: Lines, first: int, stop: int) -> list[_Start]:
+def _starts(lines: SpecLines, first: int, stop: int) -> list[_Start]:
     found: list[_Start] = []
     outermost: int | None = None
     """The indent of the first step."""
@@ -240,7 +241,7 @@ def _plain(line: str, index: int, outermost: int | None) -> list[_Start]:
     return found
 
 
-def _step(lines: Lines, start: _Start, role: str, following: _Start | None, stop: int) -> Step:
+def _step(lines: SpecLines, start: _Start, role: str, following: _Start | None, stop: int) -> Step:
     begin = lines.offset(start.index, start.column)
     if following is None:
         whole = lines.span(start.index, stop)
@@ -258,7 +259,7 @@ def _step(lines: Lines, start: _Start, role: str, following: _Start | None, stop
     return Step(start.keyword, role, text, children, code, lines.cut(begin, end), span)
 
 
-def _below(lines: Lines, text: str, first: int, stop: int) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+def _below(lines: SpecLines, text: str, first: int, stop: int) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     """What stands in the lines below a step: the rest of its own text, its children and its code."""
     paragraphs: list[list[str]] = [[text]]
     code: list[list[str]] = []

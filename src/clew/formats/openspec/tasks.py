@@ -7,9 +7,9 @@ import re
 
 import msgspec
 
-from clew.formats.openspec.lines import TEXT
 from clew.formats.openspec.reader import read_document
 from clew.formats.openspec.records import Document
+from clew.text.markdown import TEXT
 
 _BOX = re.compile(r"(\s*)[-*]\s*\[([\sxX])\]\s*(.*)")
 _LISTED = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])\s+\S")

@@ -18,11 +18,12 @@ import msgspec
 from clew.formats.elspais.assertions import ENTRY
 from clew.formats.elspais.hashes import NOT_APPLICABLE
 from clew.formats.elspais.ids.grammar import IdGrammar
-from clew.formats.elspais.lines import BOM, HEADING, plain_heading
+from clew.formats.elspais.lines import plain_heading
 from clew.formats.elspais.records import AssertionRecord, Requirement
 from clew.formats.elspais.write.fields import add_field, requirement_fields
 from clew.formats.elspais.write.lines import BlockLines, as_read, encoded
 from clew.text.lines import Span
+from clew.text.markdown import BOM, HEADING
 
 _HEADER = re.compile(r"(#*\s*)([^:]*?)(\s*:\s*)(.*?)(\s*)")
 _END_TITLE = re.compile(r"(\*End\*\s*\*)(.*)(\*\s*(?:\|[^|]*)?)")

@@ -140,7 +140,7 @@ def _items(lines: BlockLines, line: int, field: Field) -> Iterator[ListedItem]:
 
 def _at(lines: BlockLines, line: int, column: int) -> int:
     """The byte of a column."""
-    return lines.read.block_span(line, line + 1).start + len(encoded(lines.text[line][:column]))
+    return lines.read.span(line, line + 1).start + len(encoded(lines.text[line][:column]))
 
 
 def _means(grammar: IdGrammar, item: ListedItem, target: ParsedReference) -> bool:

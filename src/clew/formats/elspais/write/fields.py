@@ -6,8 +6,8 @@ from clew.formats.diagnostics import Findings
 from clew.formats.elspais.fields import Field, ReferenceList, continued_field, metadata_lines
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.journey import JOURNEY_FIELD, TEXT_FIELDS
-from clew.formats.elspais.lines import TEXT
 from clew.formats.elspais.write.lines import BlockLines
+from clew.text.markdown import TEXT
 
 _WRAP = "**"
 

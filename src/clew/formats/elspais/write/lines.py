@@ -6,8 +6,9 @@ Whatever is not changed comes out as it went in: line ends of every kind, and by
 from collections.abc import Container, Sequence
 
 from clew.formats.elspais.ids.grammar import IdGrammar
-from clew.formats.elspais.lines import END, HEADING, Lines
+from clew.formats.elspais.lines import END, RequirementLines
 from clew.text.lines import matched
+from clew.text.markdown import HEADING
 
 _LOSSLESS = "surrogateescape"
 
@@ -16,7 +17,7 @@ class BlockLines:
     """The lines of a block, from its header to its End marker where it has one."""
 
     def __init__(self, data: bytes, grammar: IdGrammar) -> None:
-        self.read = Lines(data, grammar.header_prefixes, _LOSSLESS)
+        self.read = RequirementLines(data, grammar.header_prefixes, _LOSSLESS)
         """The lines as they are read, before any change."""
         self.text = list(self.read.text)
         whole = data.splitlines(keepends=True)

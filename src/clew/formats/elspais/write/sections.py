@@ -7,11 +7,12 @@ import re
 from clew.formats.elspais.fields import FLAG_FIELD, FieldPattern
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.journey import LIST_FIELDS
-from clew.formats.elspais.lines import HEADING, plain_heading
+from clew.formats.elspais.lines import plain_heading
 from clew.formats.elspais.records import SectionRecord
 from clew.formats.elspais.write.blocks import Style
 from clew.formats.elspais.write.fields import add_field, field_stop, journey_fields, requirement_fields
 from clew.formats.elspais.write.lines import BlockLines, encoded
+from clew.text.markdown import HEADING
 
 _DEEPEST = 6
 _FLAG = FieldPattern((FLAG_FIELD,))
