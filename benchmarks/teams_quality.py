@@ -72,7 +72,7 @@ def _compared(
                 engine = SearchEngine(Path(folder), cursors=cursors, embed=embed, sharing=sharing)
             else:
                 place = in_database(Address(url), schema, "own", embed)
-                engine = SearchEngine(Path(folder), cursors=cursors, embed=embed, place=place)
+                engine = SearchEngine(Path(folder), cursors=cursors, embed=embed, backend=place)
             evaluation = Evaluation(Path(folder), collection, engine=engine)
             for recipe in recipes:
                 measured = evaluation.measure(recipe)

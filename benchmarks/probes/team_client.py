@@ -58,7 +58,7 @@ def opened(kind: str, where: str, count: int = QUERIES, *, rankings: Rankings | 
         from clew.search.database.opening import in_database
 
         place = in_database(Address(where), SCHEMA, "own", embed)
-        engine = SearchEngine(Path("none"), cursors=Cursors(bytes(32)), embed=embed, rankings=rankings, place=place)
+        engine = SearchEngine(Path("none"), cursors=Cursors(bytes(32)), embed=embed, rankings=rankings, backend=place)
     owner = _queries_of(engine)
     owner._queries = Cache(max(count, _RECALLED))
     for text, vector in zip(questions(count), vectors(count, seed=2), strict=True):
@@ -67,12 +67,14 @@ def opened(kind: str, where: str, count: int = QUERIES, *, rankings: Rankings | 
 
 
 def _queries_of(engine: SearchEngine) -> Any:
-    """What keeps the vectors of queries that an engine knows."""
-    embedder = engine.spaces.configured()
-    assert embedder is not None
-    spaces: Any = engine.spaces
-    dense: Any = engine._dense
-    return dense._queries_of(embedder) if hasattr(dense, "_queries_of") else spaces.space(embedder)
+    """The vectors of queries that an engine keeps."""
+    with engine.units.asked() as reading:
+        return _table(engine).serving(reading)
+
+
+def _table(engine: SearchEngine) -> Any:
+    vectors: Any = engine._vectors
+    return vectors._table
 
 
 def fill(kind: str, where: str, rows: int) -> dict[str, str]:
@@ -111,11 +113,11 @@ def _fill_files(engine: SearchEngine, rows: int) -> None:
 def _fill_tables(engine: SearchEngine, rows: int) -> None:
     from clew.search.database.values import vector_as_text
 
-    dense: Any = engine._dense
+    table = _table(engine)
     embedder = engine.spaces.configured()
     assert embedder is not None
-    number = dense._shared.number_of(embedder.name, embedder.dimensions)
-    database = dense._database
+    number = table.shared.number_of(embedder.name, embedder.dimensions)
+    database = table._database
     for start in range(0, rows, _AT_ONCE):
         count = min(_AT_ONCE, rows - start)
         made = vectors(count, 1, start)
@@ -130,14 +132,13 @@ def _fill_tables(engine: SearchEngine, rows: int) -> None:
         connection.execute("UPDATE spaces SET vectors = vectors + 1 WHERE number = %s", (database.space,))
         connection.execute("VACUUM ANALYZE")
         connection.execute("SET statement_timeout = '30s'")
-    dense._build_indexes(number, embedder.dimensions, lambda *_: None)
+    table._build_indexes(number, embedder.dimensions, lambda *_: None)
 
 
 def _size(kind: str, where: str, engine: SearchEngine) -> int:
     if kind == "embedded":
         return sum(file.stat().st_size for file in Path(where).rglob("*") if file.is_file())
-    dense: Any = engine._dense
-    with dense._database.connection() as connection:
+    with _table(engine)._database.connection() as connection:
         find = """
             SELECT sum(pg_total_relation_size(oid)) FROM pg_class
             WHERE relnamespace = %s::regnamespace AND relkind = 'r'

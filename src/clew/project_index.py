@@ -34,11 +34,11 @@ from clew.graph.model import Node, NodeKind
 from clew.search.dense.indexing import Progress, VectorReport
 from clew.search.dense.keeper import IndexKeeper, run_job
 from clew.search.dense.sharing import Sharing
-from clew.search.engine import Place, SearchEngine
-from clew.search.index import Written
+from clew.search.engine import Backend, SearchEngine
 from clew.search.lexical.query import is_searchable, parse_query
 from clew.search.question import IndexState, Question, RankedUnit
 from clew.search.rank.ranking import Rankings
+from clew.search.unit_store import Written
 from clew.search.units import Scope, Unit
 from clew.trace.find.keywords import content
 from clew.trace.find.search import Relevance
@@ -331,19 +331,19 @@ class ProjectIndex:
             return self._new_engine()
 
     def _new_engine(self) -> SearchEngine:
-        place = sharing = None
+        backend = sharing = None
         if self._context.config.store is not None:
-            place, sharing = self._of_team()
+            backend, sharing = self._of_team()
         return SearchEngine(
             self._folder,
             cursors=self._cursors,
             embed=self._settings,
             rankings=self._rankings,
-            place=place,
+            backend=backend,
             sharing=sharing,
         )
 
-    def _of_team(self) -> tuple[Place | None, Sharing | None]:
+    def _of_team(self) -> tuple[Backend | None, Sharing | None]:
         """The index in the team's database, where the configuration asks for it; else what is shared of one here."""
         from clew.store.team import search_schema
 

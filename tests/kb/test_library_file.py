@@ -13,7 +13,7 @@ from clew.kb.ingest.corpus import Ingestion
 from clew.kb.ingest.library import Library
 from clew.kb.ingest.library_file import KINDS, SCHEMA, version
 from clew.project import Project
-from clew.search.embedded import EmbeddedUnits
+from clew.search.index import UnitIndex
 from clew.search.units import Unit
 
 
@@ -78,7 +78,7 @@ def test_documents_that_another_process_keeps_busy_do_not_keep_the_index_from_be
     project.kb.index()
     engine = project.index.engine
     assert engine is not None
-    assert isinstance(engine.units, EmbeddedUnits)
+    assert isinstance(engine.units, UnitIndex)
     engine.units.put(Unit(id=f"rule{n}", part="rule", title=f"{n}", body=f"word{n} " * 50) for n in range(900))
     monkeypatch.setattr("clew.derived.file._WORTH_TIDYING", 1)
     path = project.kb.library.path

@@ -23,10 +23,11 @@ from clew.operation.listing import all_tools
 from clew.operation.paging import Cursors, Pages
 from clew.project import Project
 from clew.search.dense import search as dense
-from clew.search.dense.search import DenseSearch
+from clew.search.dense.files import FileVectors
+from clew.search.dense.search import VectorSearch
 from clew.search.dense.spaces import Space, Spaces
-from clew.search.embedded import EmbeddedUnits
-from clew.search.engine import Place, SearchEngine
+from clew.search.engine import Backend, SearchEngine
+from clew.search.index import UnitIndex
 
 if TYPE_CHECKING:
     from clew.search.embed.embedder import Embedder, Vectors
@@ -74,11 +75,13 @@ def finder(make: Callable[..., Project], tmp_path: Path, blocked: Blocked) -> It
     library = make({"docs/bells.md": BELLS}).kb
     library.index()
     folder = tmp_path / "search"
-    units = EmbeddedUnits(folder / "index.db")
+    units = UnitIndex(folder / "index.db")
     spaces = _BlockedSpaces(folder, units, EmbedSettings(kind="endpoint"))
     spaces.embedder = blocked
     engine = SearchEngine(
-        folder, cursors=Cursors(b"k" * 32), place=Place(units, spaces, DenseSearch(folder, units, spaces))
+        folder,
+        cursors=Cursors(b"k" * 32),
+        backend=Backend(units, VectorSearch(FileVectors(folder, units, spaces), spaces)),
     )
     with library.library.reading() as reading:
         engine.units.put(list(units_of(reading, "docs/bells.md")))

@@ -19,7 +19,7 @@ from tests.postgres import Postgres
 
 from clew.config import EmbedSettings
 from clew.operation.paging import Cursors
-from clew.search.engine import Place, SearchEngine
+from clew.search.engine import Backend, SearchEngine
 from clew.text.database_address import Address
 
 DIMENSIONS = 64
@@ -57,7 +57,7 @@ def search_database(postgres: Postgres) -> Iterator[str]:
 
 
 @pytest.fixture
-def places(engine_kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> Callable[..., Place | None]:
+def places(engine_kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> Callable[..., Backend | None]:
     """Where an engine keeps its units: None for a folder."""
     if engine_kind == "embedded":
         return lambda settings, folder: None
@@ -71,7 +71,7 @@ def places(engine_kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> 
 
 
 @pytest.fixture
-def engines(tmp_path: Path, places: Callable[..., Place | None]) -> Iterator[Engines]:
+def engines(tmp_path: Path, places: Callable[..., Backend | None]) -> Iterator[Engines]:
     """Opens engines on one folder, or on another; without vectors unless settings say so."""
     opened: list[SearchEngine] = []
 
@@ -81,7 +81,7 @@ def engines(tmp_path: Path, places: Callable[..., Place | None]) -> Iterator[Eng
             folder or tmp_path / "search",
             cursors=Cursors(KEY),
             embed=settings,
-            place=places(settings, folder),
+            backend=places(settings, folder),
             **more,
         )
         opened.append(engine)

@@ -150,7 +150,7 @@ def test_what_is_read_from_files_is_seen_by_its_own_work_tree_only(search_databa
 
     def opened(space: str) -> SearchEngine:
         place = in_database(Address(search_database), "two_trees", space, none)
-        return SearchEngine(None, cursors=Cursors(bytes(32)), embed=none, place=place)  # type: ignore[arg-type]
+        return SearchEngine(None, cursors=Cursors(bytes(32)), embed=none, backend=place)  # type: ignore[arg-type]
 
     one, other = opened("one"), opened("other")
     one.units.put([unit(1, ("loan", "fee")), unit(2, ("loan", "day"), "memory")])

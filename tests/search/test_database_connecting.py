@@ -26,11 +26,11 @@ from tests.search.conftest import WordCounts
 
 from clew.search.database import connecting
 from clew.search.database.connecting import Database
-from clew.search.database.meanings import DatabaseMeanings
 from clew.search.database.opening import in_database
 from clew.search.database.reading import DatabaseReading
 from clew.search.database.units import DatabaseUnits
 from clew.search.database.values import array, numbers_in, packed_vector, vector_as_text
+from clew.search.database.vectors import DatabaseVectors
 from clew.store.postgres.together import Asked, ask, prepared
 
 
@@ -73,7 +73,7 @@ TABLES = (
 def test_after_a_backup_is_put_back_a_running_server_answers_from_it(search_database: str, tmp_path: Path) -> None:
     address, settings = Address(search_database), EmbedSettings(kind="none")
     place = in_database(address, "restored", "own", settings)
-    engine = SearchEngine(tmp_path, cursors=Cursors(b"k" * 32), embed=settings, place=place)
+    engine = SearchEngine(tmp_path, cursors=Cursors(b"k" * 32), embed=settings, backend=place)
 
     def found(text: str) -> list[str]:
         question = Question(text=text, scope=Scope(parts=("unit",)), recipe="lexical")
@@ -103,7 +103,7 @@ def test_after_a_backup_from_before_its_vectors_is_put_back_a_running_server_giv
 ) -> None:
     settings = word_counts.settings()
     place = in_database(Address(search_database), "emptied", "own", settings)
-    with closing(SearchEngine(tmp_path, cursors=Cursors(b"k" * 32), embed=settings, place=place)) as engine:
+    with closing(SearchEngine(tmp_path, cursors=Cursors(b"k" * 32), embed=settings, backend=place)) as engine:
         question = Question(text="coiled ropes", scope=Scope(parts=("unit",)), recipe="dense")
         engine.units.put([Unit(id="ropes", part="unit", title="Ropes", body="Ropes are coiled clockwise.")])
         engine.index_vectors()
@@ -147,7 +147,7 @@ def test_an_index_of_vectors_is_built_with_bounded_memory_or_what_the_server_is_
             own, limit = shown("maintenance_work_mem"), shown("statement_timeout")
             for wanted in ("64MB", "2GB"):
                 connection.execute(f"SET maintenance_work_mem = '{wanted}'")
-                DatabaseMeanings(search, None)._build(Building(), 1, 1, 1_024)  # type: ignore[arg-type]
+                DatabaseVectors(search, None)._build(Building(), 1, 1, 1_024)  # type: ignore[arg-type]
                 assert (shown("maintenance_work_mem"), shown("statement_timeout")) == (own, limit)
         assert memory == ["512MB", "2GB"]
     finally:
@@ -220,7 +220,7 @@ def test_vectors_are_read_whatever_the_spelling_of_bytes_in_the_database(
     postgres.execute(f"ALTER DATABASE {name} SET bytea_output = 'escape'")
     try:
         place = in_database(Address(search_database), "escaped", "own", settings)
-        with closing(SearchEngine(tmp_path, cursors=Cursors(b"k" * 32), embed=settings, place=place)) as engine:
+        with closing(SearchEngine(tmp_path, cursors=Cursors(b"k" * 32), embed=settings, backend=place)) as engine:
             engine.units.put([Unit(id="ropes", part="unit", title="Ropes", body="Ropes are coiled clockwise.")])
             engine.index_vectors()
             assert engine.vectors_of(["ropes"])["ropes"].any()
@@ -247,7 +247,7 @@ def test_as_many_searches_as_there_are_connections_wait_for_no_other_one(
     settings = word_counts.settings()
     for has_vectors in (False, True):
         place = in_database(Address(search_database), "alone", "own", settings)
-        engine = SearchEngine(tmp_path, cursors=Cursors(b"k" * 32), embed=settings, place=place)
+        engine = SearchEngine(tmp_path, cursors=Cursors(b"k" * 32), embed=settings, backend=place)
         with closing(engine):
             engine.units.put([Unit(id="ropes", part="unit", title="Ropes", body="Ropes are coiled clockwise.")])
             found = engine.rank(Question(text="coiled ropes", scope=Scope(parts=("unit",)), recipe="dense"))

@@ -20,12 +20,12 @@ pytest.importorskip("psycopg")
 
 import psycopg
 
-from clew.search.database import connecting, meanings, tables
+from clew.search.database import connecting, tables, vectors
 from clew.search.database.connecting import Database
-from clew.search.database.meanings import DatabaseMeanings
 from clew.search.database.opening import in_database
 from clew.search.database.tables import STEPS
 from clew.search.database.units import DatabaseUnits
+from clew.search.database.vectors import DatabaseVectors
 from clew.store.postgres.migrations import Limits, Migration, migrate, taken_steps
 
 Made = Callable[[str, str, str], None]
@@ -247,11 +247,11 @@ def test_what_somebody_made_in_public_is_not_taken_for_a_part_of_the_index(
         connection.rollback()
     built: list[int] = []
 
-    class Noting(DatabaseMeanings):
+    class Noting(DatabaseVectors):
         def _build(self, connection: object, space: int, embedder: int, dimensions: int) -> None:
             built.append(space)
 
-    monkeypatch.setattr(meanings, "INDEXED_FROM", 0)
+    monkeypatch.setattr(vectors, "INDEXED_FROM", 0)
     with closing(Database(Address(database), "first")) as search:
         Noting(search, None)._build_indexes(1, 4, lambda *_: None)  # type: ignore[arg-type]
         assert built == [1, search.space]
@@ -336,7 +336,7 @@ def rankings(url: str, schema: str, folder: Path) -> list[list[tuple[str, float 
     """What a server that starts now ranks by words, twice."""
     settings = EmbedSettings(kind="none")
     place = in_database(Address(url), schema, "own", settings) if schema else None
-    engine = SearchEngine(folder, cursors=Cursors(b"k" * 32), embed=settings, place=place)
+    engine = SearchEngine(folder, cursors=Cursors(b"k" * 32), embed=settings, backend=place)
     with closing(engine):
         if engine.units.count() == 0:
             engine.units.put(

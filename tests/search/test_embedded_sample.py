@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from clew.search.embedded import EmbeddedUnits
+from clew.search.index import UnitIndex
 from clew.search.units import Condition, Filters, Scope, Unit, compile_condition
 
 
-def filled(path: Path, count: int) -> EmbeddedUnits:
-    index = EmbeddedUnits(path)
+def filled(path: Path, count: int) -> UnitIndex:
+    index = UnitIndex(path)
     index.put(
         Unit(
             id=f"unit{number}", part="rule" if number % 100 else "memory", title="", body="x", tags=(f"t{number % 7}",)

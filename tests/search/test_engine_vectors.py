@@ -22,6 +22,7 @@ from clew.search.dense import indexing, vectors
 from clew.search.dense.indexing import MOST_PIECES
 from clew.search.engine import SearchEngine
 from clew.search.index import UnitIndex
+from clew.search.index_tables import SCHEMA
 from clew.search.question import Question, Results
 from clew.search.units import Filters, Scope, Unit
 
@@ -478,8 +479,7 @@ BEFORE_VIEWS = Schema(
     version=802,
     statements=(
         "CREATE TABLE units (number INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT)",
-        "CREATE TABLE embeddings (number INTEGER)",
-        "CREATE TABLE embedders (name TEXT)",
+        *(statement for statement in SCHEMA.statements if "embedde" in statement or "embeddings" in statement),
     ),
     remedy="it is made anew",
 )

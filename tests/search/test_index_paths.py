@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.search.dense.search import _mask
+from clew.search.dense.visibility import Visibility
 from clew.search.index import UnitIndex
 from clew.search.units import Filters, Scope, Unit, compile_condition
 
@@ -81,10 +81,10 @@ def work(path: Path, elsewhere: int, place: str) -> int:
         index.put(sections("small/page.md", 30))
         for number in range(elsewhere // 20):
             index.put(sections(f"large/{number}.md", 20))
-        with index.reading() as connection:
-            connection.set_progress_handler(lambda: steps.append(1), 1)
-            assert _mask(connection, condition).sum() == 30
-            connection.set_progress_handler(None, 0)
+        with index.asked() as reading:
+            reading.connection.set_progress_handler(lambda: steps.append(1), 1)
+            assert Visibility().mask(reading, condition).sum() == 30
+            reading.connection.set_progress_handler(None, 0)
     return len(steps)
 
 
@@ -102,8 +102,8 @@ def test_a_folder_is_no_beginning_of_a_name(index: UnitIndex) -> None:
     }
     for place, expected in scopes.items():
         condition = compile_condition(Scope(parts=("section",), path=place), Filters())
-        with index.reading() as connection:
-            numbers = _mask(connection, condition).nonzero()[0].tolist()
+        with index.asked() as reading:
+            numbers = Visibility().mask(reading, condition).nonzero()[0].tolist()
             marks = ", ".join(map(str, numbers))
             find = f"SELECT path FROM indexed_units WHERE number IN ({marks})"
-            assert {path for (path,) in connection.execute(find)} == expected
+            assert {path for (path,) in reading.connection.execute(find)} == expected

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 import pytest
+from tests.search.lexical_index import LexicalIndex
 
 from clew.derived.file import in_memory
 from clew.errors import InvalidArgument
-from clew.search.embedded import LexicalIndex
 from clew.search.lexical import search as lexical
 from clew.search.lexical.query import MAX_OPERATORS, parse_query
 from clew.search.lexical.ranking import Bm25Settings

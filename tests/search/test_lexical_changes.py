@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.search.lexical_index import LexicalIndex
 
-from clew.search.embedded import LexicalIndex
 from clew.search.lexical.packing import unpacked_dictionary
 from clew.search.lexical.query import parse_query
 from clew.search.lexical.tables import SCHEMA, is_outdated, put, remove, repack, texts

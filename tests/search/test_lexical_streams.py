@@ -8,8 +8,9 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
+from tests.search.lexical_index import LexicalIndex
 
-from clew.search.embedded import EmbeddedReading, LexicalIndex
+from clew.search.embedded import EmbeddedReading
 from clew.search.lexical import tables as lexical_tables
 from clew.search.lexical.query import parse_query
 from clew.search.lexical.ranking import Stream, Streams

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from clew.search.embedded import EmbeddedReading
 from clew.search.index import UnitIndex
-from clew.search.lexical import tables as lexical_tables
 from clew.search.rank.mentions import (
     MAX_BEARERS,
     MAX_TITLE_WORDS,
@@ -46,12 +45,13 @@ def neighbours(units: UnitIndex, title: str, scope: Scope = SECTIONS) -> dict[st
     """The ids that the unit of this title leads to."""
     with units.reading() as connection:
         ids = dict(connection.execute("SELECT number, id FROM indexed_units").fetchall())
-        bodies = EmbeddedReading(connection).bodies(list(ids))
+        reading = EmbeddedReading(connection)
+        bodies = reading.bodies(list(ids))
         graph = MentionGraph(
-            VisibleTitles(EmbeddedReading(connection), compile_condition(scope, Filters())),
+            VisibleTitles(reading, compile_condition(scope, Filters())),
             bodies.get,
-            lambda terms: lexical_tables.units_with(connection, terms),
-            lexical_tables.totals(connection).units,
+            reading.units_with,
+            reading.totals().units,
         )
         (number,) = (number for number, id in ids.items() if id == f"section/{title}")
         return {ids[target]: weight for target, weight in graph.neighbours(number)}
@@ -162,10 +162,10 @@ class Listed:
     def __init__(self, keys: Sequence[str]) -> None:
         self._keys = keys
 
-    def begun(self, beginnings: Sequence[str]) -> list[str]:
+    def title_beginnings(self, beginnings: Sequence[str]) -> list[str]:
         return [start for start in beginnings if any(f"{key} ".startswith(f"{start} ") for key in self._keys)]
 
-    def borne(self, keys: Sequence[str]) -> Mapping[str, Sequence[int]]:
+    def units_titled(self, keys: Sequence[str]) -> Mapping[str, Sequence[int]]:
         return {key: [self._keys.index(key)] for key in keys if key in self._keys}
 
 
@@ -199,7 +199,7 @@ def test_a_table_answers_as_a_list_does(units: UnitIndex) -> None:
     asked = ["new york", "new yorker", "new", "new y", "york", "ete a", "a b", "b c", "newt", "new york times"]
     with units.reading() as connection:
         table = VisibleTitles(EmbeddedReading(connection))
-        assert sorted(table.begun(asked)) == sorted(plain.begun(asked))
-        assert table.borne(asked).keys() == plain.borne(asked).keys()
-        assert table.begun([]) == []
-        assert table.borne([]) == {}
+        assert sorted(table.title_beginnings(asked)) == sorted(plain.title_beginnings(asked))
+        assert table.units_titled(asked).keys() == plain.units_titled(asked).keys()
+        assert table.title_beginnings([]) == []
+        assert table.units_titled([]) == {}

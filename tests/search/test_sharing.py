@@ -38,7 +38,7 @@ def servers(request: pytest.FixtureRequest, search_database: str, tmp_path: Path
         folder, cursors = tmp_path / name, Cursors(bytes(32))
         if request.param == "in the database":
             place = in_database(Address(search_database), schema, name, embed)
-            engine = SearchEngine(folder, cursors=cursors, embed=embed, place=place)
+            engine = SearchEngine(folder, cursors=cursors, embed=embed, backend=place)
         else:
             sharing = SharedEmbeddings(Database(Address(search_database), schema))
             engine = SearchEngine(folder, cursors=cursors, embed=embed, sharing=sharing)

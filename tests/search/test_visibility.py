@@ -4,8 +4,8 @@ import random
 
 from tests.search.conftest import Engines
 
-from clew.search import index
-from clew.search.dense.search import Visibility, _mask
+from clew.search.dense.visibility import Visibility
+from clew.search.embedded import WRITES_NOTED
 from clew.search.units import Filters, Scope, Unit, compile_condition
 
 
@@ -34,26 +34,26 @@ def test_after_any_writes_a_mask_is_the_same_as_one_that_is_made_anew(engines: E
         # Somebody who looks only now and then has several writes to catch up with.
         if step % 3 and step > 5:
             continue
-        with engine.units.reading() as connection:
+        with engine.units.asked() as reading:
             for condition in conditions:
-                kept = visible.mask(connection, condition).nonzero()[0].tolist()
-                assert kept == _mask(connection, condition).nonzero()[0].tolist()
-            assert visible.is_everything(connection, conditions[2])
-            counted = connection.execute(
+                kept = visible.mask(reading, condition).nonzero()[0].tolist()
+                assert kept == Visibility().mask(reading, condition).nonzero()[0].tolist()
+            assert visible.is_everything(reading, conditions[2])
+            counted = reading.connection.execute(
                 "SELECT part, count(*) FROM indexed_units GROUP BY part ORDER BY part"
             ).fetchall()
-            assert index.parts(connection) == dict(counted)
+            assert reading.parts() == dict(counted)
 
 
 # Verifies: REQ-d00030-C
 def test_who_was_away_for_too_many_writes_looks_at_everything(engines: Engines) -> None:
     engine = engines()
     engine.units.put([Unit(id="first", part="note", title="", body="tide")])
-    with engine.units.reading() as connection:
-        _, version = index.writes(connection)
-    for number in range(index.WRITES_NOTED + 1):
+    with engine.units.asked() as reading:
+        _, version = reading.writes()
+    for number in range(WRITES_NOTED + 1):
         engine.units.put([Unit(id=f"u{number}", part="note", title="", body=f"tide {number}")])
-    with engine.units.reading() as connection:
-        assert index.touched_since(connection, version, 1_000) is None
-        assert len(index.touched_since(connection, version + 2, 1_000) or ()) == index.WRITES_NOTED - 1
-        assert index.touched_since(connection, version + 2, 5) is None
+    with engine.units.asked() as reading:
+        assert reading.touched_since(version, 1_000) is None
+        assert len(reading.touched_since(version + 2, 1_000) or ()) == WRITES_NOTED - 1
+        assert reading.touched_since(version + 2, 5) is None

@@ -1,52 +1,25 @@
-"""The index in a file of SQLite, as a search asks it."""
+"""Statements of a search to an index in a file of SQLite."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
-from clew.search import index
-from clew.search.index import UnitIndex
-from clew.search.lexical import full_text
 from clew.search.lexical import tables as lexical_tables
-from clew.search.lexical.expression import Expression
-from clew.search.lexical.packing import Row
-from clew.search.lexical.plan import Plan
-from clew.search.lexical.ranking import Bm25Settings, Streams
-from clew.search.lexical.search import Effort, LexicalSearch
-from clew.search.lexical.tables import Totals
+from clew.search.lexical.full_text import WordReading, in_json
+from clew.search.lexical.packing import Text
 from clew.search.rank.mentions import MAX_BEARERS
-from clew.search.reading import Fact, IndexedText, Spelt
+from clew.search.reading import Fact
+from clew.search.unit_store import KnownUnit
 from clew.search.units import Condition, Unit
-from clew.store.sqlite.connections import Connection
+from clew.text.hashing import short_hash
 
+WRITES_NOTED = 256
+"""A reader that is at most this many writes behind reads only what changed since."""
 _LOOKED_AT_FOR_EACH = 10
 """Units for each one of a sample, before all are."""
-_LOOK_UP = """
-    SELECT lexical_terms.term, lexical_terms.units, lexical_terms.term AS word FROM lexical_terms
-    WHERE lexical_terms.term IN (SELECT value FROM json_each(?1))
-    UNION ALL
-    SELECT lexical_terms.term, lexical_terms.units, lexical_words.word FROM lexical_words
-    JOIN lexical_terms USING (term)
-    WHERE lexical_words.word IN (SELECT value FROM json_each(?1))
-"""
-_BEGINNING_ALIKE = """
-    SELECT term, units, term AS word FROM lexical_terms
-    WHERE term >= ?1 AND term < ?2 AND length(term) BETWEEN ?3 AND ?4
-    UNION ALL
-    SELECT lexical_terms.term, lexical_terms.units, lexical_words.word FROM lexical_words
-    JOIN lexical_terms USING (term)
-    WHERE lexical_words.word >= ?1 AND lexical_words.word < ?2 AND length(lexical_words.word) BETWEEN ?3 AND ?4
-    LIMIT ?5
-"""
-_TERMS_BEGINNING = """
-    SELECT term, units FROM lexical_terms WHERE term IN (
-        SELECT term FROM lexical_terms WHERE term >= ?1 AND term < ?2
-        UNION SELECT term FROM lexical_words WHERE word >= ?1 AND word < ?2
-    ) ORDER BY units DESC, term LIMIT ?3
-"""
 # Words hold no blank, and nothing that a key can hold sorts between a blank and the exclamation mark.
-_BEGUN = """
+_TITLES_BEGUN = """
     SELECT value FROM json_each(?)
     WHERE EXISTS (SELECT 1 FROM unit_titles WHERE key >= value AND key < value || '!')
 """
@@ -59,96 +32,107 @@ _SAME = {
 }
 
 
-class EmbeddedReading:
-    streams_at_once = 50
-    streams_kept = 24_000_000
+class UnitRest(msgspec.Struct, frozen=True, array_like=True):
+    """What the columns do not say of a unit."""
 
-    def __init__(self, connection: Connection) -> None:
-        self.connection = connection
+    links: tuple[str, ...]
+    """Empty for its own id."""
+    time: str | None
+    """As it was given, where that differs from the form in which times are compared."""
 
+
+ONLY_ITSELF = UnitRest(("",), None)
+"""What most units have; it is not written."""
+_REST = msgspec.msgpack.Decoder(UnitRest)
+_TAGS = msgspec.json.Decoder(tuple[str, ...])
+_UNIT = """
+    SELECT number, rest, list, id, part, time, quoted, document, path, status, session, agent, place, speaker, role
+    FROM indexed_units JOIN tag_lists USING (tags) WHERE number = ?
+    """
+_PLAIN = ("document", "path", "status", "session", "agent", "place", "speaker", "role")
+
+
+def _unit(said: Text, packed: bytes | None, tags: str, *columns: Any) -> Unit:
+    rest = _REST.decode(packed) if packed is not None else ONLY_ITSELF
+    id, part, time, quoted, *plain = columns
+    return Unit(
+        id=id,
+        part=part,
+        title=said.title,
+        body=said.body,
+        tags=_TAGS.decode(tags),
+        time=rest.time or time,
+        links=tuple(link or id for link in rest.links),
+        quoted=bool(quoted),
+        **dict(zip(_PLAIN, plain, strict=True)),
+    )
+
+
+class EmbeddedReading(WordReading):
     # Units
 
     def writes(self) -> tuple[str, int]:
-        return index.writes(self.connection)
+        series, number = self.connection.execute("SELECT series, version FROM index_state").fetchone()
+        return series, number
+
+    def touched_since(self, version: int, most: int) -> list[int] | None:
+        """The numbers of units that were added, changed or deleted after a write; None where that is no longer known,
+        or where they are more than `most`."""
+        _, now = self.writes()
+        if not now - WRITES_NOTED <= version <= now:
+            return None
+        found: set[int] = set()
+        runs = self.connection.execute("SELECT first, last FROM unit_changes WHERE version > ?", (version,))
+        for first, last in runs:
+            found.update(range(first, min(last, first + most) + 1))
+            if len(found) > most:
+                return None
+        return sorted(found)
 
     def parts(self) -> dict[str, int]:
-        return index.parts(self.connection)
+        find = "SELECT part, units FROM unit_parts WHERE units > 0 ORDER BY part"
+        return dict(self.connection.execute(find).fetchall())
 
     def allowed(self, condition: Condition, among: Sequence[int]) -> list[int]:
-        return index.allowed(self.connection, condition, among)
+        # The condition is Clew's own text; every value is a parameter.
+        statement = f"""
+            SELECT number FROM json_each(?) CROSS JOIN indexed_units AS units ON number = value WHERE {condition.sql}
+        """  # noqa: S608
+        rows = self.connection.execute(statement, (in_json(list(among)), *condition.parameters))
+        return sorted(number for (number,) in rows)
 
     def units_of(self, numbers: Iterable[int]) -> dict[int, Unit]:
-        return index.units_of(self.connection, numbers)
+        wanted = tuple(dict.fromkeys(numbers))
+        # One query each, because texts are long: a caller that wants many asks for some at a time.
+        rows = [row for number in wanted if (row := self.connection.execute(_UNIT, (number,)).fetchone()) is not None]
+        said = lexical_tables.texts(self.connection, [row[0] for row in rows])
+        return {number: _unit(said[number], *row) for number, *row in rows if number in said}
 
     def ids_of(self, numbers: Iterable[int]) -> dict[int, str]:
-        return index.ids_of(self.connection, numbers)
+        return dict(self._column("id", numbers))
 
     def documents_of(self, numbers: Iterable[int]) -> dict[int, str | None]:
-        return index.documents_of(self.connection, numbers)
+        return dict(self._column("document", numbers))
+
+    def _column(self, column: str, numbers: Iterable[int]) -> list[tuple[int, str]]:
+        """One question for all: asking for hundreds of rows one by one takes longer than ranking them."""
+        statement = f"""
+            SELECT number, units.{column} FROM json_each(?) CROSS JOIN indexed_units AS units ON number = value
+        """  # noqa: S608
+        return self.connection.execute(statement, (in_json(list(numbers)),)).fetchall()
+
+    def known(self, ids: Iterable[str]) -> dict[str, KnownUnit]:
+        """The units of some ids that the index holds."""
+        find = "SELECT number, content_hash, text_hash FROM indexed_units WHERE hash = ? AND id = ?"
+        rows = ((id, self.connection.execute(find, (short_hash(id), id)).fetchone()) for id in ids)
+        return {id: KnownUnit(*row) for id, row in rows if row}
 
     def numbers_of(self, ids: Iterable[str]) -> dict[str, int]:
-        return index.numbers_of(self.connection, ids)
+        return {id: known.number for id, known in self.known(ids).items()}
 
-    # Words
+    # Neighbours and titles
 
-    def totals(self) -> Totals:
-        return lexical_tables.totals(self.connection)
-
-    def units_with(self, terms: Iterable[str]) -> dict[str, int]:
-        return lexical_tables.units_with(self.connection, terms)
-
-    def spelt(self, words: Iterable[str]) -> list[Spelt]:
-        return self.connection.execute(_LOOK_UP, (_json(sorted(words)),)).fetchall()
-
-    def spelt_alike(self, beginning: str, shortest: int, longest: int, most: int) -> list[Spelt]:
-        values = (beginning, _after(beginning), shortest, longest, most)
-        return self.connection.execute(_BEGINNING_ALIKE, values).fetchall()
-
-    def terms_beginning(self, beginning: str, most: int) -> dict[str, int]:
-        return dict(self.connection.execute(_TERMS_BEGINNING, (beginning, _after(beginning), most)).fetchall())
-
-    def is_visible(self, term: str, restrict: Condition) -> bool:
-        return full_text.is_visible(self.connection, term, restrict)
-
-    def holds(self, name: str, restrict: Condition | None) -> bool:
-        return lexical_tables.holds(self.connection, name, restrict)
-
-    def candidates(
-        self,
-        plan: Plan,
-        restrict: Condition | None,
-        *,
-        wanted: int,
-        enough: int,
-        matches: int,
-        title_weight: int,
-    ) -> list[int]:
-        return full_text.candidates(
-            self.connection,
-            plan,
-            restrict,
-            wanted=wanted,
-            enough=enough,
-            matches=matches,
-            title_weight=title_weight,
-        )
-
-    def streams(self, units: Iterable[int]) -> list[Row]:
-        return lexical_tables.streams(self.connection, units)
-
-    def numbered_streams(self, units: Sequence[int]) -> tuple[()]:
-        """None: the texts are at hand, and numbers would take as much room again."""
-        return ()
-
-    def term_numbers(self, terms: Iterable[str]) -> dict[str, Sequence[int]]:
-        return {}
-
-    def holding(self, expression: Expression, units: Sequence[int]) -> set[int]:
-        return full_text.among(self.connection, expression, units)
-
-    # What stands beside, and what is named
-
-    def beside(
+    def neighbours(
         self, numbers: Sequence[int], within: str, *, before: bool, count: int, restrict: Condition | None
     ) -> list[tuple[int, tuple[int | None, ...]]]:
         sign, order = ("<", "DESC") if before else (">", "ASC")
@@ -163,14 +147,14 @@ class EmbeddedReading:
         statement = f"""
             SELECT own.number, {columns} FROM json_each(?) CROSS JOIN indexed_units AS own ON own.number = value
         """  # noqa: S608
-        rows = self.connection.execute(statement, (*values * count, _json(numbers)))
+        rows = self.connection.execute(statement, (*values * count, in_json(numbers)))
         return [(number, tuple(beside)) for number, *beside in rows.fetchall()]
 
     def facts(self, numbers: Sequence[int]) -> dict[int, Fact]:
         statement = """
             SELECT number, speaker, role, time, characters FROM json_each(?) CROSS JOIN indexed_units ON number = value
         """
-        rows = self.connection.execute(statement, (_json(numbers),)).fetchall()
+        rows = self.connection.execute(statement, (in_json(numbers),)).fetchall()
         return {number: Fact(*fact) for number, *fact in rows}
 
     def bodies(self, numbers: Sequence[int]) -> dict[int, str]:
@@ -188,10 +172,10 @@ class EmbeddedReading:
                 break
         return [number for (number,) in chosen]
 
-    def begun(self, beginnings: Sequence[str]) -> list[str]:
-        return [row[0] for row in self.connection.execute(_BEGUN, (_json(beginnings),))]
+    def title_beginnings(self, beginnings: Sequence[str]) -> list[str]:
+        return [row[0] for row in self.connection.execute(_TITLES_BEGUN, (in_json(beginnings),))]
 
-    def borne(self, keys: Sequence[str], restrict: Condition | None) -> Mapping[str, Sequence[int]]:
+    def units_titled(self, keys: Sequence[str], restrict: Condition | None) -> Mapping[str, Sequence[int]]:
         join, condition = "", ""
         if restrict is not None:
             join, condition = "CROSS JOIN indexed_units AS units USING (number)", f"AND ({restrict.sql})"
@@ -205,54 +189,6 @@ class EmbeddedReading:
                 )
             ) FROM json_each(?) AS asked WHERE EXISTS (SELECT 1 FROM unit_titles WHERE key = asked.value)
         """  # noqa: S608
-        values = (*(restrict.parameters if restrict else ()), _json(keys))
+        values = (*(restrict.parameters if restrict else ()), in_json(keys))
         rows = self.connection.execute(statement, values)
         return {key: msgspec.json.decode(numbers, type=list[int]) for key, numbers in rows}
-
-
-class EmbeddedUnits(UnitIndex):
-    """An index in a file, as the engine asks it."""
-
-    @contextmanager
-    def asked(self) -> Iterator[EmbeddedReading]:
-        with self.reading() as connection:
-            yield EmbeddedReading(connection)
-
-    def beyond_files(self) -> tuple[IndexedText, ...]:
-        return ()
-
-
-class LexicalIndex(LexicalSearch):
-    """The lexical index in the file behind `connection`. Writes happen in the transaction of the caller."""
-
-    def __init__(
-        self,
-        connection: Connection,
-        *,
-        ranking: Bm25Settings | None = None,
-        effort: Effort | None = None,
-        streams: Streams | None = None,
-    ) -> None:
-        super().__init__(EmbeddedReading(connection), ranking=ranking, effort=effort, streams=streams)
-        self._connection = connection
-
-    def put(self, units: Iterable[tuple[int, str, str]]) -> None:
-        """Add the units (number, title, body), or replace those whose number is there already."""
-        lexical_tables.put(self._connection, units)
-
-    def remove(self, units: Iterable[int]) -> None:
-        """Take the units out; numbers that are not there are passed over."""
-        lexical_tables.remove(self._connection, units)
-
-    def count(self) -> int:
-        """The number of units in the index."""
-        return lexical_tables.totals(self._connection).units
-
-
-def _after(beginning: str) -> str:
-    """The first text after all that begin so."""
-    return beginning[:-1] + chr(ord(beginning[-1]) + 1)
-
-
-def _json(values: Sequence[object]) -> str:
-    return msgspec.json.encode(values).decode("utf-8")

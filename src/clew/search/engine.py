@@ -21,12 +21,13 @@ from clew.config import EmbedSettings
 from clew.errors import InvalidCursor
 from clew.operation.budget import trim
 from clew.operation.paging import Cursors, Pages
+from clew.search.dense.files import FileVectors
 from clew.search.dense.indexing import Progress, VectorReport
-from clew.search.dense.search import DenseSearch
+from clew.search.dense.search import VectorSearch
 from clew.search.dense.sharing import Sharing
 from clew.search.dense.spaces import Embedders, Spaces
 from clew.search.embed.opening import open_word_vectors
-from clew.search.embedded import EmbeddedUnits
+from clew.search.index import UnitIndex
 from clew.search.lexical.plan import rarity
 from clew.search.lexical.query import parse_query
 from clew.search.lexical.ranking import Streams
@@ -37,7 +38,8 @@ from clew.search.rank.fuse import Fused, at_most_per_document, spread
 from clew.search.rank.neighbourhood import Adjacency
 from clew.search.rank.ranking import Kept, Rankings, key_of, meaning, rank
 from clew.search.rank.recipes import BUILT_IN, Recipe, Recipes
-from clew.search.reading import Meanings, Reading, Units
+from clew.search.reading import Reading
+from clew.search.unit_store import UnitStore
 from clew.search.units import Filters, Scope, compile_condition
 from clew.text.display import one_line
 from clew.text.keywords import keywords
@@ -63,18 +65,17 @@ _LONGEST_TITLE = 300
 _TOO_SMALL = "The budget is too small for one result; allow more tokens or bytes."
 
 
-class Place(NamedTuple):
-    """Where units are kept, and how they are searched by meaning."""
+class Backend(NamedTuple):
+    """Units with their words and vectors, in files or in a database."""
 
-    units: Units
-    embedders: Embedders
-    meanings: Meanings
+    units: UnitStore
+    vectors: VectorSearch
 
 
-def _in_files(folder: Path, embed: EmbedSettings, sharing: Sharing | None) -> Place:
-    units = EmbeddedUnits(folder / INDEX_FILE)
+def _in_files(folder: Path, embed: EmbedSettings, sharing: Sharing | None) -> Backend:
+    units = UnitIndex(folder / INDEX_FILE)
     spaces = Spaces(folder, units, embed)
-    return Place(units, spaces, DenseSearch(folder, units, spaces, sharing))
+    return Backend(units, VectorSearch(FileVectors(folder, units, spaces, sharing), spaces, sharing))
 
 
 class SearchEngine:
@@ -86,21 +87,21 @@ class SearchEngine:
         embed: EmbedSettings | None = None,
         recipes: Recipes = BUILT_IN,
         rankings: Rankings | None = None,
-        place: Place | None = None,
+        backend: Backend | None = None,
         sharing: Sharing | None = None,
     ) -> None:
         """`rankings` are those of an engine on the same folder before, whose further pages this one goes on with.
-        Without a `place`, units and vectors are kept in files in the folder; `sharing` are the embeddings that several
-        servers have together."""
+        Without a `backend`, units and vectors are kept in files in the folder; `sharing` are the embeddings that
+        several servers have together."""
         self.folder = folder
         self.recipes = recipes
         self._cursors = cursors
-        place = place or _in_files(folder, embed or EmbedSettings(), sharing)
+        backend = backend or _in_files(folder, embed or EmbedSettings(), sharing)
         self._sharing = sharing
-        self.units: Units = place.units
+        self.units: UnitStore = backend.units
         """What can be found: units are found by their words when `put` returns, and by no signal once `delete` does."""
-        self.spaces: Embedders = place.embedders
-        self._dense: Meanings = place.meanings
+        self.spaces: Embedders = backend.vectors.embedders
+        self._vectors = backend.vectors
         self._known: _Known | None = None
         self._rankings = rankings if rankings is not None else Rankings()
 
@@ -141,15 +142,15 @@ class SearchEngine:
         with self.units.asked() as reading:
             numbers = reading.numbers_of(ids)
             asked = meaning(parse_query(storable(query)), storable(query))
-            found = self._dense.window_likeness(reading, asked, [*numbers.values()])
+            found = self._vectors.window_likeness(reading, asked, [*numbers.values()])
         return {id: found[number] for id, number in numbers.items() if number in found}
 
     def absent(self, names: Iterable[str], scope: Scope, filters: Filters) -> tuple[str, ...]:
         """Those of some names that stand in no unit that may be seen."""
         condition = compile_condition(scope, filters)
         with self.units.asked() as reading:
-            restrict = None if self._dense.is_everything(reading, condition) else condition
-            return tuple(name for name in names if not reading.holds(name, restrict))
+            restrict = None if self._vectors.is_everything(reading, condition) else condition
+            return tuple(name for name in names if not reading.has_name(name, restrict))
 
     def is_unheard(self, question: str, scope: Scope, filters: Filters) -> bool:
         """Whether what a question asks about beside names (`word_pairs`) stands in no unit that may be seen."""
@@ -167,7 +168,7 @@ class SearchEngine:
     def index_vectors(self, progress: Progress = lambda done, total, message: None) -> VectorReport:
         """Make the vectors that are missing, and write damaged ones anew. `progress` may raise Cancelled: what is done
         is kept, and the next call goes on from there."""
-        return self._dense.make(progress)
+        return self._vectors.make(progress)
 
     def forget(self, ids: Iterable[str], *, for_all: bool = True, text_hashes: Iterable[str] = ()) -> list[str]:
         """Take units out, and `for_all` servers what was made of their texts and of those with `text_hashes`. Their
@@ -178,17 +179,17 @@ class SearchEngine:
         self.units.delete(wanted)
         hashes = [unit.text_hash() for unit in units.values()]
         if for_all:
-            self._dense.forget([*hashes, *text_hashes])
+            self._vectors.forget([*hashes, *text_hashes])
         return hashes
 
     @property
     def is_damaged(self) -> bool:
         """Whether a search met damaged vectors; `index_vectors` writes them anew."""
-        return self._dense.damaged
+        return self._vectors.damaged
 
     def state(self) -> IndexState:
         with self.units.asked() as reading:
-            state = self._dense.state(reading)
+            state = self._vectors.state(reading)
         return msgspec.structs.replace(state, notes=(*state.notes, *self.units.notes))
 
     def version(self) -> str:
@@ -198,7 +199,7 @@ class SearchEngine:
 
     def _state(self, reading: Reading) -> str:
         series, number = reading.writes()
-        return f"{series}-{number}/{self._dense.version(reading)}"
+        return f"{series}-{number}/{self._vectors.version(reading)}"
 
     # Searching
 
@@ -219,7 +220,7 @@ class SearchEngine:
                 self._rankings.put(key, kept)
             page = self._page(reading, question, kept, offset)
             total = self._total(reading, question, kept)
-            described = self._dense.state(reading)
+            described = self._vectors.state(reading)
         # A budget too small for one result would lead to the same page for ever.
         more = offset < page.end < len(kept.units)
         return Results(
@@ -253,7 +254,7 @@ class SearchEngine:
             if kept is None or not (again or self._still_answers(reading, kept, adjacency)):
                 kept = self._ranked(reading, question, recipe, adjacency, check)
                 self._rankings.put(key, kept)
-            described = self._dense.state(reading)
+            described = self._vectors.state(reading)
         return Ranking(
             units=kept.units,
             matched=kept.matched,
@@ -271,13 +272,13 @@ class SearchEngine:
     def embed_query(self, text: str) -> None:
         """Make the vector of a query before the search, to measure the two apart."""
         with self.units.asked() as reading:
-            self._dense.embed_query(reading, meaning(parse_query(text), text))
+            self._vectors.embed_query(reading, meaning(parse_query(text), text))
 
     def vectors_of(self, ids: Iterable[str]) -> "dict[str, Vectors]":
         """The vectors of those of the units that have one."""
         with self.units.asked() as reading:
             numbers = reading.numbers_of(list(ids))
-            known = self._dense.vectors_of(reading, list(numbers.values()))
+            known = self._vectors.vectors_of(reading, list(numbers.values()))
         return {id: known[number] for id, number in numbers.items() if number in known}
 
     def likeness(self, query: str, ids: Iterable[str]) -> dict[str, float]:
@@ -285,7 +286,7 @@ class SearchEngine:
         asked = meaning(parse_query(storable(query)), storable(query))
         with self.units.asked() as reading:
             numbers = reading.numbers_of(list(ids))
-            known = self._dense.vectors_of(reading, list(numbers.values()))
+            known = self._vectors.vectors_of(reading, list(numbers.values()))
             vector = self._vector_of(reading, asked) if known else None
         if vector is None:
             return {}
@@ -293,7 +294,7 @@ class SearchEngine:
 
     def _vector_of(self, reading: Reading, asked: str) -> "NDArray[np.float32] | None":
         try:
-            return self._dense.embed_query(reading, asked, patiently=False)
+            return self._vectors.embed_query(reading, asked, patiently=False)
         except TimeoutError:
             # The search before has reported that, and that an encoder failed.
             return None
@@ -304,7 +305,7 @@ class SearchEngine:
     def warm(self) -> None:
         """Load what a search by meaning needs, so that the first one does not wait for it."""
         with self.units.asked() as reading:
-            self._dense.embed_query(reading, "")
+            self._vectors.embed_query(reading, "")
         self.word_vectors()
 
     def _ranked(
@@ -317,7 +318,7 @@ class SearchEngine:
     ) -> Kept:
         known = self._known_of(reading)
         state = self._state(reading)
-        ranked = rank(reading, known.streams, self._dense, question, recipe, adjacency, check)
+        ranked = rank(reading, known.streams, self._vectors, question, recipe, adjacency, check)
         fused = self._varied(reading, ranked.fused, recipe, question)
         ids = known.ids_of(reading, [result.id for result in fused])
         return Kept(
@@ -415,7 +416,7 @@ class SearchEngine:
 
     def _spread(self, reading: Reading, fused: Sequence[Fused[int]], novelty: float) -> tuple[Fused[int], ...]:
         head, tail = fused[:_SPREAD_OVER], fused[_SPREAD_OVER:]
-        vectors = self._dense.vectors_of(reading, [result.id for result in head])
+        vectors = self._vectors.vectors_of(reading, [result.id for result in head])
         best = head[0].score or 1.0
 
         def similarity(one: Fused[int], other: Fused[int]) -> float:

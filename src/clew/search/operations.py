@@ -11,8 +11,8 @@ from clew.operation.call import Call
 from clew.operation.declare import Freshness, HelpHeading, Operation, Option
 from clew.search.dense.indexing import VectorReport
 from clew.search.dense.keeper import JOB
-from clew.search.index import Written
 from clew.search.question import IndexState
+from clew.search.unit_store import Written
 from clew.store.interface import Job
 from clew.text.terminal import coloured
 

@@ -10,11 +10,12 @@ import msgspec
 
 from clew.derived.file import PATIENCE_SECONDS, throw_away
 from clew.errors import StoreError
+from clew.search.embedded import EmbeddedReading
 from clew.search.engine import INDEX_FILE
-from clew.search.index import UnitIndex, numbers_of, repack, sweep, writes
+from clew.search.index import UnitIndex, repack, sweep
 from clew.search.index_tables import is_refilled
 from clew.search.lexical.tables import is_outdated, texts
-from clew.search.reading import IndexedText, Units
+from clew.search.unit_store import IndexedText, UnitStore
 from clew.store.sqlite.connections import Connection, Connections
 from clew.workspace.find import paths_named
 
@@ -76,7 +77,7 @@ def purge_units(
     return seen
 
 
-def held_beyond_files(units: Units, sought: Sought) -> list[str]:
+def held_beyond_files(units: UnitStore, sought: Sought) -> list[str]:
     """The ids of those units that hold what is sought, that do not stand so in a file, and that are kept elsewhere than
     in files."""
     gone, _ = _held(units.beyond_files(), sought)
@@ -84,7 +85,7 @@ def held_beyond_files(units: Units, sought: Sought) -> list[str]:
 
 
 def _text_hashes(connection: Connection, ids: Collection[str]) -> list[str]:
-    numbers = numbers_of(connection, ids).values()
+    numbers = EmbeddedReading(connection).numbers_of(ids).values()
     find = "SELECT text_hash FROM indexed_units WHERE number = ?"
     found = (connection.execute(find, (number,)) for number in numbers)
     return [hash for rows in found for (hash,) in rows]
@@ -118,7 +119,7 @@ def is_held(folder: Path, sought: Sought, seen: Seen) -> bool:
 
 def _looked_through(connection: Connection, sought: Sought, seen: Seen) -> tuple[list[str], Seen]:
     """The ids of the units that hold it and should not, among those that were not looked at yet."""
-    series, _ = writes(connection)
+    series, _ = EmbeddedReading(connection).writes()
     after = seen.last if series == seen.series else 0
     find = "SELECT number, id, part, path, quoted FROM indexed_units WHERE number > ?"
     units = {number: unit for number, *unit in connection.execute(find, (after,)).fetchall()}

@@ -4,18 +4,20 @@ from clew.config import EmbedSettings
 from clew.errors import StoreUnreachable
 from clew.search.database.connecting import Database, connected
 from clew.search.database.embeddings import SharedEmbeddings
-from clew.search.database.meanings import DatabaseMeanings
 from clew.search.database.units import DatabaseUnits
+from clew.search.database.vectors import DatabaseVectors
+from clew.search.dense.search import VectorSearch
 from clew.search.dense.spaces import Embedders
-from clew.search.engine import Place
+from clew.search.engine import Backend
 from clew.text.database_address import Address
 
 
-def in_database(address: Address, schema: str, space: str, embed: EmbedSettings) -> Place:
-    """The place of an engine in a schema of a database. `space` names the work tree whose files are searched."""
+def in_database(address: Address, schema: str, space: str, embed: EmbedSettings) -> Backend:
+    """The backend of an engine in a schema of a database. `space` names the work tree whose files are searched."""
     database = Database(address, schema, space, awaits_service=embed.kind == "endpoint")
     embedders = Embedders(embed)
-    return Place(DatabaseUnits(database), embedders, DatabaseMeanings(database, embedders))
+    table = DatabaseVectors(database, embedders)
+    return Backend(DatabaseUnits(database), VectorSearch(table, embedders, table.shared))
 
 
 def keeps_vectors(address: Address) -> bool:

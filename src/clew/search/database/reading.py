@@ -14,9 +14,9 @@ from clew.search.lexical.expression import Expression, Phrase, is_held
 from clew.search.lexical.packing import Row
 from clew.search.lexical.plan import Plan
 from clew.search.lexical.ranking import Stream
-from clew.search.lexical.tables import Totals, forms_of
+from clew.search.lexical.tables import Spelling, Totals, forms_of
 from clew.search.rank.mentions import MAX_BEARERS
-from clew.search.reading import Fact, Spelt
+from clew.search.reading import Fact
 from clew.search.units import Condition, Unit
 from clew.store.postgres.together import Answer, Asked, Prepared, ask, prepared
 
@@ -163,7 +163,7 @@ class DatabaseReading:
             self._kept_terms.put_many({term: (state, numbers) for term, numbers in found.items()})
         return {term: self._terms[term] for term in wanted}
 
-    def spelt(self, words: Iterable[str]) -> list[Spelt]:
+    def terms_spelled(self, words: Iterable[str]) -> list[Spelling]:
         find = """
             SELECT term, sum(units)::bigint, term FROM terms
             WHERE space = ANY(%(spaces)s) AND term = ANY(%(words)s) GROUP BY term
@@ -173,7 +173,7 @@ class DatabaseReading:
             """
         return self.connection.execute(find, {"spaces": self.spaces, "words": sorted(words)}).fetchall()
 
-    def spelt_alike(self, beginning: str, shortest: int, longest: int, most: int) -> list[Spelt]:
+    def spellings_beginning(self, beginning: str, shortest: int, longest: int, most: int) -> list[Spelling]:
         find = """
             SELECT term, sum(units)::bigint, term FROM terms
             WHERE space = ANY(%(spaces)s) AND term >= %(first)s AND term < %(last)s
@@ -212,7 +212,7 @@ class DatabaseReading:
             """  # noqa: S608
         return bool(self.rows(find, (self.spaces, term, *values)))
 
-    def holds(self, name: str, restrict: Condition | None) -> bool:
+    def has_name(self, name: str, restrict: Condition | None) -> bool:
         forms = forms_of(name)
         if forms is None:
             return True
@@ -277,12 +277,12 @@ class DatabaseReading:
     def term_numbers(self, terms: Iterable[str]) -> dict[str, list[int]]:
         return {term: [number for number, _ in own] for term, own in self.terms_of(terms).items()}
 
-    def holding(self, expression: Expression, units: Sequence[int]) -> set[int]:
+    def matching(self, expression: Expression, units: Sequence[int]) -> set[int]:
         return {row.unit for row in self.streams(units) if is_held(expression, row[1:])}
 
     # What stands beside, and what is named
 
-    def beside(
+    def neighbours(
         self, numbers: Sequence[int], within: str, *, before: bool, count: int, restrict: Condition | None
     ) -> list[tuple[int, tuple[int | None, ...]]]:
         sign, order = ("<", "DESC") if before else (">", "ASC")
@@ -319,7 +319,7 @@ class DatabaseReading:
         find = f"SELECT number FROM ({spaces}) AS first ORDER BY hash, id LIMIT %s"  # noqa: S608
         return find, (*(*condition.parameters, count) * len(self.spaces), count)
 
-    def begun(self, beginnings: Sequence[str]) -> list[str]:
+    def title_beginnings(self, beginnings: Sequence[str]) -> list[str]:
         find = """
             SELECT value FROM unnest(%s::text[]) AS asked (value) WHERE EXISTS (
                 SELECT 1 FROM unit_titles WHERE key >= value COLLATE "C" AND key < (value || '!') COLLATE "C"
@@ -328,7 +328,7 @@ class DatabaseReading:
             """
         return [value for (value,) in self.rows(find, (list(beginnings), self.spaces))]
 
-    def borne(self, keys: Sequence[str], restrict: Condition | None) -> Mapping[str, Sequence[int]]:
+    def units_titled(self, keys: Sequence[str], restrict: Condition | None) -> Mapping[str, Sequence[int]]:
         sql, values = ("units.space = ANY(%s)", (self.spaces,)) if restrict is None else self.compiled(restrict)
         find = f"""
             SELECT value, ARRAY(

@@ -7,25 +7,23 @@ state before or after. Nothing that others could be searching is locked.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from clew.cache import Cache
 from clew.search.database.connecting import Database
 from clew.search.database.reading import STATE, DatabaseReading, Terms, decoded, encoded
 from clew.search.database.tables import SHARED, TERM_NUMBERS
-from clew.search.index import Known, Written, checked
 from clew.search.lexical import tables as lexical_tables
 from clew.search.lexical.packing import Row
 from clew.search.rank.mentions import title_key
-from clew.search.reading import IndexedText
+from clew.search.unit_store import AT_ONCE, IndexedText, KnownUnit, NewUnit, UnitStore
 from clew.search.units import Unit, moment
 from clew.store.postgres.together import Asked
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-_AT_ONCE = 500
 _TERMS_KEPT = 50_000
 SHARED_PARTS = frozenset({"memory", "episode"})
 """What everybody who uses the database sees. All other units are read from files of one work tree."""
@@ -35,25 +33,18 @@ _USUAL_WORDS = 100
 """The length at which a text counts as neither long nor short. A figure of its own rather than the mean of all texts:
 impacts are written once and stay right."""
 _COLUMNS = (
-    "space, id, part, title, document, path, status, session, agent, time, content_hash, text_hash, characters,"
+    "id, part, title, document, path, status, session, agent, time, content_hash, text_hash, characters,"
     " place, speaker, role, quoted"
 )
 
 
-class _New(NamedTuple):
-    unit: Unit
-    space: int
-    content_hash: str
-    text_hash: str
+class DatabaseUnits(UnitStore):
+    notes = ()
+    is_replaced = False
 
-
-class DatabaseUnits:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._terms: Terms = Cache(_TERMS_KEPT)
-        self.notes: tuple[str, ...] = ()
-
-    is_replaced = False
 
     def close(self) -> None:
         self._database.close()
@@ -67,52 +58,21 @@ class DatabaseUnits:
             reading.begin(state.rows)
             yield reading
 
-    # Writing
-
-    def put(self, units: Iterable[Unit]) -> Written:
-        """Add units, or replace those of the same id. Of an id that comes twice the last unit counts."""
-        total = Written()
-        rest = iter(units)
+    @contextmanager
+    def changing(self) -> Iterator["_DatabaseTables"]:
         own = self._database.space
-        while batch := {unit.id: checked(unit) for unit in islice(rest, _AT_ONCE)}:
-            coming = [_new(unit, own) for unit in batch.values()]
-            with self._database.writing() as connection:
-                total += _put(connection, own, coming, with_numbers=self._database.has_term_numbers)
-        return total
-
-    def delete(self, ids: Iterable[str]) -> Written:
-        """Take units out. Ids that are not there are passed over."""
-        total = Written()
-        rest = iter(ids)
-        own = self._database.space
-        while batch := list(islice(rest, _AT_ONCE)):
-            with self._database.writing() as connection:
-                known = _known(connection, own, batch)
-                _remove(connection, [each.number for each in known.values()])
-                total += Written(removed=len(known))
-        return total
+        with self._database.writing() as connection:
+            yield _DatabaseTables(connection, own, with_numbers=self._database.has_term_numbers)
 
     def tidy(self) -> bool:
         """PostgreSQL gives the space of what was deleted back by itself."""
         return False
 
-    # Reading
-
-    def count(self) -> int:
-        with self.asked() as reading:
-            return reading.totals().units
-
-    def get(self, id: str) -> Unit | None:
-        with self.asked() as reading:
-            return next(iter(reading.units_of(reading.numbers_of([id]).values()).values()), None)
-
     def hashes(self, part: str) -> dict[str, str]:
-        """The content hash of every unit of a part, by id."""
         find = "SELECT id, content_hash FROM units WHERE space = ANY(%s) AND part = %s"
         return dict(self._rows(find, part))
 
     def units_of_others(self, part: str) -> list[Unit]:
-        """Every unit that is not of a part."""
         find = """
             SELECT data, body FROM units JOIN unit_bodies USING (number)
             WHERE space = ANY(%s) AND part <> %s ORDER BY number
@@ -126,7 +86,7 @@ class DatabaseUnits:
             return connection.execute(find, (spaces, part)).fetchall()
 
     def beyond_files(self) -> Iterator[IndexedText]:
-        """What was made of the files of the project, some units at a time: their texts may be more than fits."""
+        # Some units at a time: their texts may be more than fits.
         find = """
             SELECT number, id, part, path, quoted, title, body FROM units JOIN unit_bodies USING (number)
             WHERE space = %s AND number > %s ORDER BY number LIMIT %s
@@ -134,81 +94,77 @@ class DatabaseUnits:
         own, after = self._database.space, 0
         while True:
             with self._database.connection() as connection:
-                page = connection.execute(find, (own, after, _AT_ONCE)).fetchall()
+                page = connection.execute(find, (own, after, AT_ONCE)).fetchall()
             for after, id, part, path, quoted, title, body in page:  # noqa: B007
                 yield IndexedText(id, part, path, quoted, f"{path or ''}\n{title}\n{body}")
-            if len(page) < _AT_ONCE:
+            if len(page) < AT_ONCE:
                 return
 
 
-def _new(unit: Unit, own: int) -> _New:
-    space = SHARED if unit.part in SHARED_PARTS else own
-    return _New(unit, space, unit.content_hash(), unit.text_hash())
+class _DatabaseTables:
+    """Changes of units in one transaction. Units of a work tree's files lie in its own space."""
+
+    def __init__(self, connection: "Connection[Any]", own: int, *, with_numbers: bool) -> None:
+        self._connection = connection
+        self._own = own
+        self._with_numbers = with_numbers
+
+    def known(self, ids: Sequence[str]) -> dict[str, KnownUnit]:
+        find = "SELECT id, number, content_hash, text_hash FROM units WHERE space = ANY(%s) AND id = ANY(%s)"
+        rows = self._connection.execute(find, ([SHARED, self._own], list(ids)))
+        return {id: KnownUnit(*rest) for id, *rest in rows}
+
+    def _space_of(self, unit: Unit) -> int:
+        return SHARED if unit.part in SHARED_PARTS else self._own
+
+    def insert(self, units: Sequence[NewUnit]) -> None:
+        if not units:
+            return
+        take = "SELECT nextval(pg_get_serial_sequence('units', 'number')) FROM generate_series(1, %s)"
+        numbers = [number for (number,) in self._connection.execute(take, (len(units),))]
+        numbered = [(number, self._space_of(new.unit), new) for number, new in zip(numbers, units, strict=True)]
+        # One COPY for each table: with one INSERT for each row, the way there and back takes most of the time.
+        rows: dict[str, Iterable[Sequence[Any]]] = {
+            f"units (number, space, {_COLUMNS})": ((number, space, *_columns(new)) for number, space, new in numbered),
+            "unit_bodies (number, body, data)": (
+                (number, plain(new.unit.body), encoded(new.unit)) for number, _, new in numbered
+            ),
+            "unit_tags (number, tag)": (row for number, _, new in numbered for row in _tags(number, new.unit)),
+            "unit_titles (key, space, number)": (
+                (plain(key), space, number) for number, space, new in numbered if (key := title_key(new.unit.title))
+            ),
+        }
+        for target, own in rows.items():
+            _copy(self._connection, target, own)
+        for space in {space for _, space, _ in numbered}:
+            there = [(number, new.unit) for number, of, new in numbered if of == space]
+            _index(self._connection, space, there, with_numbers=self._with_numbers)
+            _count(self._connection, space, Counter(unit.part for _, unit in there), 1)
+
+    def update(self, units: Sequence[tuple[int, NewUnit]]) -> None:
+        for number, new in units:
+            _update(self._connection, number, new, self._space_of(new.unit))
+
+    def remove(self, numbers: Sequence[int]) -> None:
+        if numbers:
+            _remove(self._connection, list(numbers))
 
 
-def _known(connection: "Connection[Any]", own: int, ids: Sequence[str]) -> dict[str, Known]:
-    find = "SELECT id, number, content_hash, text_hash FROM units WHERE space = ANY(%s) AND id = ANY(%s)"
-    rows = connection.execute(find, ([SHARED, own], list(ids)))
-    return {id: Known(*rest) for id, *rest in rows}
+def _tags(number: int, unit: Unit) -> Iterator[tuple[int, str]]:
+    return ((number, plain(tag)) for tag in dict.fromkeys(unit.tags))
 
 
-def _put(connection: "Connection[Any]", own: int, coming: Sequence[_New], *, with_numbers: bool) -> Written:
-    known = _known(connection, own, [new.unit.id for new in coming])
-    fresh: list[_New] = []
-    moved: list[_New] = []
-    for new in coming:
-        before = known.get(new.unit.id)
-        if before is None or before.text_hash != new.text_hash:
-            fresh.append(new)
-        elif before.content_hash != new.content_hash:
-            moved.append(new)
-    _remove(connection, [known[new.unit.id].number for new in fresh if new.unit.id in known])
-    _insert(connection, fresh, with_numbers=with_numbers)
-    for new in moved:
-        _update(connection, known[new.unit.id].number, new)
-    added = sum(new.unit.id not in known for new in fresh)
-    changed = len(fresh) - added + len(moved)
-    return Written(added=added, changed=changed, unchanged=len(coming) - added - changed)
-
-
-def _insert(connection: "Connection[Any]", fresh: Sequence[_New], *, with_numbers: bool) -> None:
-    if not fresh:
-        return
-    take = "SELECT nextval(pg_get_serial_sequence('units', 'number')) FROM generate_series(1, %s)"
-    numbers = [number for (number,) in connection.execute(take, (len(fresh),))]
-    numbered = list(zip(numbers, fresh, strict=True))
-    # One COPY for each table: with one INSERT for each row, the way there and back takes most of the time.
-    _copy(connection, f"units (number, {_COLUMNS})", ((number, *_columns(new)) for number, new in numbered))
-    _copy(
-        connection,
-        "unit_bodies (number, body, data)",
-        ((number, plain(new.unit.body), encoded(new.unit)) for number, new in numbered),
-    )
-    _copy(
-        connection,
-        "unit_tags (number, tag)",
-        ((number, plain(tag)) for number, new in numbered for tag in dict.fromkeys(new.unit.tags)),
-    )
-    titles = ((title_key(new.unit.title), new.space, number) for number, new in numbered)
-    _copy(connection, "unit_titles (key, space, number)", ((plain(key), *rest) for key, *rest in titles if key))
-    for space in {new.space for new in fresh}:
-        own = [(number, new.unit) for number, new in numbered if new.space == space]
-        _index(connection, space, own, with_numbers=with_numbers)
-        _count(connection, space, Counter(unit.part for _, unit in own), 1)
-
-
-def _columns(new: _New) -> tuple[Any, ...]:
+def _columns(new: NewUnit) -> tuple[Any, ...]:
     unit = new.unit
     return (
-        *(new.space, unit.id, unit.part, plain(unit.title), plain(unit.document), plain(unit.path)),
+        *(unit.id, unit.part, plain(unit.title), plain(unit.document), plain(unit.path)),
         *(plain(unit.status), plain(unit.session), plain(unit.agent), moment(unit.time)),
         *(new.content_hash, new.text_hash, len(unit.title) + len(unit.body)),
         *(unit.place, plain(unit.speaker), plain(unit.role), unit.quoted),
     )
 
 
-def _update(connection: "Connection[Any]", number: int, new: _New) -> None:
-    """Other fields of a unit whose text stayed: its number, its words and its vector stay too."""
+def _update(connection: "Connection[Any]", number: int, new: NewUnit, space: int) -> None:
     unit = new.unit
     (part,) = connection.execute("SELECT part FROM units WHERE number = %s", (number,)).fetchone() or ("",)
     connection.execute(
@@ -224,18 +180,15 @@ def _update(connection: "Connection[Any]", number: int, new: _New) -> None:
     )
     connection.execute("UPDATE unit_bodies SET data = %s WHERE number = %s", (encoded(unit), number))
     connection.execute("DELETE FROM unit_tags WHERE number = %s", (number,))
-    _copy(connection, "unit_tags (number, tag)", ((number, plain(tag)) for tag in dict.fromkeys(unit.tags)))
+    _copy(connection, "unit_tags (number, tag)", _tags(number, unit))
     if part != unit.part:
-        _count(connection, new.space, Counter((part,)), -1)
-        _count(connection, new.space, Counter((unit.part,)), 1)
+        _count(connection, space, Counter((part,)), -1)
+        _count(connection, space, Counter((unit.part,)), 1)
     else:
-        connection.execute("UPDATE spaces SET version = version + 1 WHERE number = %s", (new.space,))
+        connection.execute("UPDATE spaces SET version = version + 1 WHERE number = %s", (space,))
 
 
-def _remove(connection: "Connection[Any]", numbers: Sequence[int]) -> None:
-    if not numbers:
-        return
-    wanted = list(numbers)
+def _remove(connection: "Connection[Any]", wanted: list[int]) -> None:
     rows = connection.execute("DELETE FROM units WHERE number = ANY(%s) RETURNING number, space, part", (wanted,))
     gone = rows.fetchall()
     streams = connection.execute(

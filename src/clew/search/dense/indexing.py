@@ -18,10 +18,10 @@ first every unit gets the vector of its first window, with which most of it is f
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -33,11 +33,13 @@ from clew.search.dense.spaces import Space, Spaces
 from clew.search.dense.window_vectors import packed
 from clew.search.embed.embedder import Embedder
 from clew.search.embed.sentence import normalised
-from clew.search.index import UnitIndex, parts, units_of
+from clew.search.embedded import EmbeddedReading
+from clew.search.index import UnitIndex
 from clew.search.index_tables import is_refilled
 from clew.search.quote.evidence import Limits, fitting_end
 from clew.search.quote.windows import windows
 from clew.search.units import WORDS_ONLY, Unit
+from clew.store.sqlite.connections import Connection
 from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
 
 Progress = Callable[[int, int, str], None]
@@ -67,17 +69,77 @@ class VectorReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def index_vectors(
-    folder: Path, index: UnitIndex, spaces: Spaces, progress: Progress, sharing: Sharing | None = None
+    folder: Path, index: UnitIndex, spaces: Spaces, embedder: Embedder, progress: Progress, sharing: Sharing | None
 ) -> VectorReport:
-    """Give every unit its vector. With `sharing`, a text that another server has encoded is not encoded again."""
-    embedder = spaces.configured()
-    if embedder is None:
-        return VectorReport(note=spaces.problem or "The configuration asks for no embedder.")
+    """Give every unit of a file its vector. With `sharing`, no server encodes a text that another one has encoded."""
     below.make_folder(folder)
     with os.fdopen(below.open_file(folder / LOCK, os.O_RDWR | os.O_CREAT), "r+b") as file, locked(file, 0.0) as held:
         if not held:
             return VectorReport(embedder=embedder.name, note="Another process is making the vectors.")
         return _Work(index, spaces, embedder, progress, sharing).run()
+
+
+class Unencoded(Protocol):
+    """The texts of one index that have no vectors yet."""
+
+    def pending(self) -> dict[str, list[int]]:
+        """Units without a vector by the hash of their text, short texts first."""
+        ...
+
+    def units_of(self, numbers: Iterable[int]) -> dict[int, Unit]: ...
+
+    def give(self, texts: Mapping[str, Sequence[int]], known: Mapping[str, Embedding]) -> int:
+        """Give units the vectors of their texts, as far as they are known. Returns the number of these units."""
+        ...
+
+
+class Encoded(NamedTuple):
+    embedded: int
+    reused: int
+    is_complete: bool
+    """False if another server still encodes texts of this index."""
+
+
+def encode_together(texts: Unencoded, sharing: Sharing, embedder: Embedder, progress: Progress) -> Encoded:
+    """Give all units the vectors of their texts. Servers that share embeddings encode each text once."""
+    number = sharing.number_of(embedder.name, embedder.dimensions)
+    embedded = reused = waits = 0
+    while pending := texts.pending():
+        before, total = embedded + reused, embedded + reused + len(pending)
+        progress(before, total, "Embedding")
+        hashes, left = list(pending), []
+        for start in range(0, len(hashes), _REUSED_AT_ONCE):
+            some = hashes[start : start + _REUSED_AT_ONCE]
+            known = sharing.get(number, some)
+            reused += texts.give({hash: pending[hash] for hash in known}, known)
+            left += [hash for hash in some if hash not in known]
+        for start in range(0, len(left), TEXTS_AT_ONCE):
+            progress(embedded + reused, total, "Embedding")
+            own = {hash: pending[hash] for hash in left[start : start + TEXTS_AT_ONCE]}
+            made, by_others = _encode_claimed(texts, sharing, embedder, number, own)
+            embedded += made
+            reused += by_others
+        if embedded + reused == before:
+            # Others are encoding all that is left.
+            waits += 1
+            if waits > ROUNDS:
+                return Encoded(embedded, reused, is_complete=False)
+            time.sleep(OTHERS_SECONDS)
+    return Encoded(embedded, reused, is_complete=True)
+
+
+def _encode_claimed(
+    texts: Unencoded, sharing: Sharing, embedder: Embedder, number: int, some: dict[str, list[int]]
+) -> tuple[int, int]:
+    """Encode the texts that no other server encodes. Returns their number, and that of texts made by others since."""
+    units = texts.units_of(numbers[0] for numbers in some.values())
+    by_hash = {hash: units[numbers[0]] for hash, numbers in some.items() if numbers[0] in units}
+    with sharing.claimed(number, list(by_hash)) as (claim, own):
+        made = dict(encoded(embedder, {hash: by_hash[hash] for hash in own}))
+        claim.put(made)
+        by_others = dict(claim.known)
+    texts.give(some, {**by_others, **made})
+    return len(made), len(by_others)
 
 
 _Embed = Callable[["Space", Sequence["_Text"], Sequence[Sequence[str]]], None]
@@ -140,15 +202,8 @@ class _Work:
 
     def _pending(self) -> list[_Text]:
         """The units without a vector, short texts first."""
-        find = """
-            SELECT number, characters FROM indexed_units AS units
-            WHERE NOT EXISTS (SELECT 1 FROM embeddings WHERE embedder = ? AND embeddings.number = units.number)
-                AND part NOT IN (SELECT value FROM json_each(?))
-            ORDER BY characters, number
-            """
-        values = (self._embedder.name, msgspec.json.encode(sorted(WORDS_ONLY)).decode())
         with self._index.reading() as connection:
-            return [_Text(*row) for row in connection.execute(find, values).fetchall()]
+            return [_Text(number, size) for number, size, _ in _without_vectors(connection, self._embedder.name)]
 
     def _without_windows(self) -> list[_Text]:
         """The units that are quoted and have the vector of their first window only."""
@@ -177,77 +232,18 @@ class _Work:
                 wanted = msgspec.json.encode(numbers).decode()
                 self._reused += connection.execute(copy, (self._embedder.name, wanted)).rowcount
 
-    # With others
-
     def _share(self, space: Space) -> None:
-        """Take what others have encoded, and encode for all what nobody has. Where the database does not answer, the
-        work goes on alone."""
+        """Take embeddings of other servers, and encode the rest for all. Without an answer of the database, this
+        process encodes alone."""
         if self._sharing is None:
             return
         try:
-            number = self._sharing.number_of(self._embedder.name, self._embedder.dimensions)
-            passed: set[str] = set()
-            for _ in range(ROUNDS):
-                pending = self._texts_pending()
-                if not pending:
-                    return
-                self._progress(0, len(pending), "Embedding")
-                left = self._taken(space, number, pending)
-                if left and set(left) <= passed:
-                    # Others are at it.
-                    time.sleep(OTHERS_SECONDS)
-                for start in range(0, len(left), TEXTS_AT_ONCE):
-                    self._progress(start, len(left), "Embedding")
-                    self._encode_for_all(space, number, dict(list(left.items())[start : start + TEXTS_AT_ONCE]))
-                passed |= set(left)
+            done = encode_together(_TextsOfFile(self._index, space), self._sharing, self._embedder, self._progress)
         except StoreError as error:
             log.warning("Embeddings are not shared: %s", error)
-
-    def _texts_pending(self) -> dict[str, list[int]]:
-        """The units without a vector, by the hash of their text."""
-        found: dict[str, list[int]] = {}
-        numbers = msgspec.json.encode([text.number for text in self._pending()]).decode()
-        find = "SELECT text_hash, number FROM json_each(?) CROSS JOIN indexed_units ON number = value"
-        with self._index.reading() as connection:
-            for hash, number in connection.execute(find, (numbers,)):
-                found.setdefault(hash, []).append(number)
-        return found
-
-    def _taken(self, space: Space, embedder: int, pending: dict[str, list[int]]) -> dict[str, list[int]]:
-        """Give units the vectors that others made of their texts; what is left."""
-        assert self._sharing is not None  # noqa: S101
-        hashes = list(pending)
-        for start in range(0, len(hashes), _REUSED_AT_ONCE):
-            known = self._sharing.get(embedder, hashes[start : start + _REUSED_AT_ONCE])
-            self._give(space, pending, known)
-            self._reused += sum(len(pending.pop(hash)) for hash in known)
-        return pending
-
-    def _encode_for_all(self, space: Space, embedder: int, some: dict[str, list[int]]) -> None:
-        assert self._sharing is not None  # noqa: S101
-        with self._index.reading() as connection:
-            units = units_of(connection, (numbers[0] for numbers in some.values()))
-        by_hash = {hash: units[numbers[0]] for hash, numbers in some.items() if numbers[0] in units}
-        with self._sharing.claimed(embedder, list(by_hash)) as (claim, own):
-            made = dict(encoded(self._embedder, {hash: by_hash[hash] for hash in own}))
-            claim.put(made)
-            known = dict(claim.known)
-        self._give(space, some, {**known, **made})
-        self._embedded += len(made)
-        self._reused += len(known)
-        self._fold(space)
-
-    def _give(self, space: Space, texts: dict[str, list[int]], known: dict[str, Embedding]) -> None:
-        import numpy as np
-
-        plain = [(number, known[hash]) for hash, own in texts.items() if hash in known for number in own]
-        for windowed in (False, True):
-            rows = [(number, each) for number, each in plain if (each.windows is not None) == windowed]
-            if rows:
-                numbers = np.repeat([number for number, _ in rows], [len(each.vectors) for _, each in rows])
-                vectors = np.concatenate([each.vectors for _, each in rows])
-                windows = [each.windows for _, each in rows if each.windows is not None] if windowed else None
-                space.vectors.put(numbers, vectors, windows)
+        else:
+            self._embedded += done.embedded
+            self._reused += done.reused
 
     def _embed(self, space: Space, pending: Sequence[_Text], embed: "_Embed") -> None:
         first = embed == self._embed_group
@@ -256,8 +252,8 @@ class _Work:
         for start in range(0, total, TEXTS_AT_ONCE):
             self._progress(start, total, message)
             part = pending[start : start + TEXTS_AT_ONCE]
-            with self._index.reading() as connection:
-                units = units_of(connection, (text.number for text in part))
+            with self._index.asked() as reading:
+                units = reading.units_of(text.number for text in part)
             # A unit that was taken out in the meantime needs no vector any more.
             present = [text for text in part if text.number in units]
             made_of = [embedded_texts(units[text.number], self._embedder, first=first) for text in present]
@@ -275,7 +271,7 @@ class _Work:
         counts = [len(some) for some in made_of]
         space.vectors.put(np.repeat([text.number for text in texts], counts), vectors)
         self._embedded += len(texts)
-        self._fold(space)
+        _fold(self._index, space)
 
     def _embed_windows(self, space: Space, texts: Sequence[_Text], made_of: Sequence[Sequence[str]]) -> None:
         import numpy as np
@@ -292,13 +288,7 @@ class _Work:
         }
         means = normalised(np.stack([own.mean(axis=0) for own in windows.values()])) if windows else first
         space.vectors.put([*windows], means, [packed(own) for own in windows.values()])
-        self._fold(space)
-
-    def _fold(self, space: Space) -> None:
-        with self._index.reading() as connection:
-            fold = space.vectors.wants_folding(connection)
-        if fold:
-            space.vectors.fold()
+        _fold(self._index, space)
 
     def _tidy(self, space: Space) -> None:
         """Fold in what is new, and give back the room of what is gone."""
@@ -321,13 +311,64 @@ class _Work:
             if is_refilled(connection):
                 return False
             (kept,) = connection.execute("SELECT count(*) FROM embeddings").fetchone()
-            units = sum(parts(connection).values())
+            units = sum(EmbeddedReading(connection).parts().values())
         if kept <= units * _SURPLUS_BORNE + TEXTS_AT_ONCE:
             return False
         with self._index.writing() as connection:
             gone = "number NOT IN (SELECT number FROM indexed_units)"
             dropped = connection.execute(f"DELETE FROM embeddings WHERE {gone}")  # noqa: S608
             return dropped.rowcount > 0
+
+
+class _TextsOfFile:
+    """Texts of an index in a file that have no vectors in a space."""
+
+    def __init__(self, index: UnitIndex, space: Space) -> None:
+        self._index = index
+        self._space = space
+
+    def pending(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        with self._index.reading() as connection:
+            for number, _, hash in _without_vectors(connection, self._space.embedder.name):
+                found.setdefault(hash, []).append(number)
+        return found
+
+    def units_of(self, numbers: Iterable[int]) -> dict[int, Unit]:
+        with self._index.asked() as reading:
+            return reading.units_of(numbers)
+
+    def give(self, texts: Mapping[str, Sequence[int]], known: Mapping[str, Embedding]) -> int:
+        import numpy as np
+
+        plain = [(number, known[hash]) for hash, own in texts.items() if hash in known for number in own]
+        for windowed in (False, True):
+            rows = [(number, each) for number, each in plain if (each.windows is not None) == windowed]
+            if rows:
+                numbers = np.repeat([number for number, _ in rows], [len(each.vectors) for _, each in rows])
+                vectors = np.concatenate([each.vectors for _, each in rows])
+                windows = [each.windows for _, each in rows if each.windows is not None] if windowed else None
+                self._space.vectors.put(numbers, vectors, windows)
+        _fold(self._index, self._space)
+        return len(plain)
+
+
+def _without_vectors(connection: Connection, embedder: str) -> list[tuple[int, int, str]]:
+    """Number, characters and text hash of units without a vector, short texts first."""
+    find = """
+        SELECT number, characters, text_hash FROM indexed_units AS units
+        WHERE NOT EXISTS (SELECT 1 FROM embeddings WHERE embedder = ? AND embeddings.number = units.number)
+            AND part NOT IN (SELECT value FROM json_each(?))
+        ORDER BY characters, number
+        """
+    return connection.execute(find, (embedder, msgspec.json.encode(sorted(WORDS_ONLY)).decode())).fetchall()
+
+
+def _fold(index: UnitIndex, space: Space) -> None:
+    with index.reading() as connection:
+        fold = space.vectors.wants_folding(connection)
+    if fold:
+        space.vectors.fold()
 
 
 def encoded(embedder: Embedder, units: dict[str, Unit]) -> Iterator[tuple[str, Embedding]]:

@@ -47,8 +47,8 @@ class Made(msgspec.Struct, frozen=True):
     """Whether every unit had its vector when indexing ended last."""
 
 
-class Queries:
-    """The vectors of queries, made by one embedder."""
+class QueryEncoder:
+    """Vectors of queries, made by one embedder."""
 
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
@@ -78,7 +78,7 @@ class Queries:
         return vector
 
 
-class Space(Queries):
+class Space(QueryEncoder):
     """An embedder and the vectors it made."""
 
     def __init__(self, embedder: Embedder, vectors: "VectorSpace") -> None:
@@ -115,18 +115,18 @@ class Embedders:
         try:
             embedder = self._embedder(self.settings)
         except (ConfigError, Unavailable, NotFound) as error:
-            self.rest(str(error))
+            self.back_off(str(error))
             return None
         except OSError as error:
-            self.rest(f"The embedder cannot be opened: {error}.")
+            self.back_off(f"The embedder cannot be opened: {error}.")
             return None
         except ImportError as error:
-            self.rest(f"A package that the embedder needs is missing: {error}. Install Clew again.")
+            self.back_off(f"A package that the embedder needs is missing: {error}. Install Clew again.")
             return None
         self.problem = None
         return embedder
 
-    def rest(self, problem: str) -> None:
+    def back_off(self, problem: str) -> None:
         """Leave the embedder alone for a while, so that not every search waits for what does not answer."""
         self.problem = problem
         self._rest_until = time.monotonic() + REST_SECONDS

@@ -76,12 +76,12 @@ def edits_between(one: str, other: str, most: int) -> int | None:
 
 
 def _near(reading: "Reading", word: str, near: Iterable[str]) -> list[Replacement]:
-    return _likeliest(word, [(term, units, spelling, 1) for term, units, spelling in reading.spelt(near)])
+    return _likeliest(word, [(term, units, spelling, 1) for term, units, spelling in reading.terms_spelled(near)])
 
 
 def _alike(reading: "Reading", word: str, most: int) -> list[Replacement]:
     beginning = word[: 3 if len(word) >= _LONG else 2]
-    compared = reading.spelt_alike(beginning, len(word) - most, len(word) + most, _MAX_COMPARED)
+    compared = reading.spellings_beginning(beginning, len(word) - most, len(word) + most, _MAX_COMPARED)
     found = []
     for term, units, spelling in compared:
         edits = edits_between(word, spelling, most)

@@ -24,7 +24,6 @@ from clew.search.lexical.packing import (
     unpacked_terms,
     unpacked_text,
 )
-from clew.search.units import Condition
 from clew.text.stem import stem
 from clew.text.words import split
 
@@ -70,6 +69,10 @@ _WORTH_A_DICTIONARY, _SAMPLED = 128, 64
 _LONGEST_ENDING, _COMMON_LETTERS = 3, 5
 _SAME_LETTERS = 2
 _DELETE = "INSERT INTO lexical (lexical, rowid, title, body, compounds) VALUES ('delete', ?, ?, ?, ?)"
+
+
+Spelling = tuple[str, int, str]
+"""A term, the number of units that hold it, and a spelling that leads to it."""
 
 
 class Totals(NamedTuple):
@@ -240,34 +243,6 @@ def forms_of(name: str) -> Forms | None:
     (*start, last) = words
     common = last[: max(_COMMON_LETTERS, len(last) - _LONGEST_ENDING)] if name.islower() else last
     return Forms(tuple(start), common, len(last) + _LONGEST_ENDING, tuple(compounds))
-
-
-def holds(connection: sqlite3.Connection, name: str, restrict: Condition | None = None) -> bool:
-    """Whether a unit that `restrict` lets through holds a name: its words one after the other, or all in one; of a name
-    with dots the last part is enough. Other endings of the last word, and other spellings of them, count as well."""
-    looked_for = forms_of(name)
-    if looked_for is None:
-        return True
-    start, common, longest, compounds = looked_for
-    endings = "SELECT term FROM lexical_terms WHERE term >= ?1 AND term < ?1 || char(1114111) AND length(term) <= ?2"
-    forms = [term for (term,) in connection.execute(endings, (common, longest))]
-    phrases = [" ".join((*start, form)) for form in forms]
-    expression = " OR ".join(f'"{each}"' for each in (*phrases, *compounds))
-    if not expression:
-        return False
-    join = "" if restrict is None else "CROSS JOIN indexed_units AS units ON units.number = lexical.rowid"
-    condition = "" if restrict is None else f"AND ({restrict.sql})"
-    # The parts of the statement that vary are Clew's own text, and words without quotes; every value is a parameter.
-    statement = f"SELECT 1 FROM lexical {join} WHERE lexical MATCH ? {condition} LIMIT 1"  # noqa: S608
-    found = connection.execute(statement, (expression, *(restrict.parameters if restrict else ())))
-    return found.fetchone() is not None
-
-
-def units_with(connection: sqlite3.Connection, terms: Iterable[str]) -> dict[str, int]:
-    """In how many units each of the terms occurs; terms that occur nowhere are left out."""
-    # One statement for all of them: asking for each takes several times as long.
-    find = "SELECT term, units FROM lexical_terms WHERE term IN (SELECT value FROM json_each(?))"
-    return dict(connection.execute(find, (json.dumps(list(terms)),)).fetchall())
 
 
 def row_of(unit: int, title: str, body: str, spellings: dict[str, str]) -> Row:

@@ -9,9 +9,9 @@ Nothing is kept but the keys. What a unit mentions is found when a walk asks for
 that moment, so that a new, changed or deleted title counts at once, and there is nothing to keep consistent. A walk
 asks for a few dozen units; each takes time linear in its body and a few questions to the store:
 
-1. with which of some beginnings does any title begin (`Titles.begun`)? First of two words, then of three where two did,
-   and so on: most texts are done with after the second time;
-2. which of the keys that are left are titles, and of which units (`Titles.borne`)?
+1. with which of some beginnings does any title begin (`Titles.title_beginnings`)? First of two words, then of three
+   where two did, and so on: most texts are done with after the second time;
+2. which of the keys that are left are titles, and of which units (`Titles.units_titled`)?
 
 `VisibleTitles` answers them from a table of (key, unit), which is all that is kept. A search expands like this:
 
@@ -53,11 +53,11 @@ _MARK = re.compile(r"[\u0300-\u036f]+")
 class Titles(Protocol):
     """What the titles of all units are asked."""
 
-    def begun(self, beginnings: Sequence[str]) -> Iterable[str]:
+    def title_beginnings(self, beginnings: Sequence[str]) -> Iterable[str]:
         """Those of the beginnings, of two words or more, with which a key begins (whole words)."""
         ...
 
-    def borne(self, keys: Sequence[str]) -> Mapping[str, Sequence[int]]:
+    def units_titled(self, keys: Sequence[str]) -> Mapping[str, Sequence[int]]:
         """Those of the keys that are titles, with the units that bear each; MAX_BEARERS + 1 of them are enough."""
         ...
 
@@ -93,13 +93,13 @@ def mentions(text: str, titles: Titles, *, lower_case: bool = False) -> list[Men
     growing = [at for at, term in enumerate(terms) if capital[at] or term not in STOP_WORDS]
     for length in range(2, MAX_TITLE_WORDS + 1):
         beginnings = {at: " ".join(terms[at : at + length]) for at in growing if at + length <= len(terms)}
-        begun = set(titles.begun(list(dict.fromkeys(beginnings.values())))) if beginnings else ()
+        begun = set(titles.title_beginnings(list(dict.fromkeys(beginnings.values())))) if beginnings else ()
         growing = [at for at, beginning in beginnings.items() if beginning in begun]
         if not growing:
             break
         for at in growing:
             keys.setdefault(at, []).append(beginnings[at])
-    borne = titles.borne(list(dict.fromkeys(key for some in keys.values() for key in some)))
+    borne = titles.units_titled(list(dict.fromkeys(key for some in keys.values() for key in some)))
     return _longest(keys, borne)
 
 

@@ -78,8 +78,8 @@ class VisibleTitles:
         self._reading = reading
         self._restrict = restrict
 
-    def begun(self, beginnings: Sequence[str]) -> list[str]:
-        return self._reading.begun(beginnings)
+    def title_beginnings(self, beginnings: Sequence[str]) -> list[str]:
+        return self._reading.title_beginnings(beginnings)
 
-    def borne(self, keys: Sequence[str]) -> Mapping[str, Sequence[int]]:
-        return self._reading.borne(keys, self._restrict)
+    def units_titled(self, keys: Sequence[str]) -> Mapping[str, Sequence[int]]:
+        return self._reading.units_titled(keys, self._restrict)

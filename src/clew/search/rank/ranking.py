@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from clew.search.reading import Meanings, Reading
+    from clew.search.dense.search import VectorSearch
+    from clew.search.reading import Reading
 
     Vector: TypeAlias = NDArray[np.float32]
     Vectors: TypeAlias = NDArray[np.float32]
@@ -100,7 +101,7 @@ def key_of(identity: Mapping[str, Any], *, has_links: bool = False) -> bytes:
 def rank(
     reading: "Reading",
     streams: Streams,
-    dense: "Meanings",
+    dense: "VectorSearch",
     question: Question,
     recipe: Recipe,
     adjacency: Adjacency | None = None,
@@ -189,7 +190,7 @@ def _with_vectors(reading: "Reading", units: Sequence[int], scope: Scope) -> Seq
     return [each for each in units if each not in never]
 
 
-def _by_windows(reading: "Reading", dense: "Meanings", said: str, hits: Scores) -> Scores:
+def _by_windows(reading: "Reading", dense: "VectorSearch", said: str, hits: Scores) -> Scores:
     """A ranking by meaning in which the nearest window of a unit counts as much as the whole of it: the mean of many
     windows hardly tells of the one that answers."""
     windows = dense.window_likeness(reading, said, [number for number, _ in hits])
@@ -283,9 +284,9 @@ def obeying(
         return left
     plan = Planning(reading, reading.totals().units, restrict).plan(query)
     if plan.demanded:
-        left &= reading.holding(all_of(plan.demanded), units)
+        left &= reading.matching(all_of(plan.demanded), units)
     if plan.excluded and left:
-        left -= reading.holding(either(plan.excluded), units)
+        left -= reading.matching(either(plan.excluded), units)
     return left
 
 

@@ -61,7 +61,9 @@ def _passed_on(
     for shares, before in ((around.after, True), (around.before, False)):
         if not shares:
             continue
-        found_beside = reading.beside(list(scores), around.within, before=before, count=len(shares), restrict=restrict)
+        found_beside = reading.neighbours(
+            list(scores), around.within, before=before, count=len(shares), restrict=restrict
+        )
         for number, beside in found_beside:
             for share, neighbour in zip(shares, beside, strict=True):
                 if neighbour is not None and scores[number] > 0:
