@@ -1,19 +1,20 @@
-"""A project: the one place that wires configuration, graph, store and services together.
+"""A project: the one place that connects configuration, graph, store and services.
 
-Opening a project reads its configuration and nothing else. The graph is built when somebody first needs it, once for
-all who wait, and kept in step with the files after that.
+Opening a project reads its configuration and nothing else. The graph is built at its first use, once for all callers,
+and kept in step with the files after that.
 """
 
 import logging
 import threading
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clew.config import Config, load
 from clew.context import Context
-from clew.errors import Cancelled, ClewError, ConfigError
-from clew.once import Once
+from clew.errors import Cancelled, ClewError, ConfigError, StoreCorrupt
+from clew.once import close_parts, lazy
 from clew.workspace.follow import KeptNames
 from clew.workspace.keeping import Keeper
 
@@ -26,10 +27,12 @@ if TYPE_CHECKING:
     from clew.graph.code.keeper import CodeKeeper
     from clew.graph.code.region import CodeRegion
     from clew.graph.graph import Graph
+    from clew.graph.model import Node
     from clew.kb.service import KnowledgeBase
     from clew.memory.service import MemoryService
     from clew.project_index import ProjectIndex
     from clew.register.service import RegisterService
+    from clew.search.engine import SearchEngine
     from clew.specs.service import SpecsService
     from clew.store.interface import Store
     from clew.trace.edit.at_once import RequirementFiles
@@ -43,54 +46,33 @@ log = logging.getLogger(__name__)
 
 
 class Project:
+    """An open project: its services, and the graph in step with the files. Closing it closes the services, the one
+    declared last first."""
+
     def __init__(self, config: Config, *, drafts: bool = True) -> None:
         """Without `drafts` unsaved mutations are no part of the graph: it is the files and nothing else."""
         self.config = config
-        self.context = Context(config, self._make_graph)
+        self.context = Context(config, self)
         self._drafts = drafts
         self.names: KeptNames[Holdings] = KeptNames(config.root)
-        """What the folder holds, by the names of its files."""
-        self._trace = Once(self._open_trace)
-        self._open_cursors = Once(self._make_open_cursors)
+        """The holdings of the folder, by the names of its files."""
         self._mutations: MutationService | None = None
-        self._index = Once(self._open_index)
-        self._links = Once(self._open_links)
-        self._specs = Once(self._open_specs)
-        self._kb = Once(self._open_kb)
-        self._memory = Once(self._open_memory)
-        self._history = Once(self._open_history)
-        self._code = Once(self._open_code)
         self._opening_register = threading.Lock()
         self._register: RegisterService | None = None
         self._background = Keeper("clew-start")
-        self._starting = Once(lambda: self._background.begin(self._start))
-        self._connect()
 
     @classmethod
     def open(cls, folder: Path | str, *, drafts: bool = True) -> "Project":
         """The project at or above a folder."""
         return cls(load(Path(folder)), drafts=drafts)
 
-    def _connect(self) -> None:
-        """Where parts meet: what one service offers the others."""
-        context = self.context
-        context.engine = lambda: self.index.engine
-        context.make_vectors = self._make_vectors
-        context.renewed_after = lambda error: self.index.renewed_after(error) or self.memory.renewed_after(error)
-        context.rebuild_index = lambda: self.index.rebuild()
-        context.drafted_nodes = lambda: self.mutations.as_filed()
-        context.drafted_paths = lambda: self.mutations.drafted_paths()
-        context.attach_drafts = self._open_mutations
-        context.warm = lambda: self.trace.warm()
-        context.sweep_register = self._sweep_register
-
-    # What a project is made of
+    # The graph
 
     @property
     def graph(self) -> "Graph":
         return self.context.graph
 
-    def _make_graph(self) -> "Graph":
+    def make_graph(self) -> "Graph":
         """An empty graph that documents, memories and source code are a part of; each is opened by the first who asks
         for it."""
         from clew.graph.graph import Graph
@@ -144,28 +126,73 @@ class Project:
         """The project's store; None, with a note, where it cannot be used: reading the project works without."""
         return self.context.store
 
-    # Its services
+    # Services
 
-    @property
+    @lazy
     def trace(self) -> "TraceService":
-        return self._trace.get()
-
-    def _open_trace(self) -> "TraceService":
+        """Reads requirements and everything that cites them."""
         from clew.trace.service import TraceService
 
         return TraceService(
             self.context, lambda query, again, check: self.index.rank_requirements(query, check, again=again)
         )
 
-    @property
+    @lazy
     def open_cursors(self) -> "OpenCursors":
-        """Where each session stands in results that it goes through item by item, as clients of elspais do."""
-        return self._open_cursors.get()
-
-    def _make_open_cursors(self) -> "OpenCursors":
+        """The place of each session in results that it goes through item by item, as clients of elspais do."""
         from clew.compat.elspais.cursor import OpenCursors
 
         return OpenCursors()
+
+    @lazy
+    def index(self) -> "ProjectIndex":
+        """The search index."""
+        from clew.project_index import ProjectIndex
+
+        return ProjectIndex(self.context)
+
+    @lazy
+    def specs(self) -> "SpecsService":
+        """Specs and open changes."""
+        from clew.specs.service import SpecsService
+
+        return SpecsService(self.context)
+
+    @lazy
+    def kb(self) -> "KnowledgeBase":
+        """The documents of the project."""
+        from clew.kb.service import KnowledgeBase
+
+        return KnowledgeBase(self.context)
+
+    @lazy
+    def memory(self) -> "MemoryService":
+        """The memories of agents and people about the project."""
+        from clew.memory.service import MemoryService
+
+        return MemoryService(self.context)
+
+    @lazy
+    def links(self) -> "LinkService":
+        """Suggests links, and writes them into files."""
+        from clew.trace.links.service import LinkService
+
+        return LinkService(self.context)
+
+    @lazy
+    def code(self) -> "CodeKeeper":
+        """The functions, classes and imports of all source files."""
+        from clew.graph.code.keeper import CodeKeeper
+
+        folder = self.context.derived_folder
+        return CodeKeeper(self.config.root, lambda: folder / "code", self.config.max_file_bytes)
+
+    @lazy
+    def history(self) -> "HistoryReader":
+        """The commits of the repository."""
+        from clew.derived.history_reader import HistoryReader
+
+        return HistoryReader(self.config.root, lambda: self.context.derived_folder / "history")
 
     @property
     def mutations(self) -> "MutationService":
@@ -174,36 +201,12 @@ class Project:
         assert self._mutations is not None  # noqa: S101 - made with the builder
         return self._mutations
 
-    def _open_mutations(self, builder: "Builder") -> None:
-        from clew.trace.edit.service import open_mutations
-
-        self._mutations = open_mutations(
-            self.context, builder, with_drafts=self._drafts and self.context.believes_store
-        )
-
     @property
     def files(self) -> "RequirementFiles":
         """Changes requirements in their files."""
         from clew.trace.edit.at_once import RequirementFiles
 
         return RequirementFiles(self.context, self.mutations)
-
-    @property
-    def links(self) -> "LinkService":
-        """Suggests links, and writes them into files."""
-        return self._links.get()
-
-    def _open_links(self) -> "LinkService":
-        from clew.trace.links.service import LinkService
-
-        return LinkService(self.context)
-
-    def _sweep_register(self) -> None:
-        from clew.edit.replacing import leftovers
-        from clew.graph.readers.locations import SINGLE
-
-        if leftovers(self.config.root / SINGLE):
-            self.register.file.remove_leftovers()
 
     @property
     def register(self) -> "RegisterService":
@@ -216,76 +219,51 @@ class Project:
                 self._register = RegisterService.of_project(self.config)
             return self._register
 
-    @property
-    def index(self) -> "ProjectIndex":
-        """The search index, opened when it is first asked."""
-        return self._index.get()
+    # The parts that services need of each other, through the context
 
-    def _open_index(self) -> "ProjectIndex":
-        from clew.project_index import ProjectIndex
+    def engine(self) -> "SearchEngine | None":
+        return self.index.engine
 
-        return ProjectIndex(self.context)
-
-    @property
-    def specs(self) -> "SpecsService":
-        """Specs and open changes."""
-        return self._specs.get()
-
-    def _open_specs(self) -> "SpecsService":
-        from clew.specs.service import SpecsService
-
-        return SpecsService(self.context)
-
-    @property
-    def kb(self) -> "KnowledgeBase":
-        """The documents of the project."""
-        return self._kb.get()
-
-    def _open_kb(self) -> "KnowledgeBase":
-        from clew.kb.service import KnowledgeBase
-
-        return KnowledgeBase(self.context)
-
-    @property
-    def memory(self) -> "MemoryService":
-        """What agents and people learned about the project."""
-        return self._memory.get()
-
-    def _open_memory(self) -> "MemoryService":
-        from clew.memory.service import MemoryService
-
-        return MemoryService(self.context)
-
-    @property
-    def history(self) -> "HistoryReader":
-        """The commits of the repository."""
-        return self._history.get()
-
-    def _open_history(self) -> "HistoryReader":
-        from clew.derived.history_reader import HistoryReader
-
-        return HistoryReader(self.config.root, lambda: self.context.derived_folder / "history")
-
-    @property
-    def code(self) -> "CodeKeeper":
-        """The functions, classes and imports of all source files."""
-        return self._code.get()
-
-    def _open_code(self) -> "CodeKeeper":
-        from clew.graph.code.keeper import CodeKeeper
-
-        folder = self.context.derived_folder
-        return CodeKeeper(self.config.root, lambda: folder / "code", self.config.max_file_bytes)
-
-    def _make_vectors(self) -> None:
+    def make_vectors(self) -> None:
         if self.config.search.background:
             self.index.make_vectors_in_background()
 
+    def renewed_after(self, error: StoreCorrupt) -> bool:
+        return self.index.renewed_after(error) or self.memory.renewed_after(error)
+
+    def rebuild_index(self) -> None:
+        self.index.rebuild()
+
+    def drafted_nodes(self) -> "Mapping[str, Node | None]":
+        return self.mutations.as_filed()
+
+    def drafted_paths(self) -> Collection[str]:
+        return self.mutations.drafted_paths()
+
+    def attach_drafts(self, builder: "Builder") -> None:
+        from clew.trace.edit.service import open_mutations
+
+        self._mutations = open_mutations(
+            self.context, builder, with_drafts=self._drafts and self.context.believes_store
+        )
+
+    def sweep_register(self) -> None:
+        from clew.edit.replacing import leftovers
+        from clew.graph.readers.locations import SINGLE
+
+        if leftovers(self.config.root / SINGLE):
+            self.register.file.remove_leftovers()
+
+    def warm(self) -> None:
+        self.trace.warm()
+
+    # The state of the project
+
     def notes(self) -> tuple[str, ...]:
-        """What limits the answers of this project, and what became of changes that were interrupted."""
+        """Notes on everything that limits the answers of this project, and on writes that were interrupted."""
         self.context.store, self.context.cursors  # noqa: B018 - opened, so that what is wrong with them is known
         problem = self.context.store_problem or self.context.team_problem
-        opened = self._index.made
+        opened = Project.index.made(self)
         index = opened.problem if opened is not None else None
         problems = ((str(problem),) if problem is not None else ()) + ((index,) if index else ())
         unsaved = self.unsaved().note
@@ -299,7 +277,7 @@ class Project:
         return (*said, *self.context.doubts(), *self.context.recovered, *problems, *more)
 
     def unsaved(self) -> "Unsaved":
-        """What waits to be saved, whether or not this process shows it in its graph."""
+        """The drafts that wait to be saved, whether or not this process shows them in its graph."""
         return self.mutations.unsaved()
 
     # Keeping the graph
@@ -314,7 +292,8 @@ class Project:
 
     def build_in_background(self) -> None:
         """Begin building unless that has begun already; returns at once."""
-        self._starting.get()
+        if self._background.run is None:
+            self._background.begin(self._start)
 
     def _start(self) -> None:
         with suppress(Cancelled):
@@ -356,8 +335,7 @@ class Project:
         self._background.stop()
         self.context.stop()
         self._background.close()
-        read = (self._history.made, self._code.made)
-        for opened in (*read, self._links.made, self._memory.made, self._kb.made, self._index.made, self._mutations):
-            if opened is not None:
-                opened.close()
+        close_parts(self)
+        if self._mutations is not None:
+            self._mutations.close()
         self.context.close()

@@ -409,7 +409,7 @@ class ProjectIndex:
     def _filed(self) -> dict[str, Node]:
         """The requirements as the files have them."""
         nodes = {node.id: node for node in self._graph.nodes_by_kind(NodeKind.REQUIREMENT)}
-        for id, node in self._context.drafted_nodes().items():
+        for id, node in self._context.parts.drafted_nodes().items():
             nodes.pop(id, None)
             if node is not None and node.kind is NodeKind.REQUIREMENT:
                 nodes[id] = node

@@ -33,7 +33,7 @@ def test_a_store_that_cannot_be_used_is_a_backend_that_is_unavailable(
 ) -> None:
     project = make(FILES)
     project.kb.library.path.parent.mkdir(parents=True, exist_ok=True)
-    monkeypatch.setattr(project.context, "engine", lambda: None)
+    monkeypatch.setattr(project, "engine", lambda: None)
     with McpClient(project) as client:
         assert client.error("kb.search", query="margin")["error"]["code"] == "BACKEND_UNAVAILABLE"
 

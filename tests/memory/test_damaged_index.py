@@ -20,7 +20,7 @@ root = Path(sys.argv[1])
 with remembering(root) as memory:
     kept = [memory.store(f"Lamp {number} burns oil of the barrel {number * 7}.") for number in range(3)]
     memory.project.memory.home.store.compact()
-    index = memory.project.context.engine().units
+    index = memory.project.context.parts.engine().units
     index.compact()
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     store = memory.project.memory.home.store

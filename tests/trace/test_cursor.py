@@ -212,7 +212,7 @@ def test_without_a_session_a_cursor_is_gone_after_an_hour(
     ask: Ask, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1_000.0
-    monkeypatch.setattr(project._open_cursors, "made", OpenCursors(lambda: now))
+    monkeypatch.setattr(project, "open_cursors", OpenCursors(lambda: now))
     named = ask(project, "open_cursor", query="subtree", params={"root_id": "p1"}, session=None)["cursor_id"]
     for _ in range(59):
         now += 60

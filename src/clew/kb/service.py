@@ -34,7 +34,7 @@ from clew.kb.walk.cross_references import CrossReferences
 from clew.kb.walk.deliveries import Deliveries
 from clew.kb.walk.region import DocumentRegion
 from clew.kb.walk.traversal import Snapshot
-from clew.once import Once
+from clew.once import close_parts, lazy
 from clew.search.engine import SearchEngine
 from clew.store.watched import Progress
 from clew.workspace.files import entry_of
@@ -98,7 +98,6 @@ class KnowledgeBase:
         self._context = context
         self._corpus = corpus
         self._settings = settings
-        self._library = Once(lambda: Library(self._path, patience=PATIENCE_SECONDS))
         self.scratch = ScratchStore(
             ScratchLimits(
                 ttl_seconds=scratch_seconds,
@@ -123,9 +122,9 @@ class KnowledgeBase:
     def _path(self) -> Path:
         return self._context.derived_folder / FOLDER / LIBRARY_FILE
 
-    @property
+    @lazy
     def library(self) -> Library:
-        return self._library.get()
+        return Library(self._path, patience=PATIENCE_SECONDS)
 
     @property
     def was_read(self) -> bool:
@@ -160,7 +159,7 @@ class KnowledgeBase:
             )
         )
         if report.added + report.changed + report.moved + report.indexed_again:
-            self._context.make_vectors()
+            self._context.parts.make_vectors()
         return report
 
     def refresh(self, progress: Progress = lambda done, total, message: None, *, wait: bool = False) -> tuple[str, ...]:
@@ -240,7 +239,7 @@ class KnowledgeBase:
 
     def _stores(self) -> object:
         """Names the files that hold the documents, until another one is in the place of one of them."""
-        return self.library.opening, self._context.engine()
+        return self.library.opening, self._context.parts.engine()
 
     def _is_empty(self) -> bool:
         with self.library.reading() as reading:
@@ -248,8 +247,7 @@ class KnowledgeBase:
 
     def close(self) -> None:
         self.keeper.close()
-        if (library := self._library.made) is not None:
-            library.close()
+        close_parts(self)
 
     def _mended(self, work: Callable[[], T]) -> T:
         """Do the work; where the store or the index turns out to be damaged, on one that is made anew. All they hold
@@ -261,11 +259,11 @@ class KnowledgeBase:
             if error.data.get("path") == str(self._path):
                 self.library.renew()
             else:
-                self._context.rebuild_index()
+                self._context.parts.rebuild_index()
             return work()
 
     def _searched(self) -> SearchEngine:
-        engine = self._context.engine()
+        engine = self._context.parts.engine()
         if engine is None:
             raise StoreError("There is no search index.", hint="Make the folder .clew of the project writable.")
         return engine

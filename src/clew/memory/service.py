@@ -33,7 +33,7 @@ from clew.memory.storage.units import MemoryUnits
 from clew.memory.texts.scrub import scrub
 from clew.memory.writing.remember import Stored, Writer
 from clew.memory.writing.requests import Note
-from clew.once import Once
+from clew.once import close_parts, lazy
 from clew.store.person import signed
 from clew.text.display import shortened
 
@@ -53,70 +53,60 @@ _NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,128}")
 class MemoryService:
     def __init__(self, context: Context) -> None:
         self.context = context
-        self._home = Once(lambda: Home(context))
-        self._units = Once(lambda: MemoryUnits(context, self.home))
         self._own_session = f"session-{secrets.token_hex(8)}"
         """Of a process that serves one client only."""
         self._agents: Cache[str, str] = Cache(_MOST_SESSIONS)
         """Who asks in a session."""
-        self._mirror = Once(self._open_mirror)
         self.pulses = Pulses()
         self.questions = RecentQuestions()
         """The last questions of each session, for the gauges."""
         self.adjustments = SessionAdjustments()
-        self._dreams = Once(self._make_dreams)
         self.observations = Observations()
         """What became of memories that were shown."""
         self.scratchpad = Scratchpad()
 
-    @property
+    @lazy
     def home(self) -> Home:
-        return self._home.get()
+        return Home(self.context)
 
     @property
     def exists(self) -> bool:
         """True if anything was ever remembered here; makes nothing. A team's memory that cannot be opened counts as
         none for now: what needs no memory is answered, and its notes say why."""
-        if self._home.made is not None:
+        if MemoryService.home.made(self) is not None:
             return True
         return is_there(self.context) if self.context.config.store is None else self.context.shared is not None
 
-    @property
+    @lazy
     def units(self) -> MemoryUnits:
-        return self._units.get()
+        return MemoryUnits(self.context, self.home)
 
     def renewed_after(self, error: StoreCorrupt) -> bool:
         """True if an error came from the index of the memory, which the next question makes anew."""
-        home = self._home.made
+        home = MemoryService.home.made(self)
         return home is not None and home.index.is_damaged(error)
-
-    @property
-    def dreams(self) -> "Dreams":
-        return self._dreams.get()
-
-    def _make_dreams(self) -> "Dreams":
-        from clew.memory.cognition.dreams.dream import Dreams
-
-        return Dreams(self)
 
     @property
     def dreams_made(self) -> "Dreams | None":
         """The dreams of this process, if anybody ever asked for them: a question ends no others."""
-        return self._dreams.made
+        return MemoryService.dreams.made(self)
 
     @property
     def changes(self) -> Changes:
         return Changes(self.home.store, self.context.clock, self.follow_files)
 
-    @property
+    @lazy
     def mirror(self) -> "Mirror":
         """The files that are kept in step with the memory."""
-        return self._mirror.get()
-
-    def _open_mirror(self) -> "Mirror":
         from clew.memory.mirror.service import Mirror
 
         return Mirror(self)
+
+    @lazy
+    def dreams(self) -> "Dreams":
+        from clew.memory.cognition.dreams.dream import Dreams
+
+        return Dreams(self)
 
     @property
     def has_mirror(self) -> bool:
@@ -197,15 +187,8 @@ class MemoryService:
         return f"session-{hashlib.sha256(call.session.encode()).hexdigest()[:16]}"
 
     def close(self) -> None:
-        dreams = self._dreams.end()
-        if dreams is not None:
-            dreams.close()
-        mirror = self._mirror.end()
-        if mirror is not None:
-            mirror.close()
-        opened = self._home.end()
-        if opened is not None:
-            opened.close()
+        # The home is declared first and closed last.
+        close_parts(self)
 
 
 class MemoryView:
@@ -236,7 +219,7 @@ class MemoryView:
             stored = self._store(note)
         except StoreCorrupt as error:
             # An error means that nothing was written.
-            if not self.service.context.renewed_after(error):
+            if not self.service.context.parts.renewed_after(error):
                 raise
             stored = self._store(note)
         fit = min((stored.links + 2 * len(stored.cites)) / 4, 1.0)

@@ -288,7 +288,7 @@ _MENDED = 4
 def _is_mended(call: Call, error: StoreCorrupt) -> bool:
     """Whether the damaged file is made anew when it is asked next."""
     # Nothing is held here: others go on reading while the index is filled again.
-    renewed = call.project is not None and call.project.context.renewed_after(error)
+    renewed = call.project is not None and call.project.context.parts.renewed_after(error)
     return renewed or error.data.get("derived") is True
 
 

@@ -22,7 +22,7 @@ from clew.formats.openspec.references import requirement_id, scenario_id
 from clew.formats.openspec.rules.rules import Dialect
 from clew.formats.openspec.settings import SETTINGS, ProjectSettings, read_settings
 from clew.graph.readers.locations import spec_roots
-from clew.once import Once
+from clew.once import lazy
 from clew.operation.budget import EVERYTHING
 from clew.specs import results, tasks, validation, views
 from clew.specs.archive import ChangeArchiver, archived, first_seen, forget, joined, rebased, record_anew
@@ -62,7 +62,6 @@ class SpecsService:
         self._graph = context.graph
         self._roots = spec_roots(context.config)
         """Where specs are kept."""
-        self._index = Once(self._make_index)
         self._git = GitBases(context.root)
 
     @property
@@ -315,14 +314,11 @@ class SpecsService:
 
     # Searching
 
-    @property
+    @lazy
     def index(self) -> "SpecIndex":
-        return self._index.get()
-
-    def _make_index(self) -> "SpecIndex":
         from clew.specs.search import SpecIndex
 
-        return SpecIndex(self._context.engine, self._context.make_vectors)
+        return SpecIndex(self._context.parts.engine, self._context.parts.make_vectors)
 
     # What a change means, and how one is written
 

@@ -206,7 +206,7 @@ def _heal_storage(view: "MemoryView", level: int, actions: list[str]) -> str | N
         view.service.home.index.renew()
         actions.append("the index of the memory was made anew from the store")
     if level >= 2:
-        view.service.context.rebuild_index()
+        view.service.context.parts.rebuild_index()
         view.units.engine()
         actions.append("the search index was thrown away and made anew")
     if level >= 3:

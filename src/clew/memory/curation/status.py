@@ -219,5 +219,5 @@ def manifest(view: "MemoryView") -> GraphManifest:
 
 
 def _embedder(view: "MemoryView") -> str | None:
-    engine = view.service.context.engine()
+    engine = view.service.context.parts.engine()
     return engine.state().embedder if engine is not None else None

@@ -22,7 +22,7 @@ from clew.memory.model import MIRRORS
 from clew.memory.scope import Viewer
 from clew.memory.storage.changes import Changes
 from clew.memory.storage.library import Library
-from clew.once import Once
+from clew.once import close_parts, lazy
 from clew.text.hashing import content_hash
 from clew.workspace.files import FileEntry, path_inside, read_bytes
 from clew.workspace.find import ALWAYS_SKIPPED, Selection, scan
@@ -41,7 +41,6 @@ _LARGEST = 1_000_000
 class Mirror:
     def __init__(self, service: "MemoryService") -> None:
         self._service = service
-        self._state = Once(lambda: MirrorFile(service.context.state_folder))
         self._follower: tuple[str, Follower] | None = None
         self._seen = -1
         """Up to which event of the memory the files were brought in step."""
@@ -93,17 +92,21 @@ class Mirror:
         finally:
             self._lock.release()
 
+    @lazy
+    def _state(self) -> MirrorFile:
+        return MirrorFile(self._service.context.state_folder)
+
     def sync(self, *, deletions: bool = False) -> Synced:
         folder = self._demanded()
         with self._lock:
             return self._sync(folder, deletions=deletions)
 
     def conflicts(self) -> list[MirrorConflict]:
-        return self._state.get().conflicts() if self.folder is not None else []
+        return self._state.conflicts() if self.folder is not None else []
 
     def resolve(self, id: str, keep: Literal["file", "memory"]) -> Synced:
         """Settle a conflict: the side to keep counts as the one that changed."""
-        with self._lock, self._state.get().alone() as state:
+        with self._lock, self._state.alone() as state:
             conflict = next((each for each in state.conflicts() if each.node_id == id), None)
             if conflict is None:
                 raise NotFound(f"There is no conflict about {id}.", hint="`clew memory mirror` lists them.")
@@ -121,9 +124,7 @@ class Mirror:
         return self.sync()
 
     def close(self) -> None:
-        opened = self._state.end()
-        if opened is not None:
-            opened.close()
+        close_parts(self)
 
     def _demanded(self) -> str:
         folder = self.folder
@@ -142,7 +143,7 @@ class Mirror:
         service = self._service
         library = Library(service.home, Viewer(folder=service.home.inside))
         changes = Changes(service.home.store, service.context.clock)
-        with self._state.get().alone() as state:
+        with self._state.alone() as state:
             done = Syncing(service.context, library, changes, folder, state).run(deletions=deletions)
         if self._follower is not None and self._follower[0] == folder:
             self._follower[1].note_all()

@@ -82,7 +82,7 @@ class MemoryUnits:
             return None
 
     def _in_step(self, damage: Damaged) -> "SearchEngine | None":
-        engine = self._context.engine()
+        engine = self._context.parts.engine()
         if engine is None:
             return None
         # The index belongs to one work tree; what it has seen of the shared memory is noted under its own name.
@@ -102,7 +102,7 @@ class MemoryUnits:
                 index.set_mark(name, seq)
             self._take_out_purged(engine, name)
         if written:
-            self._context.make_vectors()
+            self._context.parts.make_vectors()
         return engine
 
     # Implements: REQ-d00247-H
@@ -123,7 +123,7 @@ class MemoryUnits:
                 self._in_step({})
                 break
             except StoreError as error:
-                if is_last or not (isinstance(error, StoreCorrupt) and self._context.renewed_after(error)):
+                if is_last or not (isinstance(error, StoreCorrupt) and self._context.parts.renewed_after(error)):
                     log.warning("The search index is behind the memory: %s", error)
                     return (f"It is stored, and found as soon as the search index can be written: {error.message}",)
         return ()
@@ -147,7 +147,7 @@ class MemoryUnits:
     def forget(self, ids: Iterable[str], text_hashes: Iterable[str]) -> "Path | None":
         """Take memories out of the index, and what was made of their texts for everybody, also of those that they had
         before. Returns the folder in whose files bytes of them may be left."""
-        engine = self._context.engine()
+        engine = self._context.parts.engine()
         if engine is None:
             return None
         engine.forget(map(unit_id, ids), text_hashes=text_hashes)
@@ -157,7 +157,7 @@ class MemoryUnits:
         """Take out what an index in a database holds of it that no file of the project says now."""
         from clew.search.purging import held_beyond_files
 
-        engine = self._context.engine()
+        engine = self._context.parts.engine()
         if engine is not None:
             engine.forget(held_beyond_files(engine.units, sought))
 
@@ -253,12 +253,12 @@ class MemoryUnits:
     def likeness(self, query: str, ids: Iterable[str]) -> dict[str, float]:
         """The similarity in meaning of some memories to a query; only of those that have a vector by now."""
         wanted = [*map(unit_id, ids)]
-        found = self._answered(self._context.engine(), lambda engine: engine.likeness(query, wanted)) or {}
+        found = self._answered(self._context.parts.engine(), lambda engine: engine.likeness(query, wanted)) or {}
         return {id.removeprefix(_PREFIX): cosine for id, cosine in found.items()}
 
     def rarities(self, terms: Iterable[str]) -> dict[str, float]:
         wanted = dict.fromkeys(terms, 1.0)
-        return self._answered(self._context.engine(), lambda engine: engine.rarities(wanted)) or wanted
+        return self._answered(self._context.parts.engine(), lambda engine: engine.rarities(wanted)) or wanted
 
     def vectors_of(self, ids: Iterable[str]) -> "dict[str, Vectors]":
         """The vectors of those of the memories that have one by now."""
@@ -268,7 +268,7 @@ class MemoryUnits:
 
     def vectors(self, texts: Sequence[str]) -> "Vectors | None":
         """The vectors of some texts; None where there is no encoder."""
-        engine = self._context.engine()
+        engine = self._context.parts.engine()
         embedder = engine.spaces.configured() if engine is not None else None
         return None if embedder is None or not texts else embedder.embed(texts)
 

@@ -221,7 +221,7 @@ class Writer:
         return tuple(superseded), tuple(conflicts)
 
     def _embedders(self) -> int:
-        engine = self._context.engine()
+        engine = self._context.parts.engine()
         return 1 if engine is not None and engine.spaces.wanted else 0
 
 

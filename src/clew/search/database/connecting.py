@@ -11,7 +11,7 @@ from math import log10
 import psycopg
 
 from clew.errors import StoreBusy
-from clew.once import Once
+from clew.once import close_parts, lazy
 from clew.search.database.tables import ON_START, are_made, has_term_numbers, make_tables, space_of, take_steps
 from clew.store.postgres.connections import MOST_CONNECTIONS, Connections, Lent, options
 from clew.store.postgres.faults import translated
@@ -77,7 +77,6 @@ class Database:
         self.address = address
         self.schema = schema
         self.space_name = space
-        self._connections: Once[Connections] = Once(self._open)
         self._awaits_service = awaits_service
         self._searches = threading.Semaphore(AT_ONCE)
         self._space: int | None = None
@@ -97,7 +96,7 @@ class Database:
     @property
     def has_term_numbers(self) -> bool:
         """Whether the terms of units are kept as numbers, as when the connections were opened."""
-        self._connections.get()
+        _ = self._connections
         return self._has_term_numbers
 
     def is_made(self) -> bool:
@@ -106,15 +105,13 @@ class Database:
             return are_made(connection, self.schema)
 
     def close(self) -> None:
-        connections = self._connections.end()
-        if connections is not None:
-            connections.close()
+        close_parts(self)
 
     @contextmanager
     def reading(self, *first: Asked) -> Iterator[tuple[Lent, list[Done]]]:
         """One state of the tables for a whole block, and what is asked first, together with the beginning."""
         # First, because opening decides how many searches go on at once.
-        connections = self._connections.get()
+        connections = self._connections
         with (
             _in_turn(self._searches, f"Others searched the index in the schema {self.schema}"),
             connections.lent(Asked(_BEGIN), *first) as (connection, (_, *answers)),
@@ -134,10 +131,11 @@ class Database:
     @contextmanager
     def connection(self) -> Iterator[Lent]:
         """A connection outside of any transaction."""
-        with self._connections.get().lent() as (connection, _):
+        with self._connections.lent() as (connection, _):
             yield connection
 
-    def _open(self) -> Connections:
+    @lazy
+    def _connections(self) -> Connections:
         with connected(self.address) as connection:
             make_tables(connection, self.schema)
             self._take_steps(connection)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.errors import ConfigError
-from clew.once import Once
+from clew.once import Once, lazy
 from clew.search.embed.fewer_steps import with_fewer_steps
 from clew.search.embed.integer_arithmetic import LEVELS, LEVELS_IF_SUMS_ARE_CUT, with_integer_arithmetic
 from clew.search.embed.sentence import SentenceEncoder, check_texts
@@ -104,16 +104,16 @@ class MiniLm:
         WEIGHTS.find()
         VOCABULARY.find()
         self._threads = threads
-        self._encoder = Once(self._load)
 
     def takes(self, text: str) -> bool:
-        return self._encoder.get().takes(text)
+        return self._encoder.takes(text)
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
         check_texts(texts)
-        return self._encoder.get().embed(texts)
+        return self._encoder.embed(texts)
 
-    def _load(self) -> SentenceEncoder:
+    @lazy
+    def _encoder(self) -> SentenceEncoder:
         words, encoder = _model.get()
         return SentenceEncoder(words, encoder, max_tokens=self.max_tokens, threads=self._threads)
 

@@ -13,7 +13,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 
 from clew import __version__
-from clew.once import Once
+from clew.once import lazy
 from clew.operation.declare import Toolset
 from clew.operation.listing import Listed
 from clew.operation.switches import DOCUMENT_TOOLSETS
@@ -39,54 +39,54 @@ class Surface:
         self.project = project
         self._audit = audit
         self.listing = listing
-        self._calls = Once(self._make_calls)
-        self._listed = Once(self._make_list)
-        self._offers = Once(self._make_offers)
         self.resources = ScratchResources(project, listing.scheme or project.config.kb.scheme)
 
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
         # A host that lists tools is about to call one. Reading begins once the answer is on its way: both at the same
         # time would make the host wait for modules that only reading needs.
         asyncio.get_running_loop().call_later(_ANSWERED_AFTER_SECONDS, self.project.build_in_background)
-        return self._listed.get()
+        return self._listed
 
     async def call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        return await self._calls.get().call_tool(ctx, params)
+        return await self._calls.call_tool(ctx, params)
 
     async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         if offers_texts(self.listing) and not self.resources.is_passage(params.uri):
-            return await self._offers.get().read(params.uri)
-        return await self._calls.get().read_resource(ctx, params)
+            return await self._offers.read(params.uri)
+        return await self._calls.read_resource(ctx, params)
 
     async def list_resources(
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        return await self._offers.get().list_resources(params.cursor if params is not None else None)
+        return await self._offers.list_resources(params.cursor if params is not None else None)
 
     async def list_templates(
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        return self._offers.get().list_templates()
+        return self._offers.list_templates()
 
     async def list_prompts(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-        return self._offers.get().list_prompts()
+        return self._offers.list_prompts()
 
     async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        return await self._offers.get().get_prompt(params.name, params.arguments or {})
+        return await self._offers.get_prompt(params.name, params.arguments or {})
 
-    def _make_offers(self) -> "Offers":
+    @lazy
+    def _offers(self) -> "Offers":
         from clew.surfaces.mcp.offers import Offers
 
         return Offers(self.project, self.listing)
 
-    def _make_list(self) -> dict[str, Any]:
+    @lazy
+    def _listed(self) -> dict[str, Any]:
         """The list as it goes over the wire, which the SDK checks: making its objects first would only cost time."""
         shown = [describe(tool, structured=is_structured(self.listing, tool)) for tool in self.listing.shown]
         return {"resultType": "complete", "tools": shown, "ttlMs": LIST_TTL_MS, "cacheScope": "private"}
 
-    def _make_calls(self) -> "Calls":
+    @lazy
+    def _calls(self) -> "Calls":
         from clew.surfaces.mcp.calling import Calls
 
         return Calls(self.project, self.listing, self.resources, self._audit)

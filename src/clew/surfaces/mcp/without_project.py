@@ -7,7 +7,6 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from clew.errors import ClewError
-from clew.once import Once
 from clew.operation.toolsets import Listing
 from clew.surfaces.mcp.server import Context, Surface
 
@@ -18,10 +17,9 @@ class SurfaceWithoutProject(Surface):
     def __init__(self, listing: Listing, problem: ClewError) -> None:
         self.listing = listing
         self._problem = str(problem)
-        self._listed = Once(self._make_list)
 
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
-        return self._listed.get()
+        return self._listed
 
     async def call_tool(
         self, ctx: Context, params: types.CallToolRequestParams

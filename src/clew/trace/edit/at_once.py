@@ -122,7 +122,7 @@ class RequirementFiles:
         branch_name = request.branch_name
         self._context.keeper.ensure()
         self._mutations.demand_tip(request.if_tip_mutation_id)
-        self._mutations.refuse_drafted(self._context.drafted_paths())
+        self._mutations.refuse_drafted(self._context.parts.drafted_paths())
         result = restore(self._root, branch_name, datetime.now(UTC))
         self._context.keeper.refresh()
         count = len(result.written) + len(result.removed)

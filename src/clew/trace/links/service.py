@@ -17,7 +17,7 @@ from clew.errors import Conflict, InvalidArgument, NotFound, Refused, StoreError
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.graph.graph import Graph
 from clew.graph.model import Node
-from clew.once import Once
+from clew.once import close_parts, lazy
 from clew.store.interface import Store
 from clew.text.display import shortened
 from clew.text.hashing import content_hash
@@ -139,11 +139,9 @@ class LinkService:
         self._sources = ProjectSources(context.graph, context.config, lambda: context.builder.readers)
         self._writer = LinkWriter(context.graph, context.config, context.grammar, self._sources, context.store)
         self._decisions = Decisions(lambda: context.shared, lambda: context.damage)
-        self._suggester = Once(self._make_suggester)
 
     def close(self) -> None:
-        if (suggester := self._suggester.end()) is not None:
-            suggester.close()
+        close_parts(self)
 
     def suggest(
         self,
@@ -154,9 +152,7 @@ class LinkService:
         progress: Progress | None = None,
     ) -> SuggestionPage:
         """Links that are probably missing. The graph must not change meanwhile: call it under the reading lock."""
-        return self._suggester.get().suggest(
-            _all_of(query or SuggestionQuery()), offset=offset, ends=ends, progress=progress
-        )
+        return self._suggester.suggest(_all_of(query or SuggestionQuery()), offset=offset, ends=ends, progress=progress)
 
     def has_unlinked_tests(self) -> bool:
         """Whether there is a test that names nothing it verifies."""
@@ -232,7 +228,7 @@ class LinkService:
         """What speaks for a link: as this process suggested it, else as it would."""
         if unit is None:
             return None
-        suggester = self._suggester.get()
+        suggester = self._suggester
         known = suggester.logit_of(unit, requirement)
         if known is None:
             suggester.suggest(SuggestionSearch(unit.path, limit=1), ends=True)
@@ -254,7 +250,8 @@ class LinkService:
         units = source.units if source is not None else ()
         return next((unit for unit in units if unit.line <= line <= unit.end_line), None)
 
-    def _make_suggester(self) -> "LinkSuggester":
+    @lazy
+    def _suggester(self) -> "LinkSuggester":
         from clew.trace.links.suggest import LinkSuggester
 
         resolver = Resolver(self._graph, self._context.grammar)

@@ -34,9 +34,9 @@ def _uncommitted(inquiry: Inquiry) -> Iterator[Fact]:
 
 def _drafts(inquiry: Inquiry, requirements: Collection[str]) -> Iterator[Fact]:
     context = inquiry.project.context
-    if inquiry.target.path in context.drafted_paths():
+    if inquiry.target.path in context.parts.drafted_paths():
         yield Fact("an unsaved draft is about to change this file", "recorded", inquiry.target.path or "")
-    for id in context.drafted_nodes():
+    for id in context.parts.drafted_nodes():
         if id in requirements:
             yield Fact(f"{id} has an unsaved draft", "recorded", id)
 
