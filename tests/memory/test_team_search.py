@@ -533,7 +533,7 @@ def test_without_an_index_a_search_by_words_sees_what_one_with_an_index_sees(
         memory.store("Of dying lamps the Größe counts.")
         by_index = [set(memory.ids(**each)) for each in asked]
         assert [len(found) for found in by_index] == [2, 1, 0, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 2, 1, 1]
-        monkeypatch.setattr(memory.project.context, "engine", lambda: None)
+        monkeypatch.setattr(memory.project, "engine", lambda: None)
         assert [set(memory.ids(**each)) for each in asked] == by_index
         assert "looked through, by words" in notes(memory)
         rarest = memory.ids("are lamps or ropes in the cellar")
