@@ -15,7 +15,8 @@ from clew.errors import StoreBusy, StoreError, StoreUnreachable
 from clew.operation.paging import Cursors
 from clew.search.engine import SearchEngine
 from clew.search.question import Question
-from clew.search.units import Condition, Scope, Unit
+from clew.search.units import Scope, Unit
+from clew.store.sql.conditions import Condition
 from clew.text.database_address import Address
 
 pytest.importorskip("psycopg")

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from clew.search.index import UnitIndex
-from clew.search.units import Condition, Filters, Scope, Unit, compile_condition
+from clew.search.units import Filters, Scope, Unit, compile_condition
+from clew.store.sql.conditions import Condition
 
 
 def filled(path: Path, count: int) -> UnitIndex:

@@ -14,7 +14,7 @@ from clew.search.lexical.search import Effort, LexicalResult
 from clew.search.lexical.tables import SCHEMA
 from clew.search.rank.ranking import bm25_settings
 from clew.search.rank.recipes import Feedback
-from clew.search.units import Condition
+from clew.store.sql.conditions import Condition
 
 TEXTS = {
     1: "The gateway shall reject requests without a token.",

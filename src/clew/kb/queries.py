@@ -19,6 +19,7 @@ from clew.kb.boundary import EVERYTHING, Boundary
 from clew.kb.entities.model import EntityKind
 from clew.kb.ingest.blocks import Block, block_in
 from clew.kb.ingest.records import DocumentRecord, DocumentRest, EntityRecord, SectionRecord
+from clew.store.sql.conditions import Condition, Conditions
 from clew.store.sqlite.connections import Connection
 from clew.text.hashing import short_hash
 
@@ -348,11 +349,12 @@ class BoundedTables:
     """What stands before every question. Its parameters come before those of the question."""
 
     def __init__(self, boundary: Boundary) -> None:
-        conditions, self.parameters = _conditions(boundary)
-        views = {"documents": " AND ".join(conditions), **_VIEWS} if conditions else {}
+        condition = _condition(boundary)
+        self.parameters = condition.parameters
+        views = {"documents": condition.sql, **_VIEWS} if condition.sql else {}
         self._before = ", ".join(
-            f"{table} AS {_IN_PLACE}(SELECT * FROM main.{table} AS own WHERE {condition})"  # noqa: S608
-            for table, condition in views.items()
+            f"{table} AS {_IN_PLACE}(SELECT * FROM main.{table} AS own WHERE {admitted})"  # noqa: S608
+            for table, admitted in views.items()
         )
 
     def over(self, sql: str) -> str:
@@ -368,14 +370,9 @@ def _over(before: str, count: int, sql: str) -> str:
     return f"WITH {before} {own}"
 
 
-def _conditions(boundary: Boundary) -> tuple[list[str], tuple[str, ...]]:
-    conditions: list[str] = []
-    parameters: tuple[str, ...] = ()
-    if boundary.tags is not None:
-        conditions.append(f"own.tag IN ({', '.join('?' * len(boundary.tags))})")
-        parameters += boundary.tags
-    for column, value in (("environment", boundary.environment), ("repository", boundary.repository)):
-        if value is not None:
-            conditions.append(f"own.{column} = ?")
-            parameters += (value,)
-    return conditions, parameters
+def _condition(boundary: Boundary) -> Condition:
+    demands = Conditions()
+    demands.one_of("own.tag", boundary.tags)
+    demands.equal("own.environment", boundary.environment)
+    demands.equal("own.repository", boundary.repository)
+    return demands.all()

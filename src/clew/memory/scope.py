@@ -4,9 +4,9 @@ Every read of memories goes through `condition`, which the index adds to each of
 fetched only for ids that came through it.
 """
 
-from typing import Protocol
-
 import msgspec
+
+from clew.store.sql.conditions import Condition, Conditions, any_of, inside, one_of
 
 _EPISODE = "episode"
 PERSON = "person"
@@ -57,80 +57,54 @@ BY_ID = Filters(with_episodes=True)
 FORGOTTEN_BY_ID = Filters(with_episodes=True, forgotten=True)
 
 
-class VisibilityCondition(msgspec.Struct, frozen=True):
-    sql: str
-    values: tuple[object, ...]
-
-
-def condition(viewer: Viewer, filters: Filters = EVERYTHING) -> VisibilityCondition:
+def condition(viewer: Viewer, filters: Filters = EVERYTHING) -> Condition:
     """The SQL condition for the rows of the index `memories` that may be seen."""
-    parts: list[str] = [f"deleted IS {'NOT NULL' if filters.forgotten else 'NULL'}"]
-    values: list[object] = []
-
-    def demand(sql: str, *given: object) -> None:
-        parts.append(sql)
-        values.extend(given)
-
+    demands = Conditions()
+    demands.demand(f"deleted IS {'NOT NULL' if filters.forgotten else 'NULL'}")
     if viewer.folder:
         # What was learned about the whole repository holds here, and what was learned further down belongs to it.
-        above = ["", *_with_parents(viewer.folder)]
-        marks = ", ".join("?" * len(above))
-        demand(
-            f"(folder IN ({marks}) OR (folder >= ? AND folder < ?))", *above, f"{viewer.folder}/", f"{viewer.folder}0"
-        )
+        above = one_of("folder", ["", *_with_parents(viewer.folder)])
+        demands.any_of(above, inside("folder", viewer.folder))
+    of_team = Condition("visibility = 'team'")
     if not viewer.is_owner:
-        demand("(visibility = 'team' OR agent = ?)", viewer.agent)
-    elif viewer.principal is not None:
-        own = viewer.principal
-        demand("(visibility = 'team' OR agent = ? OR (agent >= ? AND agent < ?))", own, f"{own}/", f"{own}0")
-    _narrow(filters, demand, has_principals=viewer.principal is not None)
-    return VisibilityCondition(" AND ".join(parts), tuple(values))
+        demands.any_of(of_team, Condition("agent = ?", (viewer.agent,)))
+    elif (own := viewer.principal) is not None:
+        demands.any_of(of_team, Condition("agent = ?", (own,)), inside("agent", own))
+    _narrow(filters, demands, has_principals=viewer.principal is not None)
+    return demands.all()
 
 
-def _narrow(filters: Filters, demand: "Demand", *, has_principals: bool) -> None:
-    for column, value in (("branch", filters.branch), ("session", filters.session), ("domain", filters.domain)):
-        if value is not None:
-            demand(f"{column} = ?", value)
+def _narrow(filters: Filters, demands: Conditions, *, has_principals: bool) -> None:
+    demands.equal("branch", filters.branch)
+    demands.equal("session", filters.session)
+    demands.equal("domain", filters.domain)
     if filters.kinds:
-        demand(f"kind IN ({_marks(filters.kinds)})", *filters.kinds)
+        demands.one_of("kind", filters.kinds)
     elif not filters.with_episodes:
-        demand("kind != ?", _EPISODE)
+        demands.demand("kind != ?", _EPISODE)
     if filters.agents is not None:
-        named = _called(filters.agents, has_principals=has_principals)
-        demand(named.sql, *named.values)
+        demands.any_of(_called(filters.agents, has_principals=has_principals))
     if filters.without_agents:
         named = _called(filters.without_agents, has_principals=has_principals)
-        demand(f"(agent IS NULL OR NOT {named.sql})", *named.values)
+        demands.demand(f"(agent IS NULL OR NOT {named.sql})", *named.parameters)
     if filters.min_importance > 0:
-        demand("importance >= ?", filters.min_importance)
-    if filters.since is not None:
-        demand("max(recorded_at, coalesce(shown_at, '')) >= ?", filters.since)
-    if filters.until is not None:
-        demand("recorded_at < ?", filters.until)
+        demands.demand("importance >= ?", filters.min_importance)
+    demands.compare("max(recorded_at, coalesce(shown_at, '')) >= ?", filters.since)
+    demands.compare("recorded_at < ?", filters.until)
     if filters.as_of is not None:
-        demand("recorded_at <= ? AND (retired_at IS NULL OR retired_at > ?)", filters.as_of, filters.as_of)
+        demands.demand("recorded_at <= ? AND (retired_at IS NULL OR retired_at > ?)", filters.as_of, filters.as_of)
 
 
-def _called(names: tuple[str, ...], *, has_principals: bool) -> VisibilityCondition:
+def _called(names: tuple[str, ...], *, has_principals: bool) -> Condition:
     """Agents of these names. Where people have names, an agent's name follows theirs (`ada/planner`), and may be given
     with or without it."""
+    named = one_of("agent", names)
     if not has_principals:
-        return VisibilityCondition(f"agent IN ({_marks(names)})", names)
-    behind = "substr(agent, -length(?)) = ?"
-    values = tuple(value for name in names for value in (f"/{name}", f"/{name}"))
-    return VisibilityCondition(f"(agent IN ({_marks(names)}){f' OR {behind}' * len(names)})", (*names, *values))
-
-
-def _marks(values: tuple[str, ...]) -> str:
-    return ", ".join("?" * len(values)) or "NULL"
+        return named
+    behind = [Condition("substr(agent, -length(?)) = ?", (f"/{name}", f"/{name}")) for name in names]
+    return any_of(named, *behind)
 
 
 def _with_parents(folder: str) -> list[str]:
     names = folder.split("/")
     return ["/".join(names[:depth]) for depth in range(1, len(names) + 1)]
-
-
-class Demand(Protocol):
-    """Adds to a condition."""
-
-    def __call__(self, sql: str, *given: object) -> None: ...

@@ -8,13 +8,17 @@ import base64
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
+from clew.cache import Cache
 from clew.errors import InvalidCursor
 from clew.text.display import shortened
+
+K = TypeVar("K", bound=Hashable)
+R = TypeVar("R")
 
 _OFFSET_BYTES = 6
 _SIGNATURE_BYTES = 12
@@ -85,3 +89,12 @@ class Pages:
     def cursor_to(self, offset: int, state: str) -> str:
         """The cursor to the page of the same question that begins at `offset`."""
         return self._cursors.issue(self._tool, self._question, state, offset)
+
+
+class KeptRankings(Cache[K, R]):
+    """Rankings of first pages, so that page two is page two even while files, units and vectors come in."""
+
+    def current(self, key: K | None, is_current: Callable[[R], bool]) -> R | None:
+        """The ranking under a key, if it is still there and current."""
+        kept = None if key is None else self.get(key)
+        return kept if kept is not None and is_current(kept) else None

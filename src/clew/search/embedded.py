@@ -11,7 +11,8 @@ from clew.search.lexical.packing import Text
 from clew.search.rank.mentions import MAX_BEARERS
 from clew.search.reading import Fact
 from clew.search.unit_store import KnownUnit
-from clew.search.units import Condition, Unit
+from clew.search.units import Unit
+from clew.store.sql.conditions import Condition
 from clew.text.hashing import short_hash
 
 WRITES_NOTED = 256

@@ -250,8 +250,8 @@ class SearchEngine:
         recipe = self.recipes.get(question.recipe)
         key = key_of(_identity(question, recipe), has_links=adjacency is not None)
         with self.units.asked() as reading:
-            kept = self._rankings.get(key)
-            if kept is None or not (again or self._still_answers(reading, kept, adjacency)):
+            kept = self._rankings.current(key, lambda kept: again or self._still_answers(reading, kept, adjacency))
+            if kept is None:
                 kept = self._ranked(reading, question, recipe, adjacency, check)
                 self._rankings.put(key, kept)
             described = self._vectors.state(reading)

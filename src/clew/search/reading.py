@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from clew.search.lexical.expression import Expression
 from clew.search.lexical.packing import Row
 from clew.search.lexical.tables import Spelling, Totals
-from clew.search.units import Condition, Unit
+from clew.search.units import Unit
+from clew.store.sql.conditions import Condition
 
 if TYPE_CHECKING:
     from clew.search.lexical.plan import Plan

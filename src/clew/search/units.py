@@ -5,13 +5,13 @@ search may see at all. It is part of every query's type, so that no caller can f
 can never widen it.
 """
 
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from posixpath import normpath
 
 import msgspec
 
 from clew.errors import InvalidArgument
+from clew.store.sql.conditions import Condition, Conditions, one_of
 from clew.text.display import shortened
 from clew.text.hashing import content_hash
 
@@ -104,26 +104,59 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True):
     document: str | None = None
 
 
-class Condition(msgspec.Struct, frozen=True):
-    """A predicate over the columns of the units, which the statement around it calls `units`, as SQL."""
-
-    sql: str
-    parameters: tuple[str, ...]
-
-
 def compile_condition(scope: Scope, filters: Filters) -> Condition:
-    """The one place where a search learns which units it may see."""
-    clauses = _Clauses()
+    """The units that a search may see: a predicate over the columns of `units`."""
+    demands = Conditions()
     # Most units of a project are of one part: where a folder is named, SQLite begins there, hence the plus.
     is_below = any(place is not None and normpath(place) != "." for place in (scope.path, filters.path))
-    clauses.one_of("+units.part" if is_below else "units.part", scope.parts)
-    clauses.one_of("units.session", scope.sessions)
-    clauses.owned(scope.agents, unowned=scope.unowned)
-    clauses.below(scope.path)
+    demands.one_of("+units.part" if is_below else "units.part", scope.parts)
+    demands.one_of("units.session", scope.sessions)
+    if scope.agents is not None and scope.unowned:
+        demands.any_of(Condition("units.agent IS NULL"), one_of("units.agent", scope.agents))
+    else:
+        demands.one_of("units.agent", scope.agents)
+    _below(demands, scope.path)
     for part, own in scope.within:
-        clauses.inside(part, own)
-    clauses.narrow(filters)
-    return clauses.condition()
+        narrowed = Conditions()
+        _narrow(narrowed, own)
+        if (inner := narrowed.all()).sql:
+            demands.demand(f"(units.part <> ? OR ({inner.sql}))", part, *inner.parameters)
+    _narrow(demands, filters)
+    return demands.all()
+
+
+def _narrow(demands: Conditions, filters: Filters) -> None:
+    _below(demands, filters.path)
+    demands.one_of("units.status", filters.statuses)
+    demands.equal("units.session", filters.session)
+    demands.equal("units.agent", filters.agent)
+    demands.equal("units.document", filters.document)
+    demands.compare("units.time >= ?", moment(filters.after))
+    demands.compare("units.time < ?", moment(filters.before))
+    if filters.tags is not None:
+        _tagged(demands, filters.tags)
+    for tag in filters.all_tags or ():
+        _tagged(demands, (tag,))
+
+
+def _below(demands: Conditions, path: str | None) -> None:
+    if path is None:
+        return
+    place = normpath(path)
+    if place == ".":
+        demands.demand("units.path IS NOT NULL")
+    else:
+        # Each end of the range stands alone: an alternative would keep SQLite from beginning with the files.
+        demands.demand("units.path >= ?", place)
+        demands.demand("units.path < ?", f"{place}0")
+        demands.demand("(units.path = ? OR units.path >= ?)", place, f"{place}/")
+
+
+def _tagged(demands: Conditions, tags: tuple[str, ...]) -> None:
+    # A unit has few tags: going over them is faster than looking each of the wanted ones up, hence the plus.
+    wanted = one_of("+unit_tags.tag", tags)
+    own = "SELECT 1 FROM unit_tags WHERE unit_tags.number = units.number"
+    demands.demand(f"EXISTS ({own} AND {wanted.sql})", *wanted.parameters)
 
 
 def moment(time: str | None) -> str | None:
@@ -138,77 +171,3 @@ def moment(time: str | None) -> str | None:
             f"'{shortened(time)}' is no time.", hint="Write it as in 2026-01-31T12:00:00Z."
         ) from error
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-class _Clauses:
-    def __init__(self) -> None:
-        self._sql: list[str] = []
-        self._parameters: list[str] = []
-
-    def one_of(self, column: str, values: Iterable[str] | None) -> None:
-        if values is not None:
-            chosen = tuple(values)
-            self._add(f"{column} IN ({_marks(chosen)})", *chosen)
-
-    def owned(self, agents: tuple[str, ...] | None, *, unowned: bool) -> None:
-        if agents is not None and unowned:
-            self._add(f"(units.agent IS NULL OR units.agent IN ({_marks(agents)}))", *agents)
-        else:
-            self.one_of("units.agent", agents)
-
-    def narrow(self, filters: Filters) -> None:
-        self.below(filters.path)
-        self.one_of("units.status", filters.statuses)
-        self.equal("units.session", filters.session)
-        self.equal("units.agent", filters.agent)
-        self.equal("units.document", filters.document)
-        self.compare("units.time >= ?", moment(filters.after))
-        self.compare("units.time < ?", moment(filters.before))
-        if filters.tags is not None:
-            self.tagged(filters.tags)
-        for tag in filters.all_tags or ():
-            self.tagged((tag,))
-
-    def inside(self, part: str, filters: Filters) -> None:
-        """Filters that hold for one part only."""
-        own = _Clauses()
-        own.narrow(filters)
-        if own._sql:
-            self._add(f"(units.part <> ? OR ({' AND '.join(own._sql)}))", part, *own._parameters)
-
-    def equal(self, column: str, value: str | None) -> None:
-        if value is not None:
-            self._add(f"{column} = ?", value)
-
-    def compare(self, sql: str, value: str | None) -> None:
-        if value is not None:
-            self._add(sql, value)
-
-    def below(self, path: str | None) -> None:
-        if path is None:
-            return
-        place = normpath(path)
-        if place == ".":
-            self._add("units.path IS NOT NULL")
-        else:
-            # A range, because LIKE takes some characters of a path for patterns. The one after the slash ends it. Each
-            # of its ends stands alone: an alternative would keep SQLite from beginning with the files.
-            self._add("units.path >= ?", place)
-            self._add("units.path < ?", f"{place}0")
-            self._add("(units.path = ? OR units.path >= ?)", place, f"{place}/")
-
-    def tagged(self, tags: tuple[str, ...]) -> None:
-        own = "SELECT 1 FROM unit_tags WHERE unit_tags.number = units.number"
-        # A unit has few tags: going over them is faster than looking each of the wanted ones up, hence the plus.
-        self._add(f"EXISTS ({own} AND +unit_tags.tag IN ({_marks(tags)}))", *tags)
-
-    def condition(self) -> Condition:
-        return Condition(" AND ".join(self._sql), tuple(self._parameters))
-
-    def _add(self, sql: str, *parameters: str) -> None:
-        self._sql.append(sql)
-        self._parameters.extend(parameters)
-
-
-def _marks(values: tuple[str, ...]) -> str:
-    return ", ".join("?" * len(values)) or "NULL"

@@ -17,6 +17,7 @@ import msgspec
 from clew.cache import Cache
 from clew.errors import InvalidCursor
 from clew.graph.model import Node
+from clew.operation.paging import KeptRankings
 from clew.text.display import shortened
 
 MOST_CURSORS = 32
@@ -81,7 +82,7 @@ class OpenCursors:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._lock = threading.RLock()
         self._clock = clock
-        self._open: Cache[str, CursorState] = Cache(MOST_CURSORS, idle_seconds=IDLE_SECONDS, clock=clock)
+        self._open: KeptRankings[str, CursorState] = KeptRankings(MOST_CURSORS, idle_seconds=IDLE_SECONDS, clock=clock)
         self._of_session: Cache[str, str] = Cache(2 * MOST_CURSORS)
 
     def open(self, session: str | None, state: CursorState, credential: str = "") -> None:
@@ -97,8 +98,8 @@ class OpenCursors:
         """The named cursor, or that of the session."""
         with self._lock:
             id = cursor_id if cursor_id is not None or session is None else self._of_session.get(session)
-            state = self._open.get(id) if id is not None else None
-            if state is None or state.credential != credential or state.until <= self._clock():
+            state = self._open.current(id, lambda held: held.credential == credential and self._clock() < held.until)
+            if state is None:
                 raise _no_cursor(session, cursor_id)
             return state
 

@@ -3,12 +3,11 @@
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import msgspec
 from msgspec import UNSET
 
-from clew.cache import Cache
 from clew.errors import Unavailable
 from clew.kb.answer import results
 from clew.kb.answer.finding import FoundSection, FoundSections, Mode, Narrowing, contents
@@ -16,7 +15,7 @@ from clew.kb.answer.passages import Caller, fitting, flagged
 from clew.kb.boundary import Boundary
 from clew.kb.ingest.library import Library
 from clew.kb.limits import LimitReason
-from clew.operation.paging import Pages
+from clew.operation.paging import KeptRankings, Pages
 from clew.search.quote.evidence import preview
 from clew.text.hashing import content_hash
 
@@ -149,31 +148,28 @@ class Listed(Protocol):
 L = TypeVar("L", bound=Listed)
 
 
-class KeptPages(Generic[L]):
-    """What the pages before a cursor were made from, so that the next one goes on with it, although vectors came in
-    meanwhile, or an encoder that was too busy answers again. Safe under threads."""
+class KeptPages(KeptRankings[tuple[str, Boundary], L]):
+    """Sections of the pages before a cursor, by the cursor. An encoder that was too busy may answer again meanwhile."""
 
     def __init__(self, idle_seconds: float, *, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._kept: Cache[tuple[str, Boundary], L] = Cache(
-            _BYTES_KEPT, size_of=_bytes, idle_seconds=idle_seconds, clock=monotonic
-        )
+        super().__init__(_BYTES_KEPT, size_of=_bytes, idle_seconds=idle_seconds, clock=monotonic)
 
     def keep(self, cursor: str | None, boundary: Boundary, listed: L) -> None:
         if cursor is not None:
-            self._kept.put((cursor, boundary), listed)
+            self.put((cursor, boundary), listed)
 
     def before(self, pages: Pages, library: Library, boundary: Boundary) -> L | None:
-        """What a page goes on with: None for a first page, and where it is not known or the documents changed."""
-        listed = self._kept.get((pages.cursor, boundary)) if pages.cursor is not None else None
-        if listed is None:
-            return None
-        with library.reading(boundary) as reading:
-            now = [reading.section(each.section.id) for each in listed.sections]
-        is_same = all(
-            there is not None and there.version == each.section.version
-            for there, each in zip(now, listed.sections, strict=True)
-        )
-        return listed if is_same else None
+        """The ranking that a page goes on with. None for a first page, and where it is not known or the documents
+        changed."""
+        key = None if pages.cursor is None else (pages.cursor, boundary)
+        return self.current(key, lambda listed: _is_unchanged(listed, library, boundary))
+
+
+def _is_unchanged(listed: Listed, library: Library, boundary: Boundary) -> bool:
+    with library.reading(boundary) as reading:
+        now = [reading.section(each.section.id) for each in listed.sections]
+    versions = [None if there is None else there.version for there in now]
+    return versions == [each.section.version for each in listed.sections]
 
 
 def _bytes(listed: Listed) -> int:

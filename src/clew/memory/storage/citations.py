@@ -38,7 +38,7 @@ def citing(connection: "Connection", nodes: Sequence[str], prefixes: Sequence[st
         SELECT memories.id FROM cited CROSS JOIN memories ON memories.id = source WHERE {seen.sql}
         ORDER BY made DESC
     """  # noqa: S608
-    values = (json.dumps(nodes), json.dumps(ranges), *seen.values)
+    values = (json.dumps(nodes), json.dumps(ranges), *seen.parameters)
     return [id for (id,) in connection.execute(query, values).fetchall()]
 
 

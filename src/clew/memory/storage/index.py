@@ -187,7 +187,7 @@ class MemoryIndex(DerivedFile):
         order = "deleted" if filters.forgotten else "max(made, shown_last)"
         query = f"SELECT {_COLUMNS} FROM memories WHERE {seen.sql} ORDER BY {order} DESC, id DESC LIMIT ? OFFSET ?"  # noqa: S608
         with self.asked() as connection:
-            return [IndexedMemory(*row) for row in connection.execute(query, (*seen.values, limit, offset)).fetchall()]
+            return _memories(connection, query, (*seen.parameters, limit, offset))
 
     def count(self, viewer: Viewer, filters: Filters = EVERYTHING) -> int:
         seen = condition(viewer, filters)
@@ -195,14 +195,14 @@ class MemoryIndex(DerivedFile):
         what, table = ("coalesce(sum(number), 0)", "figures") if is_counted else ("count(*)", "memories")
         query = f"SELECT {what} FROM {table} WHERE {seen.sql}"  # noqa: S608
         with self.asked() as connection:
-            return int(connection.execute(query, seen.values).fetchone()[0])
+            return int(connection.execute(query, seen.parameters).fetchone()[0])
 
     def importance(self, viewer: Viewer) -> tuple[int, float, float]:
         """The number of memories, with the mean and the mean square of their importance."""
         seen = condition(viewer)
         query = f"SELECT sum(number), sum(importance), sum(squares) FROM figures WHERE {seen.sql}"  # noqa: S608
         with self.asked() as connection:
-            count, total, squares = connection.execute(query, seen.values).fetchone()
+            count, total, squares = connection.execute(query, seen.parameters).fetchone()
         return (count, total / count, squares / count) if count else (0, 0.0, 0.0)
 
     def counts(self, column: str, viewer: Viewer) -> dict[str, int]:
@@ -210,7 +210,7 @@ class MemoryIndex(DerivedFile):
         seen = condition(viewer)
         query = f"SELECT {column}, sum(number) FROM figures WHERE {seen.sql} GROUP BY 1 ORDER BY 2 DESC"  # noqa: S608
         with self.asked() as connection:
-            return {value: number for value, number in connection.execute(query, seen.values).fetchall() if number}
+            return {value: number for value, number in connection.execute(query, seen.parameters).fetchall() if number}
 
     def heaviest(self, viewer: Viewer, above: float, limit: int) -> list[IndexedMemory]:
         """The memories of more than some importance, the most important first."""
@@ -231,14 +231,14 @@ class MemoryIndex(DerivedFile):
             WHERE kind = 'episode' AND deleted IS NULL AND recorded_at < ? AND {seen.sql} ORDER BY recorded_at LIMIT ?
         """  # noqa: S608
         with self.asked() as connection:
-            return [IndexedMemory(*row) for row in connection.execute(query, (before, *seen.values, limit)).fetchall()]
+            return _memories(connection, query, (before, *seen.parameters, limit))
 
     def forgotten_first(self, viewer: Viewer, limit: int, offset: int = 0) -> list[IndexedMemory]:
         """The forgotten memories, the earliest first."""
         seen = condition(viewer, FORGOTTEN_BY_ID)
         query = f"SELECT {_COLUMNS} FROM memories WHERE {seen.sql} ORDER BY deleted LIMIT ? OFFSET ?"  # noqa: S608
         with self.asked() as connection:
-            return [IndexedMemory(*row) for row in connection.execute(query, (*seen.values, limit, offset)).fetchall()]
+            return _memories(connection, query, (*seen.parameters, limit, offset))
 
     def drop(self, ids: Iterable[str]) -> None:
         """Know nothing more of memories that were erased from the store."""
@@ -259,7 +259,7 @@ class MemoryIndex(DerivedFile):
         seen = condition(viewer, Filters(kinds=(kind,)))
         query = f"SELECT {_COLUMNS} FROM memories WHERE kind = ? AND {seen.sql} ORDER BY made DESC LIMIT ?"  # noqa: S608
         with self.asked() as connection:
-            return [IndexedMemory(*row) for row in connection.execute(query, (kind, *seen.values, limit)).fetchall()]
+            return _memories(connection, query, (kind, *seen.parameters, limit))
 
     def unlinked(self, viewer: Viewer, before: str, limit: int) -> list[IndexedMemory]:
         """Memories from before a time that nothing is linked to and that are linked to nothing, of the oldest ones."""
@@ -277,7 +277,7 @@ class MemoryIndex(DerivedFile):
         seen = condition(viewer)
         query = f"SELECT {_COLUMNS} FROM memories WHERE {test} AND {seen.sql} ORDER BY {order} LIMIT ?"  # noqa: S608
         with self.asked() as connection:
-            return [IndexedMemory(*row) for row in connection.execute(query, (*values, *seen.values, limit)).fetchall()]
+            return _memories(connection, query, (*values, *seen.parameters, limit))
 
     def with_prefix(self, digits: str, viewer: Viewer, limit: int = 6) -> list[tuple[str, bool]]:
         """The memories whose ids begin with these hexadecimal digits, and whether each was forgotten."""
@@ -286,7 +286,7 @@ class MemoryIndex(DerivedFile):
             for filters in (BY_ID, FORGOTTEN_BY_ID):
                 seen = condition(viewer, filters)
                 query = f"SELECT id FROM memories WHERE hex >= ? AND hex < ? AND {seen.sql} ORDER BY hex LIMIT ?"  # noqa: S608
-                rows = connection.execute(query, (digits, f"{digits}g", *seen.values, limit)).fetchall()
+                rows = connection.execute(query, (digits, f"{digits}g", *seen.parameters, limit)).fetchall()
                 found += [(id, filters.forgotten) for (id,) in rows]
         return found
 
@@ -297,7 +297,7 @@ class MemoryIndex(DerivedFile):
             f"SELECT id FROM memories WHERE text_hash = ? AND retired_at IS NULL AND {seen.sql} ORDER BY made LIMIT 1"  # noqa: S608
         )
         with self.asked() as connection:
-            row = connection.execute(query, (text_hash(text), *seen.values)).fetchone()
+            row = connection.execute(query, (text_hash(text), *seen.parameters)).fetchone()
         return row[0] if row else None
 
     # Links
@@ -353,7 +353,7 @@ class MemoryIndex(DerivedFile):
                 AND {is_current.format("links.source")} AND {is_current.format("links.target")}
             ORDER BY weight DESC LIMIT ?
         """  # noqa: S608
-        values = (kind.value, origin, origin, *seen.values, *seen.values, limit)
+        values = (kind.value, origin, origin, *seen.parameters, *seen.parameters, limit)
         with self.asked() as connection:
             return [_link(row) for row in connection.execute(query, values).fetchall()]
 
@@ -392,7 +392,7 @@ class MemoryIndex(DerivedFile):
         seen = condition(viewer)
         query = f"SELECT written, id FROM memories WHERE written > ? AND {seen.sql} ORDER BY written LIMIT ?"  # noqa: S608
         with self.asked() as connection:
-            return connection.execute(query, (seq, *seen.values, limit)).fetchall()
+            return connection.execute(query, (seq, *seen.parameters, limit)).fetchall()
 
     def rewritten(self, since: str, viewer: Viewer, filters: Filters) -> list[str]:
         """The memories that may be seen and were written again after a time, the latest first."""
@@ -401,7 +401,7 @@ class MemoryIndex(DerivedFile):
             SELECT id FROM memories WHERE written > made AND written_at > ? AND {seen.sql} ORDER BY written_at DESC
         """  # noqa: S608
         with self.asked() as connection:
-            return [id for (id,) in connection.execute(query, (since, *seen.values)).fetchall()]
+            return [id for (id,) in connection.execute(query, (since, *seen.parameters)).fetchall()]
 
     def happened(self, before: int | None, limit: int, after: int = 0) -> list[tuple[int, str, str]]:
         """Changes and exchanges between two events, the latest first: the event, the collection and the id."""
@@ -458,11 +458,15 @@ def _set_number(connection: Connection, name: str, value: int) -> None:
     connection.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (name, value))
 
 
+def _memories(connection: Connection, query: str, values: Sequence[object]) -> list[IndexedMemory]:
+    return [IndexedMemory(*row) for row in connection.execute(query, values).fetchall()]
+
+
 def _visible(connection: Connection, ids: list[str], viewer: Viewer, filters: Filters) -> dict[str, IndexedMemory]:
     seen = condition(viewer, filters)
     marks = ", ".join("?" * len(ids))
     query = f"SELECT {_COLUMNS} FROM memories WHERE id IN ({marks}) AND {seen.sql}"  # noqa: S608
-    return {row[0]: IndexedMemory(*row) for row in connection.execute(query, (*ids, *seen.values)).fetchall()}
+    return {row[0]: IndexedMemory(*row) for row in connection.execute(query, (*ids, *seen.parameters)).fetchall()}
 
 
 def _links(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from clew.search.database.values import array, numbers_in
 from clew.search.lexical.expression import AllOf, Beginning, Either, Expression, Phrase, Without
 from clew.search.lexical.plan import Item, Plan
-from clew.search.units import Condition
+from clew.store.sql.conditions import Condition
 
 if TYPE_CHECKING:
     import numpy as np

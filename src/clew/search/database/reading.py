@@ -17,8 +17,9 @@ from clew.search.lexical.ranking import Stream
 from clew.search.lexical.tables import Spelling, Totals, forms_of
 from clew.search.rank.mentions import MAX_BEARERS
 from clew.search.reading import Fact
-from clew.search.units import Condition, Unit
+from clew.search.units import Unit
 from clew.store.postgres.together import Answer, Asked, Prepared, ask, prepared
+from clew.store.sql.conditions import Condition
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -19,7 +19,8 @@ from clew.search.dense.indexing import Progress, VectorReport, encode_together
 from clew.search.dense.sharing import Embedding
 from clew.search.dense.spaces import Embedders, QueryEncoder
 from clew.search.embed.embedder import Embedder
-from clew.search.units import WORDS_ONLY, Condition, Unit
+from clew.search.units import WORDS_ONLY, Unit
+from clew.store.sql.conditions import Condition
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,7 +12,7 @@ from clew.search.dense.spaces import Space, Spaces
 from clew.search.dense.visibility import EVERYTHING, Visibility
 from clew.search.embed.embedder import Embedder
 from clew.search.index import UnitIndex
-from clew.search.units import Condition
+from clew.store.sql.conditions import Condition
 
 if TYPE_CHECKING:
     import numpy as np

@@ -20,7 +20,8 @@ from clew.search.dense.sharing import Sharing
 from clew.search.dense.spaces import Embedders, QueryEncoder
 from clew.search.embed.embedder import Embedder
 from clew.search.question import IndexState
-from clew.search.units import WORDS_ONLY, Condition
+from clew.search.units import WORDS_ONLY
+from clew.store.sql.conditions import Condition
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.cache import Cache
-from clew.search.units import Condition
+from clew.store.sql.conditions import Condition
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,7 +15,7 @@ from clew.search.lexical.expression import AllOf, Beginning, Either, Expression,
 from clew.search.lexical.packing import Row
 from clew.search.lexical.plan import Item, Plan
 from clew.search.lexical.tables import Spelling, Totals
-from clew.search.units import Condition
+from clew.store.sql.conditions import Condition
 from clew.store.sqlite.connections import Connection
 
 _FREQUENT_ITEMS = 4

@@ -15,7 +15,7 @@ import msgspec
 
 from clew.search.lexical.expression import Beginning, Expression, either, phrase
 from clew.search.lexical.query import Clause, Kind, LexicalQuery, Sign, content_words
-from clew.search.units import Condition
+from clew.store.sql.conditions import Condition
 from clew.text.keywords import STOP_TERMS
 from clew.text.stem import stem
 

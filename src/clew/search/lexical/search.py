@@ -14,7 +14,7 @@ from clew.search.lexical.packing import Row
 from clew.search.lexical.plan import Correction, Plan, Planning
 from clew.search.lexical.query import LexicalQuery, Sign
 from clew.search.lexical.ranking import Bm25Settings, Scorer, Stream, Streams
-from clew.search.units import Condition
+from clew.store.sql.conditions import Condition
 
 if TYPE_CHECKING:
     from clew.search.reading import Reading

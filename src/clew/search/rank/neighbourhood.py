@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from clew.search.rank.mentions import MentionGraph
-from clew.search.units import Condition
+from clew.store.sql.conditions import Condition
 
 if TYPE_CHECKING:
     from clew.search.reading import Reading

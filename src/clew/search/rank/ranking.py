@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from clew.cache import Cache
+from clew.operation.paging import KeptRankings
 from clew.search.lexical.expression import all_of, either
 from clew.search.lexical.plan import Correction, Planning, is_demand
 from clew.search.lexical.query import LexicalQuery, Sign, content_words, parse_query
@@ -31,7 +32,8 @@ from clew.search.rank.neighbourhood import Adjacency, Neighbourhood
 from clew.search.rank.pagerank import personalised_pagerank, seeds_from
 from clew.search.rank.recipes import Agreement, Expansion, Feedback, Recipe, Signal
 from clew.search.rank.surroundings import surround
-from clew.search.units import WORDS_ONLY, Condition, Filters, Scope, compile_condition
+from clew.search.units import WORDS_ONLY, Filters, Scope, compile_condition
+from clew.store.sql.conditions import Condition
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,9 +80,8 @@ class Kept(msgspec.Struct, frozen=True):
     or somebody's own links were walked, it is for further pages only."""
 
 
-class Rankings(Cache[bytes, Kept]):
-    """The last rankings, so that page two is page two even while units and vectors come in, and nothing is ranked twice
-    while none do."""
+class Rankings(KeptRankings[bytes, Kept]):
+    """The last rankings of an index, by question. Nothing is ranked twice while no units and vectors come in."""
 
     def __init__(self, results: int = _RESULTS_KEPT) -> None:
         super().__init__(results, size_of=lambda kept: _OVERHEAD + len(kept.units))

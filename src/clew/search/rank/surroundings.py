@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from clew.search.rank.dates import MONTH, MONTHS, SAYS_WHEN, YEAR
 from clew.search.rank.fuse import Contribution, Fused, in_order
 from clew.search.rank.recipes import Surroundings
-from clew.search.units import Condition
+from clew.store.sql.conditions import Condition
 
 if TYPE_CHECKING:
     from clew.search.reading import Reading
