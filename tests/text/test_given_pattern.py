@@ -17,6 +17,7 @@ from clew.text.given_pattern import MOST_NODES, PatternTooLarge, check_size, com
         (r"(?:[^]\\[:alpha:]]{20}){100}", "1" * 2_000),
         (r"a\{1000\}\{1000\}", "a{1000}{1000}"),
         (r"(?x) \d {1 0} # ten", "1234567890"),
+        (r"\(?R\)?\(?1\)", "R1)"),
     ],
 )
 def test_counts_of_ordinary_things_are_compiled(pattern: str, text: str) -> None:
@@ -43,6 +44,11 @@ def test_counts_of_ordinary_things_are_compiled(pattern: str, text: str) -> None
         "(?:a{00000000000000001000}){1000}",
         f"a{{{'9' * 500}}}",
         "a" * 2_001,
+        "(?R)?a",
+        "((?1)?a)",
+        r"\\(?0)?a",
+        "(?P<x>a|(?&x)(?&x))+b",
+        "(?P<x>a|(?P>x)(?P>x))+b",
     ],
 )
 def test_what_would_be_too_large_is_refused(pattern: str) -> None:

@@ -2,7 +2,8 @@
 
 The library writes out what a count demands: `a{1000}` makes a thousand nodes, and counts within counts multiply. What
 else a pattern of this length can hold is compiled in milliseconds, so the nodes are counted before, and no process of
-its own is needed.
+its own is needed. Groups that are used again from elsewhere may call themselves, and fill the memory long before a limit
+of time ends that: they are refused.
 
 A pattern is first taken at its worst, as though every count in it held for all of it. Only where that is too much are
 its groups told apart; where that would need every rule of the library, the pattern is refused. Matching has its limit
@@ -28,6 +29,8 @@ _COUNT = re.compile(r"\{([0-9]*)(?:,[0-9]*)?\}")
 _OPENING = re.compile(r"\((?:(?![?*])|\?(?:P?<[A-Za-z_][A-Za-z0-9_]*>|[aimsuL]*:|[=!>|]|<[=!]))")
 _CLASS = re.compile(r"\[\^?\]?(?:[^\]\\\[]|\\.|\[:\^?[A-Za-z]+:\])*\]", re.DOTALL)
 _ATOM = re.compile(r"\\[pPN]\{[A-Za-z _=&-]*\}|\\.|[^\\{(\[)]", re.DOTALL)
+_CALL = re.compile(r"\\.|(\(\?(?:R|[0-9]+|&\w+|P>\w+)\))", re.DOTALL)
+"""A group that is used again from elsewhere, maybe from itself."""
 _LONGEST_NUMBER = 12
 
 
@@ -53,6 +56,8 @@ def check_size(pattern: str) -> None:
     """Refuse a pattern that would be too large with its counts written out."""
     if len(pattern) > LONGEST:
         raise PatternTooLarge(f"it has {len(pattern):,} characters; at most {LONGEST:,} are allowed")
+    if call := next(filter(None, (found[1] for found in _CALL.finditer(pattern))), None):
+        raise PatternTooLarge(f"with `{call}`, which uses a group again, matching it may take all memory")
     if _at_worst(pattern) > MOST_NODES and _nodes(pattern) > MOST_NODES:
         raise PatternTooLarge(
             f"with its counts written out, those within others multiplied, it has more than {MOST_NODES:,} characters"
