@@ -2,8 +2,8 @@
 
 The library writes out what a count demands: `a{1000}` makes a thousand nodes, and counts within counts multiply. What
 else a pattern of this length can hold is compiled in milliseconds, so the nodes are counted before, and no process of
-its own is needed. Groups that are used again from elsewhere may call themselves, and fill the memory long before a limit
-of time ends that: they are refused.
+its own is needed. Groups that are used again from elsewhere are refused: one that uses itself fills the memory long
+before a limit of time ends that.
 
 A pattern is first taken at its worst, as though every count in it held for all of it. Only where that is too much are
 its groups told apart; where that would need every rule of the library, the pattern is refused. Matching has its limit
