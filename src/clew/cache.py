@@ -51,7 +51,7 @@ class Cache(Generic[K, V]):
             return self._kept[key]
 
     def get_many(self, keys: Iterable[K]) -> dict[K, V]:
-        """What is kept of these keys, each of which is used by that."""
+        """The values that are kept of these keys; each counts as used."""
         with self._lock:
             self._drop_idle()
             kept = self._kept
@@ -155,7 +155,7 @@ class Rows:
         self._rows: NDArray[Any] = np.empty((max(count, 1), width), kind)
 
     def get_many(self, numbers: Sequence[int]) -> "tuple[list[int], NDArray[Any]]":
-        """Those of the numbers that have a row, and their rows."""
+        """The numbers that have a row, and their rows."""
         import numpy as np
 
         wanted = np.asarray(numbers, np.int64)

@@ -70,8 +70,8 @@ _NO_DOCUMENTS = (
     "fixtures",
     "testdata",
 )
-"""Where texts are specs, or made up for tests. It does not depend on what else is configured: a file that says where
-requirements are takes no document away."""
+"""Folders of specs, and of texts made up for tests. They do not depend on the other configuration: a file that names
+folders of requirements takes no document away."""
 _TESTS_ONLY = ("/test", "/tests", "__tests__")
 """Folders in which nothing is code that only tests use."""
 WHOLE_PROJECT = (".",)
@@ -94,7 +94,7 @@ class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class ProjectTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name: str | None = None
     id: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None = None
-    """What the project is called in a team's store; without it, its repository is known by its first commit."""
+    """The project's name in a team's store; without it, the first commit identifies the repository."""
 
 
 class RequirementsTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -138,16 +138,16 @@ class LimitsTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True)
 class SearchTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     background: bool = True
     engine: Literal["files", "database"] = "files"
-    """Where the index is: in files of this machine, or in the team's database, where there is one."""
+    """The place of the index: files of this machine, or the team's database, where there is one."""
 
 
 class MemoryTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     keep: Literal["usual", "forever"] = "usual"
-    """What expired is removed as usual (episodes after 90 days, what was forgotten after 30), or never."""
+    """Expired memories are removed as usual (episodes after 90 days, forgotten ones after 30), or never."""
 
 
 class KbTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which documents may be seen. In a loaded configuration `project_id` and `repository` are always given."""
+    """The documents that may be searched. In a loaded configuration `project_id` and `repository` are always given."""
 
     project_id: Annotated[str, msgspec.Meta(min_length=1)] | None = None
     environment: EnvironmentName | None = None
@@ -165,12 +165,12 @@ class KbTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class EmbedSettings(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which embedder makes vectors of texts."""
+    """The embedder of texts."""
 
     kind: Literal["minilm", "folder", "endpoint", "none"] = "minilm"
     """The encoder that comes with Clew, a model in a local folder, an OpenAI-compatible service, or no vectors."""
     threads: int | None = None
-    """How many texts are worked on at once; by default one for each processor, four at most."""
+    """The number of texts that are embedded at once; by default one for each processor, four at most."""
 
     folder: str | None = None
     """Holds tokenizer.json beside model.onnx or onnx/model.onnx."""
@@ -187,7 +187,7 @@ class EmbedSettings(_Table, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     timeout_seconds: float = 30.0
     """For each request."""
     attempts: int = 3
-    """How often one request is sent before giving up."""
+    """The number of attempts for one request."""
     pause_seconds: float = 0.5
     """Before the second attempt, doubled for each further one."""
     texts_per_request: int = 64
@@ -197,7 +197,7 @@ class EmbedSettings(_Table, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class AiSettings(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which language model is asked. Variables of the environment win over it."""
+    """The language model. Variables of the environment win over it."""
 
     command: str | None = None
     """A program with its arguments: it reads the question from standard input and prints the answer."""
@@ -221,7 +221,7 @@ class UserRegisterTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class UserToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the user's own configuration may say, for all projects."""
+    """The user's own configuration, for all projects."""
 
     store: str | None = None
     """The address of a team's PostgreSQL database, or `local`."""
@@ -260,7 +260,7 @@ class Config(msgspec.Struct, frozen=True):
     store: Address | None
     """A team's database; None where what is authored stays on this machine."""
     project_id: str | None
-    """What the project is called there, where that was said."""
+    """The project's name there, if configured."""
     elspais: ElspaisSettings
     requirements: Selection
     code: Selection
@@ -277,12 +277,12 @@ class Config(msgspec.Struct, frozen=True):
     embedder: EmbedSettings
     ai: AiSettings
     trust: Trust
-    """Whether the user trusts the project, and which of its keys do not count because of that."""
+    """The user's trust in the project, and the keys that do not count without it."""
     reviews: str
     """The file of reviewed links, relative to the project."""
     max_file_bytes: int
     notes: tuple[str, ...]
-    """What was odd about the configuration."""
+    """Notes on problems of the configuration."""
 
 
 def find_root(folder: Path) -> Path:
@@ -332,7 +332,8 @@ class LiveConfig:
             return self._config
 
     def embedder(self) -> EmbedSettings:
-        """Who makes vectors now. Where that cannot be read, nobody does: a service may not be trusted any more."""
+        """The embedder now. The kind `none` where the configuration cannot be read: a service may not be trusted
+        any more."""
         try:
             return self.now().embedder
         except ConfigError:
@@ -411,7 +412,7 @@ def _register(table: RegisterTable) -> RegisterTable:
 
 
 def _clew_toml(root: Path, files: list[str]) -> dict[str, Any]:
-    """What clew.toml says, checked as a whole: a key that does not count is still a key that has to be right."""
+    """The content of clew.toml, checked as a whole: a key that does not count must be valid too."""
     path = root / CLEW_TOML
     if not path.exists():
         return {}
@@ -447,7 +448,7 @@ def _with_user(said: dict[str, Any], of_user: dict[str, Any], trust: Trust) -> d
 
 
 def _store(said: str | None) -> Address | None:
-    """What the environment says comes first: it is the user's."""
+    """The address of the team's store. The environment wins, because it is the user's."""
     given = os.environ.get(STORE_VARIABLE) or said
     return Address(given) if given and given != LOCAL_STORE else None
 
@@ -528,7 +529,7 @@ def _associate(root: Path, associate: Associate) -> Associate:
 
 
 def _requirements(root: Path, table: RequirementsTable, elspais: ElspaisSettings) -> Selection:
-    """What clew.toml says, and where it says nothing, what elspais would read; likewise below."""
+    """The selection of clew.toml, completed by what elspais would read; likewise below."""
     return Selection(
         folders=_folders(root, _first(table.folders, elspais.spec_directories)),
         patterns=_first(table.patterns, elspais.spec_patterns),
@@ -570,7 +571,7 @@ def _tests(root: Path, table: TestsTable, elspais: ElspaisSettings, *, named: bo
 
 
 def _whole_project(patterns: tuple[str, ...], skip: tuple[str, ...]) -> Selection:
-    """What is read of a kind of files where nobody names their folders."""
+    """The selection of a kind of files whose folders are not configured."""
     return Selection(
         folders=WHOLE_PROJECT,
         patterns=patterns,

@@ -17,7 +17,7 @@ from clew.errors import ConfigError, Refused
 
 
 class Grant(StrEnum):
-    """What a user may allow a project, each for itself."""
+    """The grants of a user to a project, each for itself."""
 
     CONFIGURATION = "configuration"
     STORE = "store"
@@ -30,7 +30,7 @@ class Grant(StrEnum):
 
 
 class Allowed(msgspec.Struct, frozen=True):
-    """What a grant lets a project do."""
+    """A grant in words for the user."""
 
     what: str
     """Completes "It allows that ..."."""
@@ -97,7 +97,7 @@ def given(root: Path) -> Mapping[Grant, Given]:
 
 
 def is_granted(root: Path, grant: Grant, *, bound: str = "") -> bool:
-    """Whether the user gave a project a grant other than `configuration`, for what it is bound to."""
+    """True if the user gave a project a grant other than `configuration`, for the thing it is bound to."""
     if grant is Grant.CONFIGURATION:
         raise ValueError("the grant of a configuration depends on its keys: ask trust_of")
     found = given(root).get(grant)
@@ -114,7 +114,7 @@ def require(root: Path, grant: Grant, what: str, *, bound: str = "") -> None:
 
 
 def records_file() -> Path:
-    """Where trust is kept: a state of the user's, in no project."""
+    """The file of all grants: a state of the user's, in no project."""
     return own_folder("XDG_STATE_HOME", "LOCALAPPDATA", ".local/state", "clew/trust.json")
 
 

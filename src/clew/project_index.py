@@ -45,7 +45,7 @@ from clew.trace.find.search import Relevance
 
 PART = "requirement"
 MAX_BODY_CHARACTERS = 1_000_000
-"""What goes beyond is not searched by relevance; exact matches are found everywhere."""
+"""Text beyond this length is not searched by relevance; exact matches are found everywhere."""
 
 
 def requirement_unit(node: Node) -> Unit:
@@ -79,10 +79,10 @@ RELATED_WORDS = 0.5
 _SPACE_FILE = "space"
 _LONGEST_SPACE = 64
 REST_SECONDS = 30.0
-"""How long an index that could not be opened is left alone."""
+"""An index that could not be opened is tried again after so long."""
 
 _PASSING = (StoreBusy, StoreFull, StoreReadOnly, StoreUnreachable)
-"""What is no fault of the index, so that opening it again would not help."""
+"""Errors that pass and are no fault of the index, so that opening it again would not help."""
 
 T = TypeVar("T")
 
@@ -102,7 +102,7 @@ class ProjectIndex:
         self._hashes: dict[str, str] = {}
         """Of these nodes' units."""
         self._there: dict[str, str] = {}
-        """What the index holds of requirements, by id, as long as no other process writes."""
+        """The hashes of the requirements in the index, by id, as long as no other process writes."""
         self._files: str | None = None
         """The state of the files that the index was brought in step with."""
         self._writes: tuple[str, int] | None = None
@@ -110,7 +110,7 @@ class ProjectIndex:
         self._closed = False
         self._rest_until = 0.0
         self.problem: str | None = None
-        """Why there is no index, if so."""
+        """The reason for which there is no index; None where there is one."""
         self._engine: SearchEngine | None = self._opened()
         self._keeper = IndexKeeper(lambda: self.engine, self._store)
 
@@ -139,7 +139,7 @@ class ProjectIndex:
         return self._engine
 
     def _is_outdated(self, engine: SearchEngine) -> bool:
-        """Whether another process replaced its files, or vectors are no longer to be made as it makes them."""
+        """True if another process replaced its files, or another embedder is configured now."""
         return engine.is_replaced or self._settings != self._context.live.embedder()
 
     # Keeping it
@@ -204,8 +204,8 @@ class ProjectIndex:
         return self._asked(lambda engine: engine.ranking_state(_question(query)))[0] or ""
 
     def rank_requirements(self, query: str, check: Callable[[], None], *, again: bool = False) -> Relevance:
-        """What the index says about the requirements; nothing but a note where it cannot be asked. With `again`, what
-        it said before, for a further page."""
+        """The requirements ranked by the index; only a note where it cannot be searched. With `again`, the ranking
+        that is kept for further pages."""
 
         def rank(engine: SearchEngine) -> Relevance:
             late = self._synced(engine, check)
@@ -268,8 +268,8 @@ class ProjectIndex:
 
     # Implements: REQ-d00200-A
     def renewed_after(self, error: StoreCorrupt) -> bool:
-        """Whether the error came from the index, which is an empty one now. Each part fills in what it has when it is
-        asked next. Of all who meet the damage, the first throws the index away."""
+        """True if the error came from the index, which is an empty one now. Each part fills in its texts at the next
+        question. The first caller that meets the damage deletes the index."""
         damaged = error.data.get("index")
         if damaged is None:
             return False
@@ -368,7 +368,7 @@ class ProjectIndex:
         return None, shared_embeddings(config.store, schema)
 
     def _space(self) -> str:
-        """What this work tree is called in the database: a name that is drawn once."""
+        """The name of this work tree in the database, drawn once."""
         file = self._folder / _SPACE_FILE
         try:
             return below.read(file, _LONGEST_SPACE).decode("ascii")
@@ -394,7 +394,7 @@ class ProjectIndex:
         return self._engine
 
     def _put(self, engine: SearchEngine, check: Callable[[], None]) -> tuple[Written, int]:
-        """What was written, in how many writes."""
+        """Bring the requirements in the index in step: the counts of written texts and of writes."""
         nodes = self._filed()
         hashes = {id: self._hash(node) for id, node in nodes.items()}
         there = self._there
@@ -416,7 +416,7 @@ class ProjectIndex:
         return nodes
 
     def _hash(self, node: Node) -> str:
-        """What names the content of a requirement's unit; made anew only when its node changed."""
+        """The hash of a requirement's text, computed again only when its node changed."""
         if self._seen.get(node.id) is node:
             return self._hashes[node.id]
         return requirement_unit(node).content_hash()
@@ -427,7 +427,7 @@ def _question(query: str) -> Question:
 
 
 def _is_related(unit: RankedUnit, matched: float) -> bool:
-    """Whether the unit holds enough words of the query, or is near enough in meaning, to be worth a look."""
+    """True if the text has enough words of the query, or is near enough in meaning."""
     similarity = unit.signal("dense")
     return matched >= RELATED_WORDS or (similarity is not None and similarity >= RELATED_FROM)
 

@@ -1,4 +1,4 @@
-"""Which calls are under way, for work in the background that gives way to them; and the latest ones, for the page."""
+"""The calls that are under way, to which work in the background gives way, and the latest ones, for the page."""
 
 import threading
 import time
@@ -65,7 +65,7 @@ class CallRecord(msgspec.Struct, frozen=True, gc=False):
     """In seconds since 1970."""
     tool: str
     about: str
-    """What it was asked about, shortened."""
+    """The subject of the call, shortened."""
     session: str
     milliseconds: int
     error: str
@@ -85,7 +85,7 @@ class CallLog:
 
     @property
     def count(self) -> int:
-        """How many there were since the process began."""
+        """The number of calls since the process began."""
         return self._count
 
     def note(self, tool: str, arguments: Mapping[str, Any], session: str | None, seconds: float, error: str) -> None:

@@ -1,4 +1,4 @@
-"""What a project may not decide alone, by the names of the grants that the user gives it.
+"""The keys and services that a project may not use on its own, by the grants that the user gives it.
 
 `configuration` is about clew.toml: a key that is not on the list of harmless ones counts where the user's own
 configuration holds it, or where the user has trusted the project, for exactly these keys and values. The other grants
@@ -83,7 +83,7 @@ _LOCK_SECONDS = 10.0
 
 
 class Trust(msgspec.Struct, frozen=True):
-    """How far a project is trusted."""
+    """The trust of the user in a project's configuration."""
 
     root: Path
     asked: dict[str, Any]
@@ -108,12 +108,12 @@ class Trust(msgspec.Struct, frozen=True):
 
     @property
     def shown(self) -> dict[str, Any]:
-        """What is asked for, without the passwords in it."""
+        """The keys that need trust, with passwords masked."""
         return {key: masked(value) if isinstance(value, str) else value for key, value in self.asked.items()}
 
     @property
     def note(self) -> str | None:
-        """What to tell the user about keys that do not count."""
+        """A note for the user about keys that do not count; None where all count."""
         if not self.ignored:
             return None
         named = ", ".join(f"`{key}`" for key in self.ignored)
@@ -151,7 +151,7 @@ def give(root: Path, grant: Grant, now: datetime, *, bound: str = "") -> None:
 
 
 def reserved_keys(said: Mapping[str, Any]) -> dict[str, Any]:
-    """What a configuration says that needs trust, by the whole names of the keys."""
+    """The values of a configuration that need trust, by the full names of the keys."""
     found: dict[str, Any] = {}
     for name, table in said.items():
         if not isinstance(table, dict):

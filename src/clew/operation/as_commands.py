@@ -1,4 +1,4 @@
-"""What people read instead of the name of a tool.
+"""Names of tools in messages, replaced by commands for people.
 
 Services speak to agents: "req_list shows every requirement with its id". On the command line the same sentence names
 the command: "`clew req list` shows every requirement with its id". A tool without a command is reached by `clew call`.

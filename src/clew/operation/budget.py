@@ -32,7 +32,7 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 class Budget(msgspec.Struct, frozen=True):
-    """What one of the two copies may take."""
+    """The size limit of one of the two copies."""
 
     tokens: int
     bytes: int = HARD_BYTES // 2
@@ -108,7 +108,7 @@ def _without_repeats(data: dict[str, Any], repeated: Sequence[str], budget: Budg
 
 
 class Reason(StrEnum):
-    """Why a list ends where it ends."""
+    """The reason for the end of a list."""
 
     NONE = "none"
     TOKENS = "token_cap"
@@ -254,7 +254,7 @@ def _clipped(value: Any, longest: int, whole: Sequence[str] = ()) -> Any:
 
 
 def fits(data: dict[str, Any], budget: Budget) -> bool:
-    """Whether the data keeps the budget as it is."""
+    """True if the data is within the budget."""
     encoded = msgspec.json.encode(data)
     if len(encoded) > budget.bytes:
         return False

@@ -1,4 +1,4 @@
-"""Carrying out a tool call: the one path that MCP, the command line and the web share."""
+"""Carrying out a tool call: the one path for MCP, the command line and the page."""
 
 import re
 import time
@@ -38,10 +38,10 @@ class Deadline:
         self._monotonic = monotonic or time.monotonic
         self._began = self._monotonic()
         self.step = "start"
-        """What is being done, for who has to say why it was not finished."""
+        """The step that is under way, for the message of a timeout."""
 
     def __call__(self) -> None:
-        """Raises Cancelled when the caller took the request back, and TimedOut when the time is over."""
+        """Raises Cancelled after the caller cancelled, and TimedOut after the deadline."""
         self._check()
         if self._monotonic() - self._began > self._seconds:
             raise TimedOut(
@@ -65,7 +65,7 @@ OWN_SESSION = ""
 
 
 class Call:
-    """What a handler may use besides its request."""
+    """Request context of one call: project, caller, deadline, progress."""
 
     def __init__(
         self,
@@ -83,24 +83,24 @@ class Call:
         options: Mapping[str, str] | None = None,
     ) -> None:
         self.project = cast("Project", project)
-        """None only for what declares that it works without one."""
+        """None only for an operation that declares that it works without a project."""
         self.root = project.config.root if project is not None else Path()
         """The folder of the project; the current one without a project."""
         self.surface = surface
-        """Where the call comes from: an agent's client, a person's command line or a person's browser."""
+        """The source of the call: an agent's client, a person's command line or a person's browser."""
         self.whole = whole
-        """Whether the caller knows no pages and gets everything at once, however long that is."""
+        """True if the caller does not page and gets everything at once, whatever its length."""
         self.as_data = as_data
-        """Whether the caller reads the data of the result; False where a command prints what `render` makes of it."""
+        """True if the caller reads the data of the result; False where a command prints its `render`."""
         self.options: Mapping[str, str] = options or {}
-        """What the command line says for a whole group of commands, such as which register is meant."""
+        """Options of a whole group of commands, such as the register to use."""
         self.scheme = scheme or (project.config.kb.scheme if project is not None else "")
-        """How the addresses of resources begin."""
+        """The scheme of the addresses of resources."""
         self.session = session
-        """Whose call it is, for what outlives a call; None where the transport keeps no sessions."""
+        """The session of the caller, for state that outlives a call; None where the transport keeps no sessions."""
         self.credential = credential
-        """Names the token that the caller showed; empty where it showed none. What a call leaves behind can be reached
-        with the same token only."""
+        """A name for the caller's token; empty without one. State that a call leaves behind is reached with the same
+        token only."""
         self.client_model = client_model
         """The client's own language model; None where it offers none."""
         self.tools = tools
@@ -108,23 +108,23 @@ class Call:
         self.tool: Listed | None = None
         """The tool that is being carried out; where one calls another, the inner one."""
         self.offset = 0
-        """Where the requested page begins."""
+        """The number of the first item on the requested page."""
         self.begin_at: int | None = None
-        """Where it begins by number, as people ask for it; None where a cursor says it."""
+        """The same number as a person gave it; None where a cursor says it."""
         self.scope: ScopeRequest | None = None
-        """Which documents the caller wants to be seen; None for all that the configuration admits."""
+        """The documents that the caller wants to be searched; None for all that the configuration admits."""
         self.deadline: Deadline
-        """When the answer of an operation on documents has to be ready; the configuration says it."""
+        """The deadline of an operation on documents, as configured."""
         self.notes: tuple[str, ...] = ()
-        """What the answer may lack, because files could not be read in time."""
+        """Notes on gaps in the answer, such as files that were not read in time."""
         self.news: str | None = None
-        """What a person has to know besides the answer, such as that the search index is being built."""
+        """A message for a person beside the answer, such as that the search index is being built."""
         self._progress = progress
         self._is_cancelled = False
 
     @property
     def is_lenient(self) -> bool:
-        """Whether an agent's call of the register's tools may be as free as req allows; the project says so."""
+        """True if an agent may call the register's tools as freely as req allows; the project configures it."""
         tool, project = self.tool, self.project
         if tool is None or project is None or tool.toolset is not Toolset.REGISTER or self.surface != "mcp":
             return False
@@ -132,7 +132,7 @@ class Call:
 
     @property
     def boundary(self) -> "Boundary":
-        """Which documents may be seen; a scope beyond what the configuration admits is refused."""
+        """The documents that may be searched; a scope beyond the configured one is refused."""
         return self.project.kb.boundary(self.scope)
 
     def cancel(self) -> None:
@@ -140,7 +140,7 @@ class Call:
         self._is_cancelled = True
 
     def check(self) -> None:
-        """Raises Cancelled once the caller took the request back. Cheap enough for inner loops."""
+        """Raises Cancelled after the caller cancelled. Cheap enough for inner loops."""
         if self._is_cancelled:
             raise Cancelled("The call was cancelled.", hint="Nothing was changed.")
 
@@ -198,7 +198,8 @@ def answer(request: Operation, call: Call) -> Answer:
     if request.about.reaches_others:
         others: Answer = request.run(call)
         return others
-    data = _performed(request, call, bounded=True)
+    result, bounded = _performed(request, call, _within_budget)
+    data = bounded
     if call.whole:
         data = {name: value for name, value in data.items() if name not in _OF_PAGES}
     noted = data.get("notes")
@@ -212,7 +213,8 @@ def answer(request: Operation, call: Call) -> Answer:
         text = request.text(flagged)
     else:
         # The text shows what is left of the result once it keeps the budget.
-        text = request.text(msgspec.convert(data, result_of(type(request))))
+        is_same = data is bounded and isinstance(result, msgspec.Struct)
+        text = request.text(result if is_same else msgspec.convert(data, result_of(type(request))))
         # The warning comes before the texts that it is about.
         text = f"{note_of(places)}\n\n{text}" if places else text
     return Answer(flagged, text, request.links(call, flagged))
@@ -222,8 +224,7 @@ _OF_PAGES = ("truncated", "next_cursor")
 
 
 def _missing_notes(call: Call, noted: Iterable[str]) -> tuple[str, ...]:
-    """That a team's store answers from its copy, or not at all, and that records are damaged, where an answer does not
-    say so itself."""
+    """Notes that an answer lacks: on a team's store that answers from its copy, and on damaged records."""
     if call.project is None:
         return ()
     problem = call.project.context.team_problem
@@ -235,7 +236,7 @@ _MOST_DAMAGED = 3
 
 
 def _damage(call: Call) -> tuple[str, ...]:
-    """Which records were left out because they are damaged, and the way out."""
+    """Notes on records that were left out because they are damaged, each with the way out."""
     damage = call.project.context.damage if call.project is not None else {}
     if not damage:
         return ()
@@ -245,82 +246,94 @@ def _damage(call: Call) -> tuple[str, ...]:
 
 def perform(request: Operation, call: Call) -> Any:
     """Run an operation for the command line: without a budget, and with a note where texts look like instructions."""
-    result = _performed(request, call, bounded=False)
+    result, data = _performed(request, call, _without_budget)
     call.notes = (*call.notes, *_missing_notes(call, (*call.notes, *(getattr(result, "notes", None) or ()))))
-    if places := flagged_places(msgspec.to_builtins(result, enc_hook=str)):
+    if places := flagged_places(data):
         call.notes = (*call.notes, note_of(places))
     return result
 
 
-def _performed(request: Operation, call: Call, *, bounded: bool) -> Any:
-    """Run an operation on a project as fresh as it needs, from where its cursor points. Returns its result; where that
-    is `bounded`, its data within the operation's budget."""
+Shaped = tuple[Any, dict[str, Any]]
+"""A result, and its data. The result is None where the data says less than it."""
+
+
+def _within_budget(request: Operation, result: Any, call: Call) -> Shaped:
+    """A result for an agent, shortened to the budget of the operation."""
+    call.check()
     about = request.about
+    asked = EVERYTHING if call.whole else about.budget or getattr(request, "max_tokens", None)
+    budget = Budget.of(asked, copies=1 if about.whole else 2)
+    data = msgspec.to_builtins(result)
+    fitted = fit(data, about.trim, budget, paged=about.pages, whole=about.whole, repeated=about.repeated)
+    return (result if fitted is data else None), fitted
 
-    def shaped(result: Any) -> Any:
-        if not bounded:
-            return result
-        call.check()
-        asked = EVERYTHING if call.whole else about.budget or getattr(request, "max_tokens", None)
-        budget = Budget.of(asked, copies=1 if about.whole else 2)
-        data = msgspec.to_builtins(result)
-        return fit(data, about.trim, budget, paged=about.pages, whole=about.whole, repeated=about.repeated)
 
+def _without_budget(request: Operation, result: Any, call: Call) -> Shaped:
+    """A result for a command, which prints all of it."""
+    return result, msgspec.to_builtins(result, enc_hook=str)
+
+
+def _performed(request: Operation, call: Call, shape: Callable[[Operation, Any, Call], Shaped]) -> Shaped:
+    """Run an operation on a project as fresh as it needs, from where its cursor points. Damaged derived files are
+    rebuilt, and the operation runs again."""
+    about = request.about
+    pages = about.pages if about.needs is not Freshness.NONE else None
     if call.project is not None:
         call.project.context.damage.clear()
-    for _ in range(_MENDED):
+    mended = 0
+    while True:
         try:
-            return _tried(request, call, shaped, bounded=bounded)
+            early = request.answer_early(call)
+            if early is not None:
+                return shape(request, early, call)
+            under_way = call.project.context.traffic.call() if call.project is not None else nullcontext()
+            with under_way, _made_ready(about.needs, request, call):
+                if pages is None:
+                    return shape(request, request.run(call), call)
+                call.offset = _offset(request, call)
+                # The longest cursor there can be, so that the page has room for its own.
+                page = shape(request, structs.replace(request.run(call), next_cursor=WIDEST), call)
+                return _marked(request, pages, page, call)
         except StoreCorrupt as error:
-            if not _is_mended(call, error):
+            mended += 1
+            if mended > _MENDED or not _is_mended(call, error):
                 raise
             if about.writes:
                 # What a call has written already, it would write twice.
                 raise StoreCorrupt(error.message, hint=_MADE_ANEW, data=error.data) from error
-    return _tried(request, call, shaped, bounded=bounded)
+
+
+def _offset(request: Operation, call: Call) -> int:
+    """The number of the first item on the page that is asked for."""
+    if call.begin_at is None and getattr(request, "cursor", None) is not None:
+        return call.pages(request, strict=True).start(_state_of(request, call))
+    return call.begin_at or 0
+
+
+def _marked(request: Operation, pages: str, page: Shaped, call: Call) -> Shaped:
+    """A page with the cursor to the next one."""
+    result, data = page
+    end = call.offset + len(data[pages])
+    more = end < data[request.about.total]
+    # The operation itself may have brought what it lists in step.
+    cursor = call.pages(request, strict=True).cursor_to(end, _state_of(request, call)) if more else None
+    marks = {"truncated": more or data["truncated"], "next_cursor": cursor}
+    return (None if result is None else structs.replace(result, **marks)), {**data, **marks}
 
 
 _MENDED = 4
-"""How many damaged files a call has made anew: more than it reads."""
+"""A call rebuilds at most so many damaged files, which is more than it reads."""
 
 
 # Implements: REQ-d00645-C
 def _is_mended(call: Call, error: StoreCorrupt) -> bool:
-    """Whether the damaged file is made anew when it is asked next."""
+    """True if the damaged file is rebuilt at its next use."""
     # Nothing is held here: others go on reading while the index is filled again.
     renewed = call.project is not None and call.project.context.parts.renewed_after(error)
     return renewed or error.data.get("derived") is True
 
 
-_MADE_ANEW = "It is made anew now. Look whether the change was made, and repeat the call where it was not."
-
-
-def _tried(request: Operation, call: Call, shaped: Callable[[Any], Any], *, bounded: bool) -> Any:
-    early = request.answer_early(call)
-    if early is not None:
-        return shaped(early)
-    with call.project.context.traffic.call() if call.project is not None else nullcontext():
-        return _run(request, call, shaped, bounded=bounded)
-
-
-def _run(request: Operation, call: Call, shaped: Callable[[Any], Any], *, bounded: bool) -> Any:
-    about = request.about
-    if about.needs is Freshness.NONE:
-        return shaped(request.run(call))
-    with _made_ready(about.needs, request, call):
-        if about.pages is None:
-            return shaped(request.run(call))
-        call.offset = call.begin_at or 0
-        if call.begin_at is None and getattr(request, "cursor", None) is not None:
-            call.offset = call.pages(request, strict=True).start(_state_of(request, call))
-        page = shaped(structs.replace(request.run(call), next_cursor=WIDEST))
-        seen = page if bounded else structs.asdict(page)
-        end = call.offset + len(seen[about.pages])
-        more = end < seen[about.total]
-        # The operation itself may have brought what it lists in step.
-        cursor = call.pages(request, strict=True).cursor_to(end, _state_of(request, call)) if more else None
-        marks = {"truncated": more or seen["truncated"], "next_cursor": cursor}
-        return {**page, **marks} if bounded else structs.replace(page, **marks)
+_MADE_ANEW = "It is being rebuilt now. Check whether the change was made, and repeat the call if it was not."
 
 
 _WITHOUT_GRAPH = (Freshness.PASSAGES, Freshness.DOCUMENTS)
@@ -329,6 +342,8 @@ _ON_DOCUMENTS = (Freshness.PASSAGES, Freshness.DOCUMENTS, Freshness.DOCUMENT_GRA
 
 def _made_ready(needs: Freshness, request: msgspec.Struct, call: Call) -> AbstractContextManager[None]:
     """Bring the project to where an operation needs it. In the block that is returned, the graph does not change."""
+    if needs is Freshness.NONE:
+        return nullcontext()
     project = call.project
     if needs in _ON_DOCUMENTS:
         call.scope = getattr(request, "scope", None)
@@ -345,7 +360,7 @@ def _made_ready(needs: Freshness, request: msgspec.Struct, call: Call) -> Abstra
 
 
 def _state_of(request: Operation, call: Call) -> str:
-    """What a cursor depends on: the graph, and what the operation names besides."""
+    """The state that a cursor depends on: the graph, and what the operation adds to it."""
     return f"{call.project.graph.state.fingerprint} {request.state(call)}".rstrip()
 
 
@@ -406,7 +421,7 @@ def _has_type(field: structs.FieldInfo, value: Any) -> bool:
 
 
 def _suggestion(type_: type[msgspec.Struct], arguments: Mapping[str, Any]) -> str:
-    """The choice that a misspelled value may mean."""
+    """The choice that a misspelled value probably means."""
     for name, value in arguments.items():
         allowed = choices(type_, name)
         if isinstance(value, str) and allowed and value not in allowed:

@@ -1,4 +1,4 @@
-"""What an operation is.
+"""The declaration of an operation.
 
 An operation is declared once, as a frozen struct: its fields are the arguments, its docstring says when to use it, and
 `run` calls the service. A service that takes requests owns them: the operation inherits the fields of one and adds how
@@ -74,7 +74,7 @@ _HEADINGS = {
 
 
 class Freshness(StrEnum):
-    """What an operation needs of the graph before it runs."""
+    """The state that an operation needs of the graph before it runs."""
 
     NONE = "none"
     """Nothing: it answers without a graph, or reads by itself what it needs, as one that writes does."""
@@ -91,7 +91,7 @@ class Freshness(StrEnum):
 
 
 class Option:
-    """How a field is written on the command line, where its name and type alone do not say it."""
+    """The spelling of a field on the command line, where its name and type are not enough."""
 
     def __init__(
         self,
@@ -116,11 +116,11 @@ class Option:
         """At most one of the exclusive options of a command may be given."""
         self.metavar = metavar
         self.about = about
-        """What the command's help says, where the description of the field does not fit; it says the default too."""
+        """The text for the command's help, where the description of the field does not fit; with the default."""
         self.default = default
-        """What the command takes where nothing is given, if that is something else than what the tool takes."""
+        """The default of the command, where it differs from that of the tool."""
         self.needed = needed
-        """What an error says and advises where a positional argument is not given; `{command}` is the command."""
+        """Message and hint of the error where a positional argument is missing; `{command}` is the command."""
 
 
 MaxTokens = Annotated[
@@ -145,7 +145,7 @@ class ResourceRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What is declared of an operation besides its fields."""
+    """The declaration of an operation besides its fields."""
 
     tool: str | None = None
     """The MCP tool's name, exactly as the source document spells it; at most 64 characters."""
@@ -157,7 +157,7 @@ class About:
     title: str = ""
     """A few words for people: the tool's title, and the summary of the command unless `summary` is given."""
     summary: str = ""
-    """What `clew --help` says of the command."""
+    """The summary of the command in `clew --help`."""
     epilog: str = ""
     """Examples at the end of the command's help."""
     closing: str = ""
@@ -173,10 +173,10 @@ class About:
     default: bool = False
     """The tool is listed where no toolset is asked for. Every tool of the toolset core has it."""
     later: bool = False
-    """Whether that system got it after its source document was written: its profile has it, and the profile of the
-    document has not."""
+    """True if that system got it after its source document was written: its profile lists it, and the profile of the
+    document does not."""
     folder: Literal["option", "argument", "none"] = "option"
-    """How the command gets the project's folder: with -C, or as its last argument; none for one that needs no
+    """The way to name the project's folder: with -C, or as the last argument; none for a command that needs no
     project."""
     hidden: tuple[str, ...] = ()
     """Fields that are no options of the command, such as what a command decides by itself. A `limit` that is none does
@@ -184,9 +184,9 @@ class About:
     command_of: str | None = None
     """The tool by which agents do what this command does; for a command that derives from a tool it is that one."""
     drafts: bool = False
-    """Whether the command works on the graph with unsaved drafts. Over MCP every operation does."""
+    """True if the command works on the graph with unsaved drafts. Over MCP every operation does."""
     needs_config: bool = True
-    """Whether the command refuses to run where the configuration cannot be read. The merge driver of git must run: in
+    """False if the command runs even where the configuration cannot be read. The merge driver of git must run: in
     the middle of a merge the configuration may have conflicts itself."""
     trim: tuple[str, ...] = ()
     """Fields of the result that may be shortened to keep the budget, in the order in which they are shortened: lists by
@@ -204,8 +204,8 @@ class About:
     schema_version: str | None = None
     """The version of arguments and result; the same one only ever gains fields."""
     outlined: bool = False
-    """Whether the listing tells only the fields of the result and not what is inside them: a listing is paid for by
-    every agent that connects."""
+    """True if the listing names the fields of the result and not their content: every agent that connects pays for the
+    listing."""
     demands: tuple[str, ...] = ()
     """Arguments that the operation demands by itself, with an error of its own; they are listed as required."""
     example: Mapping[str, Any] = field(default_factory=dict)
@@ -296,7 +296,7 @@ class Operation(msgspec.Struct, metaclass=OperationType):
         return given
 
     def data(self, result: Any) -> Any:
-        """What --json prints on the command line: the result, unless a command says less or more than the tool."""
+        """The data for --json on the command line: the result, unless a command prints less or more than the tool."""
         return result
 
     def answer_early(self, call: "Call") -> Any:
@@ -304,15 +304,15 @@ class Operation(msgspec.Struct, metaclass=OperationType):
         return None
 
     def render(self, result: Any) -> str:
-        """What a person reads on the command line; the data as JSON, unless an operation says it better."""
+        """The text for a person on the command line; the data as JSON, unless an operation overrides it."""
         return pretty_json(result)
 
     def text(self, result: Any) -> str:
-        """What an MCP host shows that reads only text; the data as JSON, unless an operation says it better."""
+        """The text for an MCP host that reads no data; the data as JSON, unless an operation overrides it."""
         return msgspec.json.encode(result).decode()
 
     def document(self, result: Any) -> str | bytes:
-        """What the command writes to its `output_file`, where an operation overrides this."""
+        """The content of the command's `output_file`, where an operation overrides this."""
         return self.render(result)
 
     def output_file(self) -> str | None:
@@ -333,7 +333,7 @@ class Operation(msgspec.Struct, metaclass=OperationType):
         return 0
 
     def state(self, call: "Call") -> str:
-        """What a cursor depends on besides the graph: with another value the cursor is refused."""
+        """The state that a cursor depends on besides the graph: with another value the cursor is refused."""
         return ""
 
 
@@ -354,10 +354,10 @@ def result_of(operation: type[Operation]) -> Any:
 
 
 def completes(operation: type[Operation]) -> bool:
-    """Whether a command takes some arguments from elsewhere than its options."""
+    """True if a command takes some arguments from elsewhere than its options."""
     return any("completed" in vars(each) for each in operation.__mro__ if each is not Operation)
 
 
 def overrides(operation: type[Operation], method: str) -> bool:
-    """Whether an operation says more than the default about something."""
+    """True if an operation overrides a method."""
     return getattr(operation, method) is not getattr(Operation, method)

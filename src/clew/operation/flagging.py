@@ -1,4 +1,4 @@
-"""The one place that says of an answer which of its texts read like instructions to a language model."""
+"""Marks the texts of an answer that read like instructions to a language model."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,8 +14,8 @@ NOTE: Final = "Texts of the project read like instructions to a language model; 
 
 
 def flagged_places(data: Any) -> tuple[str, ...]:
-    """Where in the data of an answer, as msgspec makes it of a result, texts read like instructions, such as
-    `assertions[0].text`; at most a few."""
+    """The places in the data of an answer, such as `assertions[0].text`, at which texts read like instructions; at most
+    a few."""
     texts, names = _all_texts(data)
     if not any_flagged(texts) and not _any_flagged_name(names):
         return ()
@@ -47,7 +47,7 @@ def _all_texts(data: Any) -> tuple[set[str], set[Any]]:
 
 def _any_flagged_name(names: set[Any]) -> bool:
     """The answers of a tool have the same few names, unless a project gives some of its own."""
-    said = frozenset(name for name in names if isinstance(name, str))
+    said = frozenset([name for name in names if isinstance(name, str)])
     return _any_flagged_of_few(said) if len(said) <= _FEW_NAMES else any_flagged(said)
 
 

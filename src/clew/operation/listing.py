@@ -82,7 +82,7 @@ class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
     """The name of the class."""
     tool: str | None = None
     original: str = ""
-    """How the tool's source document spells the name, where `tool` is spelled otherwise."""
+    """The spelling of the name in the tool's source document, where `tool` is spelled otherwise."""
     verb: str | None = None
     aliases: tuple[str, ...] = ()
     toolset: Toolset = Toolset.CORE
@@ -102,7 +102,7 @@ class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
     default: bool = False
     later: bool = False
     links: bool = False
-    """Whether answers point to resources."""
+    """True if answers link to resources."""
     schema_version: str | None = None
     command_of: str | None = None
     """The tool by which agents do what a command does."""

@@ -1,4 +1,4 @@
-"""How tool names are spelled, and descriptions as one client reads them.
+"""Spellings of tool names, and descriptions in the spelling that one client sees.
 
 The names are those of the source documents, some of which use dots and slashes. Many hosts and model interfaces accept
 only letters, digits, underscores and hyphens, and drop a server that lists anything else. So a listing is spelled
@@ -18,7 +18,8 @@ from clew.operation.listing import Listed
 _NOT_PORTABLE = re.compile(r"[^A-Za-z0-9_-]")
 
 _NAME = re.compile(r"(?<![\w.])[a-z]+(?:[._][a-z]+)+(?!\w)|`[a-z]+`")
-"""What may be a tool's name. A name of one word is also a word of the language, so it counts in backticks only."""
+"""Matches what may be the name of a tool. A name of one word counts in backticks only, because it is also an
+ordinary word."""
 _SENTENCE_END = re.compile(r"(?<=[.!?]) ")
 _BRACKETS = re.compile(r" \([^()]*\)")
 _CLAUSE = "; "
@@ -86,7 +87,7 @@ class Wording:
         return text[:end] if end > 0 else ""
 
     def _unlisted(self, text: str) -> int | None:
-        """Where the first tool is named that is not listed."""
+        """The position of the first tool that is named and not listed."""
         for found in _NAME.finditer(text):
             name = found[0].strip("`")
             if name in self._spelled and name not in self._listed:

@@ -22,7 +22,7 @@ _Names = tuple[str, ...]
 
 
 def problem_with_lines(type_: type[msgspec.Struct], arguments: Mapping[str, Any]) -> str | None:
-    """What is wrong with the first argument that has to be one line and is not; None where all are."""
+    """The problem with the first argument that must be one line and is not; None where there is none."""
     for names in one_line_fields(type_):
         for value in _values_at(arguments, names):
             if (found := control_in(value)) is not None:

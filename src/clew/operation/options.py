@@ -23,7 +23,7 @@ Request = TypeVar("Request", bound=Operation)
 
 
 class FieldShape(msgspec.Struct, frozen=True):
-    """What a field takes on the command line."""
+    """A field of an operation as an option of its command."""
 
     option: Option
     description: str
@@ -55,7 +55,7 @@ def _is_required(operation: type[Operation], field: msgspec.structs.FieldInfo, o
 
 
 def writes_json(operation: type[Operation]) -> bool:
-    """Whether the operation writes a document, JSON is one of the formats that it offers, and it has no other JSON."""
+    """True if the operation writes a document in formats of which JSON is one, and has no other JSON."""
     if not overrides(operation, "document") or overrides(operation, "data"):
         return False
     hints = get_type_hints(operation, include_extras=True)
@@ -63,8 +63,8 @@ def writes_json(operation: type[Operation]) -> bool:
 
 
 def arguments_of(operation: type[Operation], given: argparse.Namespace) -> dict[str, Any]:
-    """What was given, under the names that the operation's fields have on the wire. What was not given is left out, so
-    that a default stands in one place only."""
+    """The options that were given, under the names that clients of the tool use. The others are left out, so that each
+    default is declared in one place."""
     hints = get_type_hints(operation, include_extras=True)
     arguments: dict[str, Any] = {}
     for field in msgspec.structs.fields(operation):

@@ -81,7 +81,7 @@ class Pages:
         return self.cursor is None
 
     def start(self, state: str) -> int:
-        """Where the page begins that is asked for."""
+        """The number of the first item on the requested page."""
         if self.cursor is None:
             return 0
         return self._cursors.redeem(self.cursor, self._tool, self._question, state)

@@ -67,7 +67,7 @@ def as_listed(operation: type[Operation]) -> Listed:
 
 
 _TELLING_NULLS = (Toolset.KB, Toolset.GRAPH)
-"""Where clients are made from the listing, and send null for what they do not give."""
+"""Toolsets whose clients are generated from the listing, and send null for arguments that they do not give."""
 
 
 def _arguments_schema(operation: type[Operation]) -> dict[str, Any]:

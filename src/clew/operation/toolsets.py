@@ -35,18 +35,18 @@ class Profile(msgspec.Struct, frozen=True):
     server_name: str
     toolsets: tuple[Toolset, ...]
     scheme: str | None = None
-    """How addresses of resources begin, where the system has a scheme of its own."""
+    """The scheme of addresses of resources, where the system has one of its own."""
     heartbeat: bool = False
-    """Whether its clients expect heartbeats as events of SSE."""
+    """True if its clients expect heartbeats as events of SSE."""
     whole: bool = False
-    """Whether its clients know no pages: every answer is whole."""
+    """True if its clients do not page: every answer is whole."""
     outlined: bool = False
-    """Whether the listing tells only the fields of results: its clients know what is inside, and pay for the listing
+    """True if the listing names only the fields of results: its clients know what is inside, and pay for the listing
     with every connection."""
     terse: bool = False
-    """Whether the listing also leaves out titles, the fields of results, and bounds and plain defaults of arguments."""
+    """True if the listing also leaves out titles, the fields of results, and bounds and plain defaults of arguments."""
     later: bool = True
-    """Whether it has what the system got after its source document was written."""
+    """True if it has the tools that the system got after its source document was written."""
 
     def lists(self, tool: Listed) -> bool:
         return tool.toolset in self.toolsets and (self.later or not tool.later)
@@ -67,7 +67,7 @@ PROFILES = {
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """What the operator asked for."""
+    """The operator's choice of tools."""
 
     toolsets: tuple[str, ...] | None = None
     """None: the default ones, unless single tools are asked for."""
@@ -86,10 +86,10 @@ class Listing(msgspec.Struct, frozen=True):
     server_name: str
     scheme: str | None = None
     structured: bool = True
-    """Whether the tools on documents answer with data beside the text; see `switches`."""
+    """True if the tools on documents answer with data beside the text; see `switches`."""
     heartbeat: bool = False
     whole: bool = False
-    """Whether answers are whole, however long they are; see `Profile`."""
+    """True if answers are whole, whatever their length; see `Profile`."""
 
 
 def choose(tools: Sequence[Listed], choice: Choice, environ: Mapping[str, str] = os.environ) -> Listing:

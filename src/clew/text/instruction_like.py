@@ -197,7 +197,13 @@ def any_flagged(texts: Collection[str]) -> bool:
     """Whether any of the texts has a flag."""
     # Every answer is asked about. To begin with each of its texts anew takes longer than to go through them all; and
     # what stands between them is in no word.
-    return _has_words("\0".join(texts)) and any(map(flags_of, texts))
+    if not _has_words("\0".join(texts)):
+        return False
+    # Written out, because an answer may have thousands of texts.
+    for text in texts:  # noqa: SIM110
+        if _flags_of_short(text) if len(text) <= _SHORT else _flags_of(text):
+            return True
+    return False
 
 
 def _flags_of(text: str) -> tuple[str, ...]:

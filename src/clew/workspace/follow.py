@@ -16,7 +16,7 @@ import msgspec
 
 from clew.errors import ClewError, FormatError
 from clew.text.hashing import content_hash
-from clew.workspace.files import FileEntry, entry_of, read_bytes, time_of
+from clew.workspace.files import FileEntry, entry_of, read_bytes, time_at, time_of
 from clew.workspace.find import Listings, Selection, Tree, scan, shape_at, shape_of
 from clew.workspace.paths import display, raw
 from clew.workspace.regular import TooLarge, opened, read_from
@@ -149,7 +149,8 @@ class Follower:
         for key, state in list(self._states.items()):
             # Written out, because it is done for every file before a tool answers.
             try:
-                found = os.stat(root + raw(key[0]))  # noqa: PTH116
+                path = key[0] if "\\" not in key[0] else raw(key[0])
+                found = os.stat(root + path)  # noqa: PTH116
                 if found.st_mtime_ns == state.mtime_ns != 0 and found.st_size == state.size and state.content_hash:
                     continue
             except OSError:
@@ -255,7 +256,12 @@ class Follower:
 
 def _are_same(root: Path, marks: Mapping[str, int]) -> bool:
     """Whether folders still have the times that were seen."""
-    return all(time_of(root, path) == mark for path, mark in marks.items())
+    base = f"{root}/"
+    # Written out, because it is done for every folder before a tool answers.
+    for path, mark in marks.items():  # noqa: SIM110
+        if time_at(base + path if "\\" not in path else base + raw(path)) != mark:
+            return False
+    return True
 
 
 class KeptNames(Generic[T]):
