@@ -10,7 +10,7 @@ PORT ?= 8484
 IN_MEMORY := $(if $(wildcard /dev/shm/.),--basetemp=/dev/shm/clew-properties)
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: all run test lint types check bench bench-kb bench-links bench-memory bench-page bench-retrieval conformance differential exchange attack properties quiet clients packaging release sbom browser docs lock clean
+.PHONY: all run test lint types check check-operation bench bench-kb bench-links bench-memory bench-page bench-retrieval conformance differential exchange attack properties quiet clients packaging release sbom browser docs lock clean
 
 all: $(STAMP)
 
@@ -37,6 +37,9 @@ test: lint types ## lint, types, all tests, and Clew on Clew
 lint: $(STAMP)
 	@$(RUN) ruff check .
 	@$(RUN) ruff format --check .
+
+check-operation: $(STAMP) ## say everything that an operation still lacks: module, description, heading, listing, page, snapshot, test
+	@$(RUN) tests.operation.missing
 
 types: $(STAMP)
 	@$(RUN) mypy

@@ -86,10 +86,26 @@ def changed(clew: Clew, root: Path, *arguments: str) -> list[tuple[str, str, str
     return [(item["change"], item["kind"], item["id"]) for item in data["items"]]
 
 
+# Verifies: REQ-d00054-E
+def test_files_that_cite_nothing_are_named_when_they_differ(clew: Clew, root: Path) -> None:
+    (root / "src" / "plain.py").write_text("def plain():\n    return 1\n", encoding="utf-8")
+    (root / "README.md").write_text("A clock.\n", encoding="utf-8")
+    edit(root, "src/clock.py", "-B\n    return 0", "-B\n    return 1")
+    data = json.loads(clew(root, "changed", "--json").stdout)
+    assert data["other_files"] == ["README.md", "src/plain.py"]
+    assert "2 changed files without any of them: README.md, src/plain.py" in clew(root, "changed").stdout
+    edit(root, "src/clock.py", "-B\n    return 1", "-B\n    return 0")
+    shown = clew(root, "changed").stdout
+    assert "No requirement, assertion, test or citing code changed" in shown
+    assert "src/plain.py" in shown
+    assert "src/plain.py" in clew(root, "changed", "--format", "markdown").stdout
+
+
 # Verifies: REQ-d00054-D
 def test_what_differs_from_the_last_commit_is_told_by_what_became_of_it(clew: Clew, root: Path) -> None:
     assert changed(clew, root) == []
-    assert clew(root, "changed").stdout.startswith("Nothing changed since then.")
+    shown = clew(root, "changed").stdout
+    assert shown.startswith("No requirement, assertion, test or citing code changed since HEAD.\n")
     edit(root, "spec/clock.md", "show the hour", "show  hours")
     edit(root, "spec/clock.md", "B. The clock SHALL show the minute.\n", "")
     edit(root, "spec/clock.md", SPEC[SPEC.index("## REQ-d00002") :], "## REQ-d00003: New\n\n*End* *New*\n")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from clew.errors import ClewError, InvalidArgument, NotFound
+from clew.errors import ClewError, InvalidArgument, NotFound, OutsideProject
 from clew.formats.code.outline import Outline, Symbol, decoded, enclosing, outline_of
 from clew.graph.model import Node, NodeKind
 from clew.text.display import shortened
@@ -109,8 +109,10 @@ def find_target(call: "Call", asked: str, until: float) -> Target:
             return found
     if (found := _deleted(call, text, until)) is not None:
         return found
-    folder = (call.root / text).is_dir() if len(text) < 1_000 else False
-    near = f"'{shortened(text)}' is a folder; name a file in it. " if folder else _near(call, text)
+    file = FileArgument(call, text.removeprefix("file:"))
+    if text.startswith("file:"):
+        return _of_file(text, file.required())
+    near = f"{file.problem} " if file.problem else _near(call, text)
     if unread:
         raise NotFound(f"Not known yet: nothing that was read so far is called '{shortened(text)}'.", hint=unread[0])
     without_git = f" {note}" if (note := git.unused(call.root)) else ""
@@ -149,36 +151,70 @@ def _node(call: "Call", text: str) -> Target | None:
     )
 
 
+class FileArgument:
+    """An argument that names a file of the project: its path, or the reason for which it names none. A relative path
+    is looked up from the folder of a person who types it, then from the project's folder."""
+
+    def __init__(self, call: "Call", text: str) -> None:
+        self._call = call
+        self._text = text
+        self.path: str | None = None
+        """The file, relative to the project; None where there is none."""
+        self.problem = ""
+        """The reason for which nothing may be quoted from it; empty for a file that is not there."""
+        root = call.project.config.root.resolve()
+        for folder in (Path.cwd(), root) if call.surface == "cli" else (root,):
+            try:
+                place = (folder / text).absolute()
+                if place.is_file():
+                    self.path = path_inside(root, str(place))
+                    return
+                if place.is_dir():
+                    self.problem = f"'{shortened(text)}' is a folder; name a file in it."
+            except OutsideProject:
+                self.problem = f"'{shortened(text)}' is outside of the project."
+            except (ClewError, OSError, ValueError):
+                continue
+
+    def shown(self) -> str | None:
+        """The path, if the text of the file may be quoted."""
+        if self.path is None:
+            return None
+        with self._call.project.context.lock.reading():
+            if not _is_hidden(self._call.project.config.root, self.path) and not is_ignored(
+                self._call.project, self.path
+            ):
+                return self.path
+        self.problem = f"'{shortened(self._text)}' is hidden or ignored by git, so nothing is quoted from it."
+        return None
+
+    def required(self) -> str:
+        """The path of a file whose text may be quoted; NotFound, with the reason, for everything else."""
+        path = self.shown()
+        if path is None:
+            absent = f"there is no file '{shortened(self._text)}' in this project."
+            raise NotFound(
+                f"Not known: {self.problem or absent}",
+                hint=f"{'' if self.problem else _near(self._call, self._text)}Name a file of the project.",
+            )
+        return path
+
+
+def _of_file(asked: str, path: str) -> Target:
+    return Target(asked=asked, kind="file", name=path, path=path)
+
+
 def _path(call: "Call", text: str) -> Target | None:
     path = _shown_file(call, text.removeprefix("file:"))
-    return None if path is None else Target(asked=text, kind="file", name=path, path=path)
-
-
-def path_of(call: "Call", text: str) -> str | None:
-    """The file of the project that a path means, from where the caller is or from the project's folder."""
-    root = call.project.config.root.resolve()
-    near = (Path.cwd(), root) if call.surface == "cli" else (root,)
-    for folder in near:
-        try:
-            place = (folder / text).absolute()
-            if place.is_file():
-                return path_inside(root, str(place))
-        except (ClewError, OSError, ValueError):
-            continue
-    return None
+    return None if path is None else _of_file(text, path)
 
 
 def _shown_file(call: "Call", text: str) -> str | None:
-    """The file that a path means, if its text may be quoted."""
-    path = path_of(call, text)
-    if path is None or _is_hidden(call.project.config.root, path):
-        return None
-    with call.project.context.lock.reading():
-        return None if is_ignored(call.project, path) else path
+    return FileArgument(call, text).shown()
 
 
 def is_ignored(project: "Project", path: str) -> bool:
-    """Whether git passes over a file, such as one with secrets, that no part of the graph stands in. Hold the graph's
+    """True if git ignores a file, such as one with secrets, and no part of the graph is in it. Hold the graph's
     lock."""
     root = project.config.root
     if any(True for _ in project.graph.memory.nodes_in_file(path)) or git.is_tracked(root, path):

@@ -12,7 +12,7 @@ from clew.operation.declare import Operation, Option, Toolset
 from clew.text.display import counted
 from clew.text.terminal import coloured
 from clew.trace.read.resolve import Resolver, Subject, subject_of
-from clew.trace.reports.changed import Changed, ChangedImpact, as_markdown, changed, with_impact
+from clew.trace.reports.changed import Changed, ChangedImpact, as_markdown, changed, others_changed, with_impact
 from clew.trace.reports.citations import HashedCitation, ReviewReport, links, links_citing, links_made_by, record
 from clew.trace.reports.suspect import Suspect, suspects
 
@@ -70,7 +70,12 @@ def _changed(found: Changed) -> Iterator[str]:
     )
     for path in found.not_compared:
         yield coloured(f"not compared, because git has a filter for it: {path}", "yellow")
-    yield counts or "Nothing changed since then. `clew changed --help` says how to compare with another commit."
+    compared = "HEAD" if found.base is None else found.base
+    yield counts or f"No requirement, assertion, test or citing code changed since {compared}."
+    if others := others_changed(found):
+        yield coloured(others, "dim")
+    elif not counts:
+        yield "`clew changed --base REF` compares with another commit."
 
 
 class SuspectLinks(msgspec.Struct, frozen=True):

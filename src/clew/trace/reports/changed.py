@@ -75,6 +75,8 @@ class Changed(msgspec.Struct, frozen=True):
     not_compared: tuple[str, ...] = ()
     """Changed files of which git holds something else than what lies in the folder, because it has a filter for them;
     they may hold items that changed."""
+    other_files: tuple[str, ...] = ()
+    """Changed files in which no item changed, such as source files that cite nothing; what was removed included."""
 
 
 class _Text(msgspec.Struct, frozen=True):
@@ -113,7 +115,20 @@ def changed(graph: Graph, config: Config, grammar: IdGrammar, base: str | None) 
     items.sort(key=lambda item: (_ORDER[item.kind], item.path, item.line, item.id))
     counts = {kind: sum(1 for item in items if item.kind == kind) for kind in _ORDER}
     unknown = tuple(sorted({*unknown, *(lines.not_compared if lines is not None else ())}))
-    return Changed(base, commit, tuple(items), {kind: number for kind, number in counts.items() if number}, unknown)
+    known = {*unknown, *(item.path for item in items)}
+    others = tuple(path for path in git.changed_paths(root, commit, (".",)) if path not in known)
+    shown = {kind: number for kind, number in counts.items() if number}
+    return Changed(base, commit, tuple(items), shown, unknown, others)
+
+
+def others_changed(found: Changed) -> str:
+    """A line about changed files without an item; empty where there are none."""
+    if not found.other_files:
+        return ""
+    named = ", ".join(found.other_files[:MOST_NAMED])
+    more = len(found.other_files) - MOST_NAMED
+    counted_files = counted(len(found.other_files), "changed file")
+    return f"{counted_files} without any of them: {named}" + (f" and {more} more" if more > 0 else "")
 
 
 _ORDER = {"requirement": 0, "assertion": 1, "test": 2, "code": 3}
@@ -321,7 +336,8 @@ def _impact_of(graph: Graph, item: ChangedItem, doubts: Sequence[Suspect]) -> Im
 def as_markdown(found: ChangedImpact) -> str:
     items = found.changed.items
     if not items:
-        return "No requirement, test or citing code changed."
+        others = others_changed(found.changed)
+        return "No requirement, test or citing code changed." + (f"\n\n{others}." if others else "")
     kinds = ", ".join(counted(number, *_WORDS.get(kind, (kind,))) for kind, number in found.changed.counts.items())
     lines = [f"{kinds} changed.", "", _HEADING, "|---|---|---|---|---|"]
     lines += [_row(item, effect) for item, effect in list(zip(items, found.impacts, strict=True))[:MOST_ROWS]]

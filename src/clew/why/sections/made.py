@@ -30,14 +30,36 @@ _MOST_TOUCHES = 500
 _MOST_RESTORED = 50
 
 
+_MOST_UNREAD = 200
+"""Commits that the kept history lacks are read from git, up to so many."""
+
+
+class Author(msgspec.Struct, frozen=True):
+    """A person or a bot, as .mailmap names them."""
+
+    name: str
+    email: str
+    share: int
+    """Lines; commits where lines are not known."""
+
+    @property
+    def is_bot(self) -> bool:
+        return bool(_BOT.search(self.name) or _BOT.search(self.email.partition("@")[0]))
+
+
 class Made(msgspec.Struct, frozen=True):
+    """The commits behind lines, and their authors."""
+
     made_by: Section
     authors: Section
     commits: tuple[Commit, ...]
-    """Those that made the lines, the weightiest first."""
+    """The commits that made the lines, the one with the most lines first."""
+    people: tuple[Author, ...] = ()
+    """The authors, bots included, the one with the largest share first."""
 
 
 def made(inquiry: Inquiry) -> Made:
+    """The commits and authors of the lines that were asked about. Formatting commits are skipped, .mailmap applies."""
     ready = inquiry.readiness
     path = inquiry.target.path
     if ready.head is None or path is None:
@@ -76,10 +98,13 @@ def _by_lines(inquiry: Inquiry, blame: Blame, touches: Sequence[Touch]) -> Made:
     for id, number in blame.made.items():
         if id in commits:
             authors[commits[id].author, commits[id].email] += number
+    people = _people(authors)
+    unread = sum(1 for id in blame.made if id not in commits)
     return Made(
         section("made_by", facts, absent="Not known.", note=_note(inquiry, blame), most=_MOST_COMMITS + 2 * is_file),
-        _authors(authors, "line"),
+        _authors(people, "line", note=f"{counted(unread, 'commit')} not read yet." if unread else ""),
         tuple(commits[id] for id in chosen if id in commits),
+        people,
     )
 
 
@@ -106,7 +131,7 @@ def _shares(inquiry: Inquiry, blame: Blame, commits: dict[str, Commit], chosen: 
 def commits_of(inquiry: Inquiry, ids: Sequence[str]) -> dict[str, Commit]:
     """The commits; those that the history does not hold yet are asked of git."""
     found = inquiry.history.commits(ids)
-    missing = [id for id in ids if id not in found][:20]
+    missing = [id for id in ids if id not in found][:_MOST_UNREAD]
     if missing:
         for record in git_history.commits(inquiry.root, missing):
             found[record.id] = Commit(
@@ -195,11 +220,12 @@ def _by_touches(inquiry: Inquiry, touches: Sequence[Touch]) -> Made:
     note = f"{size:,} lines are too many to ask git about each; name some of them." if size > MOST_LINES else ""
     if not note and inquiry.text is not None and inquiry.text.lines:
         note = "Git did not say in time which commit made which line; these are the commits of the file."
-    authors = Counter((touch.commit.author, touch.commit.email) for touch in touches)
+    people = _people(Counter((touch.commit.author, touch.commit.email) for touch in touches))
     return Made(
         section("made_by", facts, absent="Not known.", note=note, most=_MOST_COMMITS),
-        _authors(authors, "commit"),
+        _authors(people, "commit"),
         tuple(touch.commit for touch in touches[:_MOST_COMMITS]),
+        people,
     )
 
 
@@ -229,16 +255,16 @@ def _ends(inquiry: Inquiry, touches: Sequence[Touch], shown: set[str]) -> Iterat
         yield Fact(number, "recorded", oldest.path)
 
 
-def _authors(counts: Counter[tuple[str, str]], unit: str) -> Section:
-    people = [(who, number) for who, number in counts.most_common() if number and not is_bot(*who)]
-    bots = sum(1 for who, number in counts.items() if number and is_bot(*who))
+def _people(counts: Counter[tuple[str, str]]) -> tuple[Author, ...]:
+    return tuple(Author(name, email, number) for (name, email), number in counts.most_common() if number)
+
+
+def _authors(people: Sequence[Author], unit: str, note: str = "") -> Section:
     facts = [
-        Fact(f"{one_line(name, 60)}: {counted(number, unit)}", "recorded", one_line(email, 60))
-        for (name, email), number in people
+        Fact(f"{one_line(each.name, 60)}: {counted(each.share, unit)}", "recorded", one_line(each.email, 60))
+        for each in people
+        if not each.is_bot
     ]
-    note = f"{counted(bots, 'bot')} left out." if bots else ""
-    return section("authors", facts, absent="Not known.", note=note, most=4)
-
-
-def is_bot(name: str, email: str) -> bool:
-    return bool(_BOT.search(name) or _BOT.search(email.partition("@")[0]))
+    bots = sum(1 for each in people if each.is_bot)
+    notes = (note, f"{counted(bots, 'bot')} left out." if bots else "")
+    return section("authors", facts, absent="Not known.", note=" ".join(filter(None, notes)), most=4)
