@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.postgres import database, own_postgres, postgres
+from tests.properties import examples
 from tests.unprivileged import open_folder
 
 from clew.project import Project
@@ -16,7 +17,13 @@ from clew.project import Project
 __all__ = ["database", "open_folder", "own_postgres", "postgres"]
 
 # Property tests run as long as they need and try the same examples in every run: none fails by chance or by the clock.
-settings.register_profile("steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "steady",
+    deadline=None,
+    derandomize=True,
+    max_examples=examples(100),
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("steady")
 
 DEMO = Path(__file__).parent.parent / "examples" / "demo"

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.project import Project
 from clew.trace.find import search
@@ -22,7 +23,7 @@ PIECES = st.sampled_from(
     st.lists(PIECES, min_size=1, max_size=5).map("".join),
     st.lists(st.text("ab xS\n", max_size=12), min_size=1, max_size=4),
 )
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_a_pattern_that_matches_a_text_matches_the_batch_that_holds_it(pattern: str, texts: list[str]) -> None:
     try:
         matches = compile_pattern(pattern)

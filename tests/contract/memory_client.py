@@ -1,6 +1,5 @@
 """A client of the profile of Context Graph, for the tests of the second source document."""
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -10,11 +9,12 @@ from typing import Any
 from mcp import MCPError
 from mcp_types import CallToolResult
 from tests.mcp_client import McpClient, Options
+from tests.properties import THOROUGH
 
 from clew.project import Project
 
-RUNS = int(os.environ.get("CLEW_MEMORY_RUNS", "0"))
-"""How often properties are tried; 0 for a few times. `make properties` tries them a thousand times."""
+RUNS = 1_000 if THOROUGH else 0
+"""Runs of the properties of the memory; 0 for a few."""
 WHY = "Needed by the tests of the memory"
 CONFIG = '[project]\nname = "harbour"\n[embedder]\nkind = "none"\n[search]\nbackground = false\n'
 

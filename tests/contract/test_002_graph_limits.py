@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.contract.graph_documents import ARGUMENTS, FILES, HOME, READING, SEVEN, Make, hub, ids
 from tests.mcp_client import estimate_tokens
+from tests.properties import examples
 
 
 # Verifies: REQ-d00182-C
@@ -199,10 +200,11 @@ CALLS = st.one_of(
 
 
 # Verifies: REQ-d00182-B
+@pytest.mark.thorough
 def test_no_answer_of_any_call_is_larger_than_allowed(kb: Make) -> None:
     call = kb(hub(40))
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
     @given(CALLS)
     def asked(wanted: tuple[str, dict[str, Any]]) -> None:
         answer = call.answer(wanted[0], **wanted[1])

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.exchange.formats import FORMATS, WRITTEN
 from clew.exchange.model import Criterion, Exchange, Item, Relation, version_of
 from clew.exchange.sources import Source
 
-EXAMPLES = 15
+EXAMPLES = examples(15)
 WORD = st.text(string.ascii_letters + string.digits + "_./-", min_size=1, max_size=12)
 LINE = st.text(st.sampled_from([*string.ascii_letters, *"äß漢 ,;:=+-@'\"<>&|#*[]{}()%!?.1"]), max_size=24).map(
     lambda text: " ".join(text.split())
@@ -77,6 +78,7 @@ def in_order(exchange: Exchange) -> list[str]:
 
 
 # Verifies: REQ-d00601-A
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", sorted(WRITTEN))
 def test_what_is_written_is_read_back(name: str) -> None:
     form = WRITTEN[name]

@@ -9,6 +9,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.exchange.conftest import Clew
+from tests.properties import examples
 
 from clew.errors import FormatError
 from clew.exchange.formats import FORMATS
@@ -393,7 +394,7 @@ _WRITTEN = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("\
 
 # Verifies: REQ-d00604-A
 @given(_WRITTEN | st.lists(_WRITTEN), st.booleans())
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_fields_are_read_as_the_library_of_doorstop_writes_them(value: str | list[str], plain: bool) -> None:
     text = yaml.dump({"active": True, "owner": value, "z": "x"}, default_flow_style=False, allow_unicode=plain)
     assert read_yaml(text, "A1.yml") == {"active": True, "owner": value, "z": "x"}

@@ -35,6 +35,7 @@ from clew.exchange.sources import Source
 
 # Verifies: REQ-d00600-C
 # Verifies: REQ-d00601-J
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", sorted(set(WRITTEN) - {"excel", "jsonl"}))
 def test_a_changed_file_that_comes_again_changes_no_byte(clew: Clew, name: str) -> None:
     @settings(max_examples=EXAMPLES, phases=(Phase.explicit, Phase.generate))

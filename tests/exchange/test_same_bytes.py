@@ -13,13 +13,14 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from tests.exchange.conftest import Clew, files_of
 from tests.exchange.test_same_graph import given_out, started, taken_in
+from tests.properties import examples
 
 from clew.errors import Rejected
 from clew.exchange.formats import FORMATS, WRITTEN
 from clew.exchange.model import Exchange, Item
 from clew.exchange.sources import Source
 
-EXAMPLES = 12
+EXAMPLES = examples(12)
 HEADINGS = st.sampled_from(
     [
         *(
@@ -159,6 +160,7 @@ def imported(folder: Path, name: str, data: bytes) -> None:
 
 
 # Verifies: REQ-d00600-C
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", sorted(WRITTEN))
 def test_an_export_that_comes_back_changes_no_byte(clew: Clew, name: str) -> None:
     @settings(max_examples=EXAMPLES, phases=(Phase.explicit, Phase.generate))
@@ -174,6 +176,7 @@ def test_an_export_that_comes_back_changes_no_byte(clew: Clew, name: str) -> Non
 
 
 # Verifies: REQ-d00601-J
+@pytest.mark.thorough
 def test_one_word_that_changes_changes_its_line_and_no_other(clew: Clew) -> None:
     @settings(max_examples=4 * EXAMPLES, phases=(Phase.explicit, Phase.generate))
     @given(requirements())
@@ -191,6 +194,7 @@ def test_one_word_that_changes_changes_its_line_and_no_other(clew: Clew) -> None
 
 
 # Verifies: REQ-d00601-J
+@pytest.mark.thorough
 def test_a_fence_that_changes_hides_no_requirement(clew: Clew) -> None:
     @settings(max_examples=4 * EXAMPLES, phases=(Phase.explicit, Phase.generate))
     @given(requirements(), st.integers(0, 99), st.sampled_from(["```py", "b", "```\\n```", "b\\n```\\n# b"]))

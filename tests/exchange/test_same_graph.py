@@ -9,6 +9,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from tests.exchange.conftest import REGISTER, Clew, files_of
 from tests.exchange.test_formats_both_ways import exchanges
+from tests.properties import examples
 
 from clew.exchange.formats import FORMATS, WRITTEN
 from clew.exchange.model import Exchange, Item
@@ -22,7 +23,7 @@ from clew.graph.model import NodeKind
 from clew.operation.call import Call
 from clew.project import Project
 
-EXAMPLES = 5
+EXAMPLES = examples(5)
 
 
 def taken_in(
@@ -51,6 +52,7 @@ def started(clew: Clew, folder: Path, into: str) -> Path:
 # Verifies: REQ-d00600-C
 # Verifies: REQ-d00600-D
 # Verifies: REQ-d00601-B
+@pytest.mark.thorough
 @pytest.mark.parametrize("into", ["elspais", "register", "openspec"])
 def test_any_items_come_in_once_and_go_out_whole(clew: Clew, into: str) -> None:
     @settings(max_examples=EXAMPLES, phases=(Phase.explicit, Phase.generate))
@@ -120,6 +122,7 @@ def test_a_text_that_looks_like_a_field_stays_a_text(clew: Clew, tmp_path: Path,
 
 
 # Verifies: REQ-d00601-B
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", sorted(WRITTEN))
 def test_every_format_takes_a_project_to_an_empty_one(clew: Clew, name: str) -> None:
     @settings(max_examples=EXAMPLES, phases=(Phase.explicit, Phase.generate))

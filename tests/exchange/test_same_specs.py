@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.exchange.conftest import Clew, files_of
 from tests.exchange.test_same_bytes import OTHERS
 from tests.exchange.test_same_graph import given_out, started, taken_in
+from tests.properties import examples
 
 from clew.errors import Rejected
 from clew.exchange.formats import FORMATS, WRITTEN
@@ -19,7 +20,7 @@ from clew.exchange.model import Criterion, Exchange, Item
 from clew.exchange.results import ImportReport
 from clew.exchange.sources import Source
 
-EXAMPLES = 12
+EXAMPLES = examples(12)
 SPEC = "openspec/specs/shelf/spec.md"
 ODD = st.sampled_from(
     [
@@ -114,6 +115,7 @@ def imported(folder: Path, data: bytes, name: str = "jsonl") -> ImportReport:
 
 
 # Verifies: REQ-d00600-C
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", sorted(WRITTEN))
 def test_an_export_of_specs_that_comes_back_changes_no_byte(clew: Clew, name: str) -> None:
     @settings(max_examples=EXAMPLES, phases=(Phase.explicit, Phase.generate))
@@ -129,6 +131,7 @@ def test_an_export_of_specs_that_comes_back_changes_no_byte(clew: Clew, name: st
 
 
 # Verifies: REQ-d00601-J
+@pytest.mark.thorough
 def test_one_word_of_a_spec_that_changes_changes_its_line_and_no_other(clew: Clew) -> None:
     @settings(max_examples=4 * EXAMPLES, phases=(Phase.explicit, Phase.generate))
     @given(specs())

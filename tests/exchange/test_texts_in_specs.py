@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.exchange.conftest import Clew, files_of
 from tests.exchange.test_same_bytes import exported, imported, project
 from tests.exchange.test_same_graph import given_out, started, taken_in
+from tests.properties import examples
 
 from clew.exchange.model import Criterion, Exchange, Item
 from clew.formats.elspais.hashes import hash_state
@@ -113,8 +114,9 @@ def _is_written_well(folder: Path, item: Item) -> None:
 
 
 # Verifies: REQ-d00606-A
+@pytest.mark.thorough
 def test_any_text_stands_in_a_spec_as_it_is_said(clew: Clew) -> None:
-    @settings(max_examples=60, phases=(Phase.explicit, Phase.generate))
+    @settings(max_examples=examples(60), phases=(Phase.explicit, Phase.generate))
     @given(items(), items())
     def holds(first: Item, second: Item) -> None:
         with tempfile.TemporaryDirectory() as scratch:
@@ -274,8 +276,9 @@ def test_the_hashes_of_a_file_are_looked_at_once(clew: Clew, tmp_path: Path) -> 
 
 
 # Verifies: REQ-d00606-A
+@pytest.mark.thorough
 def test_any_text_stands_in_a_journey_as_it_is_said(clew: Clew) -> None:
-    @settings(max_examples=30, phases=(Phase.explicit, Phase.generate))
+    @settings(max_examples=examples(30), phases=(Phase.explicit, Phase.generate))
     @given(TEXTS, st.lists(SAID, max_size=3), SAID, st.booleans())
     def holds(text: str, steps: list[str], note: str, changes: bool) -> None:
         criteria = tuple(Criterion(str(number), step) for number, step in enumerate(steps, start=1))

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 from tests.removing import remove
 from tests.trace.drafted import mutate
 
@@ -211,7 +212,7 @@ contents = st.sampled_from(
 
 # Verifies: REQ-d00002-C
 @given(st.lists(st.tuples(st.sampled_from("abc"), contents), max_size=6))
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_any_sequence_of_edits_on_disk_gives_the_graph_of_a_fresh_build(
     tmp_path_factory: pytest.TempPathFactory, edits: list[tuple[str, str | None]]
 ) -> None:

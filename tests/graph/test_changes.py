@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.errors import Conflict, NotFound
 from clew.graph.build.link import Citation, Contribution, Definition, Linker, Place
@@ -94,7 +95,7 @@ operations = st.tuples(st.integers(0, 6), st.none() | definitions, st.sampled_fr
 
 # Verifies: REQ-d00001-A+B, REQ-d00002-E, REQ-d00049-B
 @given(st.lists(operations, max_size=15))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_undoing_everything_restores_the_graph_and_applying_it_again_restores_the_result(
     operations: list,
 ) -> None:

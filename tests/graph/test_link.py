@@ -2,6 +2,7 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.graph.build.link import Citation, Contribution, Definition, Linker
 from clew.graph.graph import Graph
@@ -54,7 +55,7 @@ def orders(graph: Graph) -> dict[str, tuple[list[Edge], list[Edge], list[str]]]:
 
 # Verifies: REQ-d00002-C+E
 @given(edits)
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_any_sequence_of_edits_gives_the_graph_of_the_final_files(edits: list) -> None:
     graph = Graph()
     linker = Linker(graph)

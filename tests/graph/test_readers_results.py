@@ -9,6 +9,7 @@ from xml.sax.saxutils import quoteattr
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, NodeKind
@@ -417,7 +418,7 @@ def change(root: Path, path: str, names: list[str], results: list[tuple[str, str
 
 
 # Verifies: REQ-d00041-E
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(st.tuples(FILES, NAMES, RESULTS), min_size=2, max_size=8))
 def test_after_any_changes_the_graph_is_that_of_the_final_files(
     tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[str, list[str], list[tuple[str, str, str]]]]

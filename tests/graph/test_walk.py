@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.errors import Cancelled
 from clew.graph.graph import Graph
@@ -64,7 +65,7 @@ def walked(walk: Walk[Edge], depth: int | None) -> Iterator[tuple[str, int]]:
 
 # Verifies: REQ-d00181-A, REQ-d00075-A
 @given(EDGES, SOME_NODES, SOME_KINDS, DIRECTIONS, DEPTHS, SOME_NODES)
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_a_walk_reaches_what_a_plain_search_reaches_as_far_away(
     edges: list[Edge],
     starts: set[str],

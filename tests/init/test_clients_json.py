@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.setup.clients.configure import client_config, write_plan
 
@@ -55,7 +56,7 @@ def shared(one: bytes, other: bytes) -> int:
     )
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     document=documents,
     present=servers,

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.errors import Refused
 from clew.setup.clients.configure import client_config, write_plan
@@ -25,7 +26,7 @@ FRAGMENTS = [
 ]
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     top=st.sampled_from(["", 'model = "x"\n', "model = 'x'\nnested.key = 1\n"]),
     fragments=st.lists(st.sampled_from(FRAGMENTS), unique=True),

@@ -5,6 +5,7 @@ import tomllib
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.config import load
 from clew.formats.elspais.ids.grammar import IdGrammar
@@ -102,7 +103,7 @@ def read_by(config) -> set[str]:
 
 
 # Verifies: REQ-d00442-A+B
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     places=st.sets(st.sampled_from(PLACES), min_size=1),
     bearing=st.sets(st.sampled_from([place for place in PLACES if place.endswith(".md")])),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.kb.answer.answering import EvidenceRequest, answer
 from clew.project import Project
@@ -137,7 +138,7 @@ def test_what_cannot_be_answered_says_why_and_what_to_do(
 
 
 # Verifies: REQ-d00097-B
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     words=st.lists(st.sampled_from(["margin", "keel", "water", "S3", "?", "app", "metres", "zzz", "the"]), max_size=6)
 )

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.errors import OverBudget
 from clew.kb.answer.excerpts import MAX_BYTES, MAX_TOKENS, around, read, read_bullets
@@ -29,7 +30,7 @@ texts = st.text(alphabet=st.sampled_from("ab Zé日\n\n.?!-*#`0 \t😀_/"), max_
 
 
 # Verifies: REQ-d00173-A+B
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(text=texts, tokens=st.integers(3, 60))
 def test_excerpts_give_the_whole_text_piece_by_piece(text: str, tokens: int) -> None:
     place: int | None = 0
@@ -46,7 +47,7 @@ def test_excerpts_give_the_whole_text_piece_by_piece(text: str, tokens: int) -> 
 
 
 # Verifies: REQ-d00173-A+B
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(text=texts, tokens=st.integers(5, 60))
 def test_bullets_stay_within_their_budget_and_cover_the_text(text: str, tokens: int) -> None:
     place: int | None = 0
@@ -63,7 +64,7 @@ def test_bullets_stay_within_their_budget_and_cover_the_text(text: str, tokens: 
 
 
 # Verifies: REQ-d00173-A+C
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     text=texts,
     start=st.integers(0, 500),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.edit.locking import locked
 from clew.errors import Cancelled
@@ -122,7 +123,7 @@ def apply(project: Project, state: dict[str, str], step: tuple[str, str, str]) -
 
 
 # Verifies: REQ-d00094-B
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(runs=st.lists(st.tuples(EDITS, STOPS), min_size=1, max_size=4))
 def test_any_sequence_of_edits_and_stops_gives_what_a_fresh_start_would_give(
     make: Make, snapshot: Snapshot, tmp_path: Path, runs: list[tuple[list[tuple[str, str, str]], int | None]]

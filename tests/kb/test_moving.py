@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.kb.ids import document_id, section_id
 from clew.kb.ingest.records import EntityRecord
@@ -81,7 +82,7 @@ _SIGNS = st.text(st.sampled_from("a#%~/2.-"), min_size=1, max_size=8)
 
 
 # Verifies: REQ-d00192-C
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(one=st.tuples(_SIGNS, _SIGNS, st.integers(1, 3)), other=st.tuples(_SIGNS, _SIGNS, st.integers(1, 3)))
 def test_no_two_places_have_one_id(one: tuple[str, str, int], other: tuple[str, str, int]) -> None:
     def spelled(path: str, key: str, ordinal: int) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.errors import InvalidArgument, OverBudget
 from clew.kb.answer.scratch import NewPassage, ScratchLimits, ScratchStore
@@ -235,7 +236,7 @@ def test_threads_use_it_at_once_and_nothing_is_miscounted() -> None:
 
 
 # Verifies: REQ-d00175-B+C
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     steps=st.lists(
         st.tuples(

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.errors import Cancelled, InvalidArgument
 from clew.graph.model import Edge, EdgeKind, NodeKind
@@ -211,7 +212,7 @@ PAGES = st.lists(
 
 
 # Verifies: REQ-d00181-A+B
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(pages=PAGES, number=st.integers(0, 10**6))
 def test_walks_and_paths_are_as_long_as_the_graph_says(
     make: Callable[..., Project], pages: list[list[str]], number: int

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.graph.model import NodeKind
 from clew.graph.walk import Direction, Neighbours, Walk
@@ -48,7 +49,7 @@ def distances(
 
 
 # Verifies: REQ-d00181-A+C
-@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=examples(10), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(PAGES, st.sampled_from(NAMES), DIRECTIONS, DEPTHS, st.data())
 def test_a_walk_from_documents_reaches_what_a_plain_search_reaches(
     make: Callable[..., Project],

@@ -220,6 +220,7 @@ def test_a_file_that_is_only_mentioned_is_not_cited_beside_a_part_of_it(memory: 
 
 
 # Verifies: REQ-d00304-B
+@pytest.mark.thorough
 def test_a_thousand_edits_flag_what_they_touch_and_nothing_else(
     tmp_path: Path, opened: Callable[[Path], Project]
 ) -> None:
@@ -230,7 +231,7 @@ def test_a_thousand_edits_flag_what_they_touch_and_nothing_else(
     functions = [
         f"def f{n}(a, b):\n    if a:\n        value = a * {n} + (b,)[0]\n    return value - {n}\n" for n in range(40)
     ]
-    for _ in range(RUNS or 250):
+    for _ in range(RUNS or 100):
         place.write_text("\n\n".join(functions), encoding="utf-8")
         before = Places(context, "")
         names = chance.sample(range(40), 4)

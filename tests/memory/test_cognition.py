@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.contract.memory_client import WHY, Memory, remembering, write_project
 from tests.memory.filling import LAMPS, NOW, SHIPS, at, fill, link, view_of
+from tests.properties import examples
 
 from clew.memory.cognition.agreement import order
 from clew.memory.cognition.gauges.oscillators import FREQUENCIES, simulated
@@ -53,7 +54,7 @@ def test_r_is_high_where_the_spaces_order_alike_and_low_where_they_do_not(memory
 
 
 # Verifies: REQ-d00340-A
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.floats(-10, 10), min_size=1, max_size=13), st.floats(0, 10))
 def test_r_stays_between_0_and_1(angles: list[float], strength: float) -> None:
     assert 0 <= order(angles)[0] <= 1
@@ -218,7 +219,7 @@ def test_calibration_counts_what_happened_to_shown_memories(memory: Memory) -> N
 
 
 # Verifies: REQ-d00342-C
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.sampled_from(sorted(THRESHOLDS)), st.floats(0, 1), st.data())
 def test_thresholds_keep_their_order(name: str, value: float, data: st.DataObject) -> None:
     others = {each: about.prior for each, about in THRESHOLDS.items()}
@@ -337,7 +338,7 @@ def test_the_log_says_what_kind_of_change_it_was(memory: Memory) -> None:
 
 
 # Verifies: REQ-d00343-B
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.floats(-5, 5))
 def test_weights_sum_to_1(delta_s: float) -> None:
     weights = weighed(delta_s)
@@ -426,7 +427,7 @@ def test_a_text_about_the_goal_is_nearer_to_it(memory: Memory) -> None:
 
 
 # Verifies: REQ-d00345-B
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(data=st.data())
 def test_the_synergy_matrix_stays_symmetric(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     with remembering(write_project(tmp_path_factory.mktemp("synergy"))) as memory:

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp import MCPError
-from tests.contract.memory_client import CONFIG, RUNS, WHY, Memory, remembering, write_project
+from tests.contract.memory_client import CONFIG, WHY, Memory, remembering, write_project
 from tests.memory.filling import LAMPS, NOW, SHIPS, at, fill, link
+from tests.properties import examples
 
 QUERY = "harbour lamps burn at night"
 
@@ -246,7 +247,7 @@ def hashes(answer: dict[str, Any]) -> list[str]:
 
 
 # Verifies: REQ-o00042-C
-@settings(max_examples=RUNS or 4)
+@settings(max_examples=examples(40))
 @given(st.lists(st.tuples(st.sampled_from(range(len(WRITES))), st.integers(0, 9)), min_size=3, max_size=12))
 def test_any_writes_of_cognition_are_undone_in_reverse(
     tmp_path_factory: pytest.TempPathFactory, writes: list[tuple[int, int]]

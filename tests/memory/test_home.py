@@ -114,6 +114,7 @@ def test_the_branch_is_recorded_and_restricts_only_on_request(repository: Path) 
 
 
 # Verifies: REQ-d00300-C
+@pytest.mark.thorough
 def test_random_reads_never_leak(tmp_path: Path) -> None:
     """Whoever asks, by whatever way, gets only what the rule allows."""
     chance = random.Random(7)

@@ -136,6 +136,7 @@ PARTS = 4 if RUNS else 1
 
 
 # Verifies: REQ-d00302-D, REQ-o00041-B
+@pytest.mark.thorough
 @pytest.mark.parametrize("part", range(PARTS))
 def test_any_sequence_of_changes_is_undone_in_reverse(tmp_path_factory: Any, part: int) -> None:
     root = write_project(tmp_path_factory.mktemp("undo"))

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.errors import InvalidArgument
 from clew.operation.budget import Reason, trim
@@ -26,7 +27,7 @@ def test_trimming_keeps_whole_items_until_the_first_that_does_not_fit() -> None:
 
 
 # Verifies: REQ-d00034-A
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     st.lists(st.text(alphabet=st.characters(exclude_categories=[]), max_size=40), max_size=12),
     st.integers(0, 60),

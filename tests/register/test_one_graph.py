@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 from tests.register.served import Served, make_project
 
 from clew.formats.register.ids import normalise
@@ -121,7 +122,7 @@ LINES = st.sampled_from(
 
 
 # Verifies: REQ-d00170-A
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(files=st.lists(st.lists(LINES, max_size=12), min_size=1, max_size=3))
 def test_coverage_and_trace_agree_on_any_file(served: Served, files: list[list[str]]) -> None:
     for number, lines in enumerate(files):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tests.properties import examples
 
 from clew.search.lexical.query import parse_query
 from clew.search.rank.fuse import Fused, fuse
@@ -69,7 +70,7 @@ def test_what_resembles_nothing_is_left_to_itself() -> None:
     assert [result.score for result in after] == pytest.approx([result.score for result in ranking()])
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.lists(st.integers(0, 4), min_size=10, max_size=40),
     st.integers(1, 6),

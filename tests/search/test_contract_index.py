@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.search.engine import SearchEngine
 from clew.search.question import Question
@@ -64,7 +65,7 @@ def answers(engine: SearchEngine, filters: Filters) -> list[Any]:
 
 # Verifies: REQ-d00490-A
 @settings(
-    max_examples=12,
+    max_examples=examples(12),
     deadline=None,
     phases=(Phase.generate,),
     suppress_health_check=[HealthCheck.function_scoped_fixture],

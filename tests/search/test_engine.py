@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.errors import InvalidArgument, NotFound
 from clew.search.engine import SearchEngine
@@ -169,7 +170,7 @@ def test_a_document_has_no_more_results_than_the_recipe_or_the_question_allow(
 
 
 # Verifies: REQ-d00030-C+D
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.data())
 def test_any_sequence_of_writes_leaves_what_a_fresh_index_would_hold(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.search.quote.evidence import (
     Limits,
@@ -38,7 +39,7 @@ LIMITS = st.builds(
 
 
 # Verifies: REQ-d00034-E
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(ANY_TEXT)
 def test_pieces_are_trimmed_ordered_and_apart_and_together_hold_every_letter(text: str) -> None:
     for spans in (plain_spans(text), tuple((piece.start, piece.end) for piece in sentences(text)), quotable(text)):
@@ -74,7 +75,7 @@ def check_quotes(quotes: tuple[Quote, ...], passages: list[str], limits: Limits)
 
 
 # Verifies: REQ-d00034-E
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(ANY_TEXT, st.lists(ANY_TEXT, max_size=4), LIMITS)
 @example("lamp", ["lamp"], Limits(max_quote_tokens=1))
 def test_quotes_lie_in_their_passage_within_every_limit_best_first(
@@ -88,7 +89,7 @@ def test_quotes_lie_in_their_passage_within_every_limit_best_first(
 
 
 # Verifies: REQ-d00034-E
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(ANY_TEXT, ANY_TEXT, st.integers(1, 120), st.integers(1, 4))
 def test_previews_are_spans_of_the_text_within_their_size(question: str, text: str, chars: int, spans: int) -> None:
     shown = preview(question, text, max_chars=chars, max_spans=spans)
@@ -106,7 +107,7 @@ def test_previews_are_spans_of_the_text_within_their_size(question: str, text: s
 
 
 # Verifies: REQ-d00034-E
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(ANY_TEXT, st.integers(0, 300), st.integers(0, 300), st.integers(0, 30))
 @example("\u2028A: : :A:", 9, 9, 5)
 def test_cuts_and_windows_stay_inside_text_and_budget(text: str, one: int, other: int, tokens: int) -> None:

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.errors import InvalidArgument, NotFound
 from clew.search.rank.fuse import Fused, expand, fuse, normalised
@@ -104,7 +105,7 @@ RANKING = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.floats(-1e6, 1e6)),
 
 
 # Verifies: REQ-d00032-B
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     RANKING,
     RANKING,

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.search.embedded import EmbeddedReading
 from clew.search.index import UnitIndex
@@ -172,7 +173,7 @@ class Listed:
 WORDS = st.sampled_from(["Alpha", "beta", "Gamma", "the", "of", "Été", "delta7", "路"])
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.lists(st.lists(WORDS, min_size=1, max_size=4).map(" ".join), max_size=6), st.lists(WORDS, max_size=25))
 def test_what_is_found_is_what_comparing_every_title_at_every_word_finds(titles: list[str], text: list[str]) -> None:
     keys = sorted({key for title in titles if (key := title_key(title))})

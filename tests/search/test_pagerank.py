@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.errors import InvalidArgument
 from clew.search.rank.pagerank import personalised_pagerank, seeds_from
@@ -44,7 +45,7 @@ def directed(edges: list[tuple[int, int, float]]) -> Graph:
 
 
 # Verifies: REQ-d00033-A
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(DIRECTED, SEEDS, st.floats(0.1, 1.0), st.floats(1e-5, 0.1))
 def test_no_score_is_too_high_and_together_they_are_too_low_by_what_is_missing(
     edges: list[tuple[int, int, float]], seeds: dict[int, float], alpha: float, eps: float
@@ -64,7 +65,7 @@ def test_no_score_is_too_high_and_together_they_are_too_low_by_what_is_missing(
 
 
 # Verifies: REQ-d00033-A
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.sets(st.tuples(NODES, NODES), min_size=1, max_size=40), st.data(), st.floats(0.1, 1.0), st.floats(1e-4, 0.1))
 def test_in_an_undirected_graph_no_score_is_too_low_by_more_than_eps_per_edge(
     pairs: set[tuple[int, int]], data: st.DataObject, alpha: float, eps: float
@@ -77,7 +78,7 @@ def test_in_an_undirected_graph_no_score_is_too_low_by_more_than_eps_per_edge(
 
 
 # Verifies: REQ-d00033-A
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(DIRECTED, SEEDS, st.floats(1e-6, 1e6))
 def test_the_scale_of_weights_does_not_matter(
     edges: list[tuple[int, int, float]], seeds: dict[int, float], scale: float

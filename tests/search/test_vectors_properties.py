@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from tests.properties import examples
 from tests.search.vector_spaces import FILE, Space, mask
 
 DIMENSIONS, UNITS = 4, 30
@@ -95,5 +96,5 @@ class SpaceMachine(RuleBasedStateMachine):
                 assert np.array_equal(vector, self.held[number][0])
 
 
-SpaceMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+SpaceMachine.TestCase.settings = settings(max_examples=examples(40), stateful_step_count=25, deadline=None)
 test_a_space_behaves_like_a_dictionary = SpaceMachine.TestCase

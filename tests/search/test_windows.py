@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.search.embed.opening import open_word_vectors
 from clew.search.quote.definitions import definition_of
@@ -35,7 +36,7 @@ def quoted(weights: dict[str, float], passages: list[Passage], limits: Limits | 
 
 
 # Verifies: REQ-d00186-A
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     pieces=st.lists(
         st.sampled_from([TEXT, "a", "x" * 200, "One. Two? Three!", "\n\n", "- item\n", "```\nnever closed", "|a|b|\n"])

@@ -1,12 +1,13 @@
 """Random histories: whatever is done to a store, it agrees with a plain dictionary."""
 
-import os
 from contextlib import suppress
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from tests.properties import examples
 from tests.store.factory import StoreFactory
 
 from clew.errors import Conflict, NotFound
@@ -14,8 +15,7 @@ from clew.store.interface import Store, Transaction
 
 # Verifies: REQ-o00002-A+C
 
-HISTORIES = int(os.environ.get("CLEW_STORE_RUNS", "15"))
-"""`make properties` tries more."""
+HISTORIES = examples(150)
 COLLECTIONS = ("notes", "drafts")
 IDS = ("a", "B", "é", "a/b", "'; --")
 
@@ -135,6 +135,7 @@ def run(transaction: Transaction, model: Model, operations: list[Operation]) -> 
         assert (record is not None) == (key in model.live)
 
 
+@pytest.mark.thorough
 def test_every_history_leaves_what_the_model_says(store_factory: StoreFactory) -> None:
     run_state_machine_as_test(
         lambda: Histories(store_factory),

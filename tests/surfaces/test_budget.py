@@ -4,6 +4,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.errors import Refused
 from clew.operation.budget import DEFAULT_TOKENS, HARD_BYTES, HARD_TOKENS, Budget, fit, fits
@@ -19,7 +20,7 @@ items = st.lists(st.fixed_dictionaries({"id": st.text(max_size=20), "title": st.
 
 # Verifies: REQ-d00011-A
 @given(items, st.text(max_size=3000), st.integers(200, 3000))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_an_answer_keeps_its_budget_by_dropping_whole_items_from_the_end(found: list, body: str, size: int) -> None:
     data = {"results": found, "body": body, "total": len(found), "truncated": False}
     fitted = fit(data, ("results", "body"), Budget(size), paged="results")

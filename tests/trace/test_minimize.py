@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.graph.graph import Graph
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind
@@ -101,7 +102,7 @@ def _graph(edges: list[tuple[int, int]], count: int) -> Graph:
 
 # Verifies: REQ-d00064-A, REQ-o00024-C
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=25), st.sets(st.integers(0, 9), min_size=1))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_a_member_goes_exactly_when_another_stands_below_it_and_not_above(
     edges: list[tuple[int, int]], chosen: set[int]
 ) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 from tests.trace.drafted import FILES, contents, mutate, said, write_project
 
 from clew.errors import ClewError, NotFound
@@ -146,7 +147,7 @@ def undo_everything(project: Project) -> None:
 
 # Verifies: REQ-o00021-B+D, REQ-d00048-A
 @given(st.data())
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_any_sequence_of_mutations_saved_and_read_gives_the_same_graph_and_undone_the_same_bytes(
     data: st.DataObject,
 ) -> None:
@@ -186,7 +187,7 @@ EDITS = (
 
 # Verifies: REQ-d00047-A+C
 @given(st.data())
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 def test_whatever_others_do_to_the_files_no_draft_is_lost_and_none_overwrites_them(data: st.DataObject) -> None:
     with TemporaryDirectory() as folder:
         root = write_project(Path(folder, "odd"))

@@ -4,6 +4,7 @@ import re
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.formats.documents.chunks import ChunkSizes, chunks_of
 from clew.formats.documents.model import BlockKind, Document
@@ -108,7 +109,7 @@ _PARTS = st.lists(
 
 
 # Verifies: REQ-d00091-A+B
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(parts=_PARTS, sizes=st.sampled_from([ChunkSizes(), ChunkSizes(20, 60, 90)]))
 def test_every_sign_is_in_one_chunk_and_nothing_small_is_cut(parts: list[str], sizes: ChunkSizes) -> None:
     document = read("\n\n".join(parts))
@@ -136,7 +137,7 @@ _SECTIONS = st.lists(
 
 
 # Verifies: REQ-d00091-D, REQ-d00095-A
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(sections=_SECTIONS, added=_SECTIONS)
 def test_what_is_added_at_the_end_changes_no_name_and_no_version_above(
     sections: list[tuple[str, str]], added: list[tuple[str, str]]
@@ -169,7 +170,7 @@ _MARKUP = (
 
 
 # Verifies: REQ-d00401-A
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     parts=st.lists(st.sampled_from(["Title\n=====", "Some words.", "- an item", *_MARKUP, *_ODD]), max_size=12),
     end=st.sampled_from(["\n", "\r\n", "\r"]),
@@ -190,7 +191,7 @@ def test_a_line_of_restructured_text_stays_the_line_it_was(parts: list[str], end
 
 
 # Verifies: REQ-d00090-A, REQ-d00091-A
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     parts=_FILES,
     end=st.sampled_from(["\n", "\r\n", "\r"]),

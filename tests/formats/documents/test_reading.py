@@ -5,6 +5,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from clew.formats.documents.chunks import chunks_of
 from clew.formats.documents.model import BlockKind, Document
@@ -370,7 +371,7 @@ _MARKS = st.lists(st.sampled_from((*_SIGNS, *_MORE_SIGNS)), max_size=40)
 
 
 # Verifies: REQ-d00090-D
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     lines=_MARKS,
     end=st.sampled_from(["\n", "\r\n"]),
