@@ -1,10 +1,8 @@
 """What tests of the whole product share: a copy of the demo, and a small project written for the occasion."""
 
-import itertools
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -13,6 +11,7 @@ from tests.properties import examples
 from tests.unprivileged import open_folder
 
 from clew.project import Project
+from clew.trust import user_configuration
 
 __all__ = ["database", "open_folder", "own_postgres", "postgres"]
 
@@ -57,25 +56,20 @@ A. The hour SHALL be two digits wide.
 """
 
 
-@pytest.fixture(scope="session", autouse=True)
-def unhurried() -> Iterator[None]:
-    """No answer depends on how fast the machine is: the clock of an answer's time limit goes a microsecond with every
-    look at it, and changed documents and the vectors of questions are waited for until they are there."""
-    looks = itertools.count()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("clew.operation.call.time", SimpleNamespace(monotonic=lambda: next(looks) * 1e-6))
-        patch.setattr("clew.kb.ingest.keeper.PATIENCE_SECONDS", 3600.0)
-        patch.setattr("clew.search.dense.search.PATIENCE_SECONDS", 3600.0)
-        yield
+UNHURRIED = "[kb]\ntimeout_seconds = 3600.0\n[search]\npatience_seconds = 3600.0\n"
+"""A user's configuration with which no answer depends on how fast the machine is."""
 
 
 @pytest.fixture(scope="session", autouse=True)
-def nobodys_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def settings_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The settings and the trusted projects of whoever runs the tests play no part."""
     with pytest.MonkeyPatch.context() as patch:
         for variable in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"):
             patch.setenv(variable, str(tmp_path_factory.mktemp("user")))
         patch.delenv("CLEW_STORE", raising=False)
+        own = user_configuration()
+        own.parent.mkdir(parents=True)
+        own.write_text(UNHURRIED, encoding="utf-8")
         yield
 
 

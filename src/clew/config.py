@@ -139,6 +139,8 @@ class SearchTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True)
     background: bool = True
     engine: Literal["files", "database"] = "files"
     """The place of the index: files of this machine, or the team's database, where there is one."""
+    patience_seconds: Annotated[float, msgspec.Meta(ge=0)] | None = None
+    """Longest wait of an answer for changed documents and for the embedding of its query; by default 1 s and 2 s."""
 
 
 class MemoryTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -220,11 +222,16 @@ class UserRegisterTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields
     logs: tuple[str, ...] = ()
 
 
+class UserKbTable(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    timeout_seconds: Annotated[float, msgspec.Meta(gt=0)] | None = None
+
+
 class UserToml(_Table, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The user's own configuration, for all projects."""
 
     store: str | None = None
     """The address of a team's PostgreSQL database, or `local`."""
+    kb: UserKbTable = UserKbTable()
     search: SearchTable = SearchTable()
     embedder: EmbedSettings = EmbedSettings()
     ai: AiSettings = AiSettings()

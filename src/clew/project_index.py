@@ -341,6 +341,7 @@ class ProjectIndex:
             rankings=self._rankings,
             backend=backend,
             sharing=sharing,
+            patience=self._context.config.search.patience_seconds,
         )
 
     def _of_team(self) -> tuple[Backend | None, Sharing | None]:
@@ -364,7 +365,8 @@ class ProjectIndex:
                     "The database %s has no pgvector: the search index is kept in files on this machine.", config.store
                 )
                 return None, None
-            return in_database(config.store, schema, self._space(), self._settings), None
+            patience = config.search.patience_seconds
+            return in_database(config.store, schema, self._space(), self._settings, patience), None
         return None, shared_embeddings(config.store, schema)
 
     def _space(self) -> str:

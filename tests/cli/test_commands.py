@@ -17,13 +17,6 @@ from clew.operation.listing import Listed, all_tools
 from clew.surfaces.cli.main import all_commands, main
 
 CLEW = [sys.executable, "-m", "clew"]
-PATIENT_CLEW = [
-    sys.executable,
-    "-c",
-    "from clew.kb.ingest import keeper; from clew.surfaces.cli.main import entry; "
-    "keeper.PATIENCE_SECONDS = 3600.0; entry()",
-]
-"""Waits for documents until they are read, however slow the machine, as everything does in the process of the tests."""
 DEMO = Path(__file__).parent.parent.parent / "examples" / "demo"
 
 OF_A_SESSION = {
@@ -137,8 +130,8 @@ async def test_call_prints_the_structured_result_that_an_mcp_client_gets(
     capfd.readouterr()
     async with Client(
         StdioServerParameters(
-            command=PATIENT_CLEW[0],
-            args=[*PATIENT_CLEW[1:], "serve", str(demo), "--toolsets", "all"],
+            command=CLEW[0],
+            args=[*CLEW[1:], "serve", str(demo), "--toolsets", "all"],
             # The same user: the SDK passes few variables on.
             env=dict(os.environ),
         )

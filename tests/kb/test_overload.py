@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.kb.conftest import CONFIG
 
-from clew.config import EmbedSettings
+from clew.config import EmbedSettings, load
 from clew.errors import InvalidCursor, TimedOut
 from clew.kb.answer.answering import EvidenceRequest, QuotedAnswer, answer
 from clew.kb.answer.finding import Finder, FoundSections, Mode, Narrowing
@@ -25,7 +25,7 @@ from clew.project import Project
 from clew.search.dense import search as dense
 from clew.search.dense.files import FileVectors
 from clew.search.dense.search import VectorSearch
-from clew.search.dense.spaces import Space, Spaces
+from clew.search.dense.spaces import Embedders, Space, Spaces
 from clew.search.engine import Backend, SearchEngine
 from clew.search.index import UnitIndex
 
@@ -40,6 +40,7 @@ class Blocked:
     """An embedder that answers while it may."""
 
     name, dimensions, max_tokens = "blocked", 8, 256
+    spaces: Embedders
 
     def __init__(self) -> None:
         self.answers = threading.Event()
@@ -48,6 +49,10 @@ class Blocked:
 
     def takes(self, text: str) -> bool:
         return True
+
+    def waited_for(self, seconds: float) -> None:
+        """From now on searches wait so long for the vectors of their queries."""
+        self.spaces.patience = seconds
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
         self.asked += texts
@@ -78,6 +83,7 @@ def finder(make: Callable[..., Project], tmp_path: Path, blocked: Blocked) -> It
     units = UnitIndex(folder / "index.db")
     spaces = _BlockedSpaces(folder, units, EmbedSettings(kind="endpoint"))
     spaces.embedder = blocked
+    blocked.spaces = spaces
     engine = SearchEngine(
         folder,
         cursors=Cursors(b"k" * 32),
@@ -91,10 +97,8 @@ def finder(make: Callable[..., Project], tmp_path: Path, blocked: Blocked) -> It
 
 
 # Verifies: REQ-d00404-A
-def test_words_answer_all_who_ask_while_the_encoder_is_blocked(
-    finder: Finder, blocked: Blocked, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(dense, "PATIENCE_SECONDS", 0.02)
+def test_words_answer_all_who_ask_while_the_encoder_is_blocked(finder: Finder, blocked: Blocked) -> None:
+    blocked.waited_for(0.02)
     blocked.answers.clear()
 
     def ask(number: int) -> QuotedAnswer:
@@ -118,7 +122,7 @@ def test_an_answer_waits_for_a_blocked_encoder_once(
         return vector(space, query, patience)
 
     monkeypatch.setattr(Space, "vector", noted)
-    monkeypatch.setattr(dense, "PATIENCE_SECONDS", 0.02)
+    blocked.waited_for(0.02)
     blocked.answers.clear()
     found = answer(finder, EvidenceRequest(question="How often does the fog bell ring?"))
     assert dense.TOO_BUSY in found.notes
@@ -126,17 +130,15 @@ def test_an_answer_waits_for_a_blocked_encoder_once(
 
 
 # Verifies: REQ-d00404-D
-def test_who_asks_again_is_answered_by_meaning_once_the_encoder_answers(
-    finder: Finder, blocked: Blocked, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_asks_again_is_answered_by_meaning_once_the_encoder_answers(finder: Finder, blocked: Blocked) -> None:
     request = EvidenceRequest(question="How often does the fog bell ring?")
-    monkeypatch.setattr(dense, "PATIENCE_SECONDS", 1.0)
+    blocked.waited_for(1.0)
     blocked.answers.clear()
     assert dense.TOO_BUSY in answer(finder, request).notes
-    monkeypatch.setattr(dense, "PATIENCE_SECONDS", 0.02)
+    blocked.waited_for(0.02)
     assert dense.TOO_BUSY in finder.find("fog bell", mode=Mode.VECTOR_ONLY).notes
     blocked.answers.set()
-    monkeypatch.setattr(dense, "PATIENCE_SECONDS", 600.0)
+    blocked.waited_for(600.0)
     assert dense.TOO_BUSY not in answer(finder, request).notes
     assert dense.TOO_BUSY not in finder.find("fog bell", mode=Mode.VECTOR_ONLY).notes
 
@@ -179,6 +181,28 @@ WATCHES = "# Watches\n\n" + "\n\n".join(
 is, as their lengths give vectors."""
 
 
+# Verifies: REQ-d00404-G
+def test_how_long_answers_wait_is_a_setting_also_of_the_user(
+    make: Callable[..., Project], blocked: Blocked, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    (tmp_path / "clew").mkdir()
+    (tmp_path / "clew" / "config.toml").write_text(
+        "[kb]\ntimeout_seconds = 77.0\n[search]\npatience_seconds = 0.0\n", encoding="utf-8"
+    )
+    monkeypatch.setattr(Spaces, "configured", lambda spaces: blocked)
+    project = make(BUOYS, config=CONFIG.replace('kind = "none"', 'kind = "minilm"'))
+    assert project.config.kb.timeout_seconds == 77.0
+    project.kb.index()
+    engine = project.index.engine
+    assert engine is not None
+    engine.index_vectors()
+    blocked.answers.clear()
+    assert dense.TOO_BUSY in _call(project, "kb.search", query="the bell of buoy 3")["notes"]
+    (project.config.root / "clew.toml").write_text(f"{CONFIG}[kb]\ntimeout_seconds = 78.0\n", encoding="utf-8")
+    assert load(project.config.root).kb.timeout_seconds == 78.0
+
+
 @pytest.fixture
 def files() -> dict[str, str]:
     return BUOYS
@@ -195,7 +219,8 @@ def buoys(
     engine = project.index.engine
     assert engine is not None
     assert engine.index_vectors().note is None
-    monkeypatch.setattr(dense, "PATIENCE_SECONDS", 0.02)
+    blocked.spaces = engine.spaces
+    blocked.waited_for(0.02)
     blocked.answers.clear()
     return project
 
@@ -205,9 +230,9 @@ def _call(project: Project, tool: str, **arguments: object) -> dict[str, Any]:
     return carry_out(next(each for each in tools if each.name == tool), arguments, Call(project, tools)).data
 
 
-def _recovered(blocked: Blocked, monkeypatch: pytest.MonkeyPatch) -> None:
+def _recovered(blocked: Blocked) -> None:
     blocked.answers.set()
-    monkeypatch.setattr(dense, "PATIENCE_SECONDS", 600.0)
+    blocked.waited_for(600.0)
 
 
 # Verifies: REQ-d00404-E
@@ -221,7 +246,6 @@ def _recovered(blocked: Blocked, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_further_page_goes_on_as_the_first_one_was_found(
     buoys: Project,
     blocked: Blocked,
-    monkeypatch: pytest.MonkeyPatch,
     tool: str,
     asked: dict[str, object],
     items: str,
@@ -230,7 +254,7 @@ def test_a_further_page_goes_on_as_the_first_one_was_found(
     by_words = _call(buoys, tool, **asked, **{size: 10})
     first = _call(buoys, tool, **asked, **{size: 3})
     assert dense.TOO_BUSY in first["notes"]
-    _recovered(blocked, monkeypatch)
+    _recovered(blocked)
     # Somebody who asks the same anew gets other results, and does not take away what was on the way.
     by_meaning = _call(buoys, tool, **asked, **{size: 10})
     assert _sections(by_meaning[items]) != _sections(by_words[items])
@@ -240,13 +264,11 @@ def test_a_further_page_goes_on_as_the_first_one_was_found(
 
 # Verifies: REQ-d00404-E
 @pytest.mark.parametrize("files", [{"docs/watches.md": WATCHES}])
-def test_a_cursor_leads_on_in_its_own_order_of_quotes_of_the_same_sections(
-    buoys: Project, blocked: Blocked, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cursor_leads_on_in_its_own_order_of_quotes_of_the_same_sections(buoys: Project, blocked: Blocked) -> None:
     asked = {"question": "Which bell rings loudly?"}
     by_words = _call(buoys, "kb.retrieve_evidence", **asked, max_quotes=8)
     first = _call(buoys, "kb.retrieve_evidence", **asked, max_quotes=3)
-    _recovered(blocked, monkeypatch)
+    _recovered(blocked)
     by_meaning = _call(buoys, "kb.retrieve_evidence", **asked, max_quotes=8)
     other = _call(buoys, "kb.retrieve_evidence", **asked, max_quotes=3)
     assert _lines(by_meaning) != _lines(by_words)
@@ -256,12 +278,10 @@ def test_a_cursor_leads_on_in_its_own_order_of_quotes_of_the_same_sections(
 
 
 # Verifies: REQ-d00404-E
-def test_a_further_page_is_refused_once_a_document_on_it_changed(
-    buoys: Project, blocked: Blocked, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_further_page_is_refused_once_a_document_on_it_changed(buoys: Project, blocked: Blocked) -> None:
     asked = {"question": "Which bell rings loudly?", "max_quotes": 3}
     first = _call(buoys, "kb.retrieve_evidence", **asked)
-    _recovered(blocked, monkeypatch)
+    _recovered(blocked)
     (buoys.config.root / first["quotes"][0]["section_id"].removeprefix("doc:").partition("#")[0]).write_text("# Gone\n")
     with pytest.raises(InvalidCursor, match="changed"):
         _call(buoys, "kb.retrieve_evidence", **asked, cursor=first["next_cursor"])

@@ -25,6 +25,8 @@ from clew.text.database_address import Address
 DIMENSIONS = 64
 KEY = b"k" * 32
 
+PATIENCE = 3600.0
+"""Searches wait for the vectors of their queries, however slow the machine."""
 Engines = Callable[..., SearchEngine]
 
 
@@ -66,7 +68,7 @@ def places(engine_kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> 
     address = Address(request.getfixturevalue("search_database"))
     schema = f"s{next(_schemas)}"
     return lambda settings, folder: in_database(
-        address, f"{schema}{'' if folder is None else '_other'}", "own", settings
+        address, f"{schema}{'' if folder is None else '_other'}", "own", settings, PATIENCE
     )
 
 
@@ -82,6 +84,7 @@ def engines(tmp_path: Path, places: Callable[..., Backend | None]) -> Iterator[E
             cursors=Cursors(KEY),
             embed=settings,
             backend=places(settings, folder),
+            patience=PATIENCE,
             **more,
         )
         opened.append(engine)

@@ -110,19 +110,17 @@ def test_a_ranking_during_which_the_encoder_ceased_to_answer_answers_no_second_t
 
 
 # Verifies: REQ-d00404-A, REQ-o00045-C
-def test_an_encoder_that_is_too_busy_costs_the_ranking_by_meaning_only(
-    engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_encoder_that_is_too_busy_costs_the_ranking_by_meaning_only(engines: Engines, word_counts: Any) -> None:
     engine = engines(word_counts.settings())
     engine.units.put(rules("apples on trees", "boats at sea"))
     engine.index_vectors()
     word_counts.answers.clear()
-    monkeypatch.setattr(dense, "PATIENCE_SECONDS", 0.0)
+    engine.spaces.patience = 0.0
     page = search(engine, "apples", recipe="default")
     assert [result.id for result in page.results] == ["u0"]
     assert dense.TOO_BUSY in page.notes
     word_counts.answers.set()
-    monkeypatch.setattr(dense, "PATIENCE_SECONDS", 60.0)
+    engine.spaces.patience = 60.0
     again = search(engine, "apples in boats", recipe="dense")
     assert dense.TOO_BUSY not in again.notes
     assert len(again.results) == 2
@@ -140,17 +138,15 @@ def test_how_near_a_unit_is_to_a_query_is_told_whether_it_found_it_or_not(engine
 
 
 # Verifies: REQ-d00035-G, REQ-d00404-A
-def test_an_encoder_that_fails_or_is_too_busy_costs_the_likeness_only(
-    engines: Engines, word_counts: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_encoder_that_fails_or_is_too_busy_costs_the_likeness_only(engines: Engines, word_counts: Any) -> None:
     engine = engines(word_counts.settings())
     engine.units.put(rules("apples on trees", "boats at sea"))
     engine.index_vectors()
     word_counts.answers.clear()
-    monkeypatch.setattr(dense, "PATIENCE_SECONDS", 0.0)
+    engine.spaces.patience = 0.0
     assert engine.likeness("apples", ["u0"]) == {}
     word_counts.answers.set()
-    monkeypatch.setattr(dense, "PATIENCE_SECONDS", 60.0)
+    engine.spaces.patience = 60.0
     assert engine.likeness("apples on trees", ["u0"]).keys() == {"u0"}
     word_counts.fails = True
     assert engine.likeness("boats", ["u0"]) == {}

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.search.conftest import PATIENCE
 
 from clew.config import EmbedSettings
 from clew.errors import Cancelled
@@ -37,11 +38,11 @@ def servers(request: pytest.FixtureRequest, search_database: str, tmp_path: Path
     def opened(name: str, embed: EmbedSettings) -> SearchEngine:
         folder, cursors = tmp_path / name, Cursors(bytes(32))
         if request.param == "in the database":
-            place = in_database(Address(search_database), schema, name, embed)
+            place = in_database(Address(search_database), schema, name, embed, PATIENCE)
             engine = SearchEngine(folder, cursors=cursors, embed=embed, backend=place)
         else:
             sharing = SharedEmbeddings(Database(Address(search_database), schema))
-            engine = SearchEngine(folder, cursors=cursors, embed=embed, sharing=sharing)
+            engine = SearchEngine(folder, cursors=cursors, embed=embed, sharing=sharing, patience=PATIENCE)
         request.addfinalizer(engine.close)
         return engine
 

@@ -110,7 +110,12 @@ class KnowledgeBase:
         self.shortlist = Shortlist(self, graph=settings.graph, idle_seconds=scratch_seconds)
         self.quoting = Quoting(self, graph=settings.graph, idle_seconds=scratch_seconds)
         self.keeper = DocumentKeeper(
-            corpus, self.index, self._is_empty, stores=self._stores, follows_files=context.config.auto_refresh
+            corpus,
+            self.index,
+            self._is_empty,
+            stores=self._stores,
+            follows_files=context.config.auto_refresh,
+            patience=context.config.search.patience_seconds,
         )
         self.deliveries = Deliveries()
         self._graph = context.graph

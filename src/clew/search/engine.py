@@ -72,9 +72,9 @@ class Backend(NamedTuple):
     vectors: VectorSearch
 
 
-def _in_files(folder: Path, embed: EmbedSettings, sharing: Sharing | None) -> Backend:
+def _in_files(folder: Path, embed: EmbedSettings, sharing: Sharing | None, patience: float | None) -> Backend:
     units = UnitIndex(folder / INDEX_FILE)
-    spaces = Spaces(folder, units, embed)
+    spaces = Spaces(folder, units, embed, patience)
     return Backend(units, VectorSearch(FileVectors(folder, units, spaces, sharing), spaces, sharing))
 
 
@@ -89,14 +89,15 @@ class SearchEngine:
         rankings: Rankings | None = None,
         backend: Backend | None = None,
         sharing: Sharing | None = None,
+        patience: float | None = None,
     ) -> None:
         """`rankings` are those of an engine on the same folder before, whose further pages this one goes on with.
         Without a `backend`, units and vectors are kept in files in the folder; `sharing` are the embeddings that
-        several servers have together."""
+        several servers have together. `patience` is the longest wait of a search for the vector of its query."""
         self.folder = folder
         self.recipes = recipes
         self._cursors = cursors
-        backend = backend or _in_files(folder, embed or EmbedSettings(), sharing)
+        backend = backend or _in_files(folder, embed or EmbedSettings(), sharing, patience)
         self._sharing = sharing
         self.units: UnitStore = backend.units
         """What can be found: units are found by their words when `put` returns, and by no signal once `delete` does."""

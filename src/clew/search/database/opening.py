@@ -12,10 +12,12 @@ from clew.search.engine import Backend
 from clew.text.database_address import Address
 
 
-def in_database(address: Address, schema: str, space: str, embed: EmbedSettings) -> Backend:
+def in_database(
+    address: Address, schema: str, space: str, embed: EmbedSettings, patience: float | None = None
+) -> Backend:
     """The backend of an engine in a schema of a database. `space` names the work tree whose files are searched."""
     database = Database(address, schema, space, awaits_service=embed.kind == "endpoint")
-    embedders = Embedders(embed)
+    embedders = Embedders(embed, patience)
     table = DatabaseVectors(database, embedders)
     return Backend(DatabaseUnits(database), VectorSearch(table, embedders, table.shared))
 

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-PATIENCE_SECONDS = 2.0
-"""Longest wait of a search for the vector of its query. Words answer at once."""
 TOO_BUSY = "The encoder is too busy to answer in time: this answer uses keywords only. Ask again for one by meaning."
 _NOT_BUILT = "The semantic index is not built yet: this answer uses keywords only."
 
@@ -128,7 +126,7 @@ class VectorSearch:
         try:
             if self._table.is_empty(reading, space):
                 return VectorRanking(note=_NOT_BUILT)
-            vector = space.vector(query, PATIENCE_SECONDS) if vector is None else vector
+            vector = space.vector(query, self.embedders.patience) if vector is None else vector
             hits = self._table.nearest(reading, space, vector, condition, depth)
         except TimeoutError:
             return VectorRanking(note=TOO_BUSY, failed=True)
@@ -162,7 +160,7 @@ class VectorSearch:
         """The vector of a query. Errors of its encoder are raised. TimeoutError where the encoder is too busy and the
         caller does not wait patiently."""
         space, _ = self._serving(reading)
-        return None if space is None else space.vector(query, None if patiently else PATIENCE_SECONDS)
+        return None if space is None else space.vector(query, None if patiently else self.embedders.patience)
 
     def window_likeness(self, reading: "Reading", query: str, numbers: Sequence[int]) -> "dict[int, Vector]":
         """Nearness of each window of some units to a query, of the windows that have vectors."""
@@ -170,7 +168,7 @@ class VectorSearch:
         if space is None:
             return {}
         try:
-            vector = space.vector(query, PATIENCE_SECONDS)
+            vector = space.vector(query, self.embedders.patience)
             windows = self._table.windows_of(reading, space, numbers)
             return {number: own @ vector for number, own in windows.items()}
         except TimeoutError:

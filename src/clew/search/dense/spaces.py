@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from clew.search.dense.vectors import VectorSpace
     from clew.store.sqlite.connections import Connection
 
+PATIENCE_SECONDS = 2.0
+"""Longest wait of a search for the vector of its query. Words answer at once."""
 REST_SECONDS = 30.0
 
 _QUERIES_KEPT = 64
@@ -95,8 +97,9 @@ def _waiting() -> ThreadPoolExecutor:
 class Embedders:
     """The embedder of the settings, which is opened when it is first wanted and left alone while it fails."""
 
-    def __init__(self, settings: EmbedSettings) -> None:
+    def __init__(self, settings: EmbedSettings, patience: float | None = None) -> None:
         self.settings = settings
+        self.patience = PATIENCE_SECONDS if patience is None else patience
         self._lock = threading.Lock()
         self._embedders: dict[EmbedSettings, Embedder] = {}
         self._being_opened: set[EmbedSettings] = set()
@@ -151,8 +154,8 @@ class Embedders:
 
 
 class Spaces(Embedders):
-    def __init__(self, folder: Path, index: UnitIndex, settings: EmbedSettings) -> None:
-        super().__init__(settings)
+    def __init__(self, folder: Path, index: UnitIndex, settings: EmbedSettings, patience: float | None = None) -> None:
+        super().__init__(settings, patience)
         self._folder = folder
         self._index = index
         self._open: dict[str, Space] = {}
