@@ -29,7 +29,7 @@ SERVICE = ("url", "model", "dimensions", "key_variable", "timeout_seconds", "att
 RESERVED = {
     "project": {"id"},
     "register": {"logs"},
-    "search": {"engine"},
+    "search": {"engine", "patience_seconds"},
     "ai": {"command", "url", "model", "key_variable", "timeout_seconds"},
     "embedder": {"threads", "folder", "sha256", "max_tokens", "texts_per_request", *SERVICE},
 }
