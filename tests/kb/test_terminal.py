@@ -162,7 +162,11 @@ def test_a_file_whose_name_cannot_be_printed_keeps_no_document_away(
 def test_a_first_question_waits_for_the_process_that_reads_the_documents_first(
     root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (root / ".clew/kb").mkdir(parents=True, exist_ok=True)
+    # Clew makes its own folder: one that it has not made is not believed.
+    project = Project.open(root)
+    assert project.store is not None
+    project.close()
+    (root / ".clew/kb").mkdir(exist_ok=True)
     with ExitStack() as other, (root / ".clew/kb/writer.lock").open("a+b") as file:
         assert other.enter_context(locked(file, 0.0))
         # The other process ends while the command waits.

@@ -29,12 +29,12 @@ acted = False
 
 def watch(event, arguments):
     global renames, acted
-    if event == "os.rename" and ".clew" not in str(arguments[1]):
+    if event == "os.rename" and str(root) in str(arguments[1]) and ".clew" not in str(arguments[1]):
         renames += 1
-        now = str(renames)
+        is_now = str(renames) == moment
     else:
-        now = f"{event} {arguments[0]}" if event == "open" else ""
-    if acted or not now.endswith(moment):
+        is_now = event == "open" and isinstance(arguments[0], str) and arguments[0].endswith(moment)
+    if acted or not is_now:
         return
     acted = True
     if action == "kill":
