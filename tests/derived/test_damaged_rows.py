@@ -13,7 +13,8 @@ from clew.derived.history import History
 from clew.derived.parse_cache import CachedFile, ParseCache
 from clew.derived.sealed import sealed, unsealed
 from clew.errors import StoreCorrupt
-from clew.formats.code.outline import Import, Outline, Symbol
+from clew.formats.code.declared_imports import Import
+from clew.formats.code.outline import Outline, Symbol
 from clew.project import Project
 from clew.workspace.git.history import CommitRecord, PathChange
 

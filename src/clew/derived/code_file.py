@@ -45,6 +45,8 @@ _LAYOUT = 2
 SCHEMA = Schema(
     "The outlines of source files", OUTLINE_VERSION * 100 + _LAYOUT, _STATEMENTS, "the files are read again"
 )
+_KEPT = 8
+"""Fields of a symbol that have columns."""
 _FILE = "path, size, mtime_ns, content_hash, package, checked"
 _SYMBOL = "qualname, name, kind, line, end_line, is_test, parent, head, files.path, place, symbols.checked"
 _IMPORT = "files.path, line, module, name, imports.checked"
@@ -58,7 +60,7 @@ class SourceFile(msgspec.Struct, frozen=True):
     content_hash: str
 
 
-class FiledSymbol(Symbol, frozen=True, gc=False, array_like=True):
+class FiledSymbol(Symbol, frozen=True, gc=False, array_like=True, kw_only=True):
     path: str
     place: int
     """Which symbol of the file it is, counted from 0."""
@@ -247,9 +249,11 @@ def _whole(module: str, name: str) -> str:
 
 def _columns(symbol: Symbol) -> tuple[object, ...]:
     """As SQLite gives them back: it has no truth values."""
-    return tuple(int(value) if isinstance(value, bool) else value for value in msgspec.structs.astuple(symbol))
+    own = msgspec.structs.astuple(symbol)[:_KEPT]
+    return tuple(int(value) if isinstance(value, bool) else value for value in own)
 
 
 def _symbol(row: Sequence[Any]) -> FiledSymbol:
-    qualname, name, kind, line, end_line, is_test, *rest = row
-    return FiledSymbol(qualname, name, kind, line, end_line, bool(is_test), *rest)
+    qualname, name, kind, line, end_line, is_test, parent, head, path, place = row
+    own = (qualname, name, kind, line, end_line, bool(is_test), parent, head)
+    return FiledSymbol(*own, path=path, place=place)

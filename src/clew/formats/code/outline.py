@@ -4,46 +4,22 @@
 
 import re
 
-import msgspec
-
 from clew.formats.code.comments import tokens
 from clew.formats.code.components import script_of
-from clew.formats.code.declared_imports import Import, package_of
+from clew.formats.code.declared_imports import package_of
 from clew.formats.code.definitions.bodiless import bodiless
 from clew.formats.code.definitions.scan import CLASS, Definition, definitions_in, masked
+from clew.formats.code.facts.model import Outline, Symbol
 from clew.formats.code.imports import imports_of
 from clew.formats.code.languages import FAMILIES, Family, family_for
+
+__all__ = ["OUTLINE_VERSION", "Outline", "Symbol", "decoded", "enclosing", "is_source", "outline_of"]
 
 OUTLINE_VERSION = 5
 _LONGEST_HEAD = 200
 _LONGEST_ROW = 2_000
 _OWNED = re.compile(r"(\w+)(?:<[^<>()]*>)?::(~?\w+|operator\s*[^\s\w()]{1,3})\s*\(")
 _RECEIVER = re.compile(r"func\s*\(\s*(?:\w+\s+)?\*?\s*(\w+)(?:\[[^\]]*\])?\s*\)\s*\w+\s*[(\[]")
-
-
-class Symbol(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """A function, method or class."""
-
-    qualname: str
-    """Unique in its file: of two that have the same names, the second has its line behind them."""
-    name: str
-    kind: str
-    """function, method or class."""
-    line: int
-    end_line: int
-    is_test: bool
-    parent: int
-    """Which symbol of the file it stands in, counted from 0; -1 for none."""
-    head: str
-    """The line that defines it."""
-
-
-class Outline(msgspec.Struct, frozen=True, array_like=True):
-    symbols: tuple[Symbol, ...] = ()
-    imports: tuple[Import, ...] = ()
-    lines: int = 0
-    package: str = ""
-    """The package that the file says it belongs to."""
 
 
 def decoded(data: bytes) -> str:

@@ -1,0 +1,61 @@
+"""What differs between languages when names are bound over several files: where imports lead, and in which order
+members are looked for. Everything else about a language is in its reader, which writes expressions."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from clew.formats.code.facts.model import Imported
+
+
+class Files(Protocol):
+    """The files of the project, as the rules of a language may ask for them."""
+
+    def has(self, path: str) -> bool: ...
+
+    def in_package(self, package: str, rules: str) -> tuple[str, ...]:
+        """The files that say they belong to a package."""
+        ...
+
+    def in_folder(self, folder: str) -> tuple[str, ...]:
+        """The source files directly in a folder."""
+        ...
+
+    def ending_with(self, end: str) -> tuple[str, ...]:
+        """Two files at most whose path is, or ends with, some folders and a name."""
+        ...
+
+    def leads_to(self, written: str, importer: str) -> tuple[str, ...]:
+        """The stems of paths to which a name in the import of a script leads, by the project's configuration."""
+        ...
+
+
+Module = tuple[str, ...]
+"""The files whose top level is one namespace: one for Python and scripts, a folder for Go, a package for Java. Empty
+for a module that is none of the project's."""
+
+
+class LanguageRules(Protocol):
+    name: str
+    """As in `Facts.rules`."""
+
+    def module(self, imported: Imported, path: str, files: Files) -> Module:
+        """The module that an import in the file `path` names, without the name that is taken out of it. With `How.TOP`
+        the module of the first part."""
+        ...
+
+    def part(self, module: Module, name: str, files: Files) -> Module:
+        """The module that is a part of a module, such as a file in the folder of a package."""
+        ...
+
+    def dotted(self, name: str, files: Files) -> tuple[Module, str]:
+        """The module that a dotted name in a literal begins with, and the rest of the name."""
+        ...
+
+    def around(self, path: str, files: Files) -> Module:
+        """The files whose top-level names a file sees without importing them; with the file itself."""
+        ...
+
+    def order(self, class_: object, bases: Sequence[Sequence[object]]) -> tuple[object, ...]:
+        """A class and all above it in the order in which a member is looked for; `bases` has the orders of those
+        directly above it."""
+        ...
