@@ -1,3 +1,3 @@
-"""What was made from something else and can be thrown away and made again."""
+"""Derived data: files that can be deleted and made again from their sources."""
 
 # Implements: REQ-d00035

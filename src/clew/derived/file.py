@@ -32,33 +32,33 @@ _PAUSE = 0.005
 _WORTH_TIDYING, _GROWN = 64, 1.5
 """Pages from which on a file is tidied, and how many times as many there are since that was last done."""
 _ROOM = 2
-"""How many times what a file holds has to be free on the disk where it is written anew: SQLite puts all of it into a
+"""The free space, in multiples of the file's content, that writing it anew takes: SQLite puts all of it into a
 temporary file, and into the log."""
 _DAMAGED = "was damaged"
 _OTHER_TABLES = "was made by another version of Clew, or by somebody else"
 
 _UNDECODABLE = (UnicodeDecodeError, msgspec.MsgspecError, zlib.error)
 _BY_VALUES = (*_UNDECODABLE, ValueError, TypeError, LookupError, ArithmeticError, AttributeError)
-"""What a block raises that meets values which were never written."""
+"""Errors in a block that meets values which were never written."""
 
 log = logging.getLogger(__name__)
 
 
 class Schema(NamedTuple):
-    """What such a file holds."""
+    """Schema of a derived file."""
 
     name: str
-    """How messages name it, at the beginning of a sentence."""
+    """The name of the file in messages, at the beginning of a sentence."""
     version: int
     """From 1. Another one means other tables, or other content in them."""
     statements: tuple[str, ...]
-    """What makes the tables of an empty file."""
+    """The statements that make the tables of an empty file."""
     remedy: str
-    """What becomes of one that was replaced, as the end of a sentence."""
+    """The remedy for a file that was replaced, as the end of a sentence."""
     page_size: int = 4096
     """Bytes. Small pages leave less room unused behind values of a few kilobytes; large ones are fewer to look at."""
     extra: tuple[str, ...] = ()
-    """What makes the tables that a file may have beside those."""
+    """Statements of tables that a file may have besides."""
     upgrade: Callable[[Connection], bool] = lambda connection: False
     """Brings the tables of an earlier version up to this one; False where that is not worth it."""
 
@@ -68,12 +68,12 @@ class Schema(NamedTuple):
         connection.execute(f"PRAGMA user_version = {self.version:d}")
 
     def is_whole(self, connection: Connection) -> bool:
-        """Whether the file is of this version and has what Clew makes."""
+        """True if the file is of this version and has all objects that Clew makes."""
         return _version(connection) == self.version and self.is_own(connection)
 
     # Implements: REQ-d00646-A
     def is_own(self, connection: Connection) -> bool:
-        """Whether the tables, indexes, views and triggers are those that Clew makes, all of them and no others."""
+        """True if the tables, indexes, views and triggers are those that Clew makes, all of them and no others."""
         return not (
             foreign_objects(connection, (*self.statements, *self.extra))
             or missing_objects(connection, self.statements, ("table", "view", "index", "trigger"))
@@ -96,7 +96,7 @@ class DerivedFile:
 
     @property
     def is_replaced(self) -> bool:
-        """Whether another file took the place of this one, or none did."""
+        """True if another file took the place of this one, or it was deleted."""
         return self._connections.is_replaced
 
     @property
@@ -106,7 +106,7 @@ class DerivedFile:
 
     @property
     def met_damage(self) -> bool:
-        """Whether damage was met since the file was opened."""
+        """True if damage was met since the file was opened."""
         return self._met is self._connections
 
     def close(self) -> None:
@@ -206,7 +206,7 @@ class DerivedFile:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def before_tidying(self, connection: Connection) -> None:
-        """What the owner takes out on this occasion."""
+        """Hook for an owner that deletes rows of its own before tidying."""
 
     def _is_loose(self) -> bool:
         with self.unbound() as connection:
@@ -217,7 +217,7 @@ class DerivedFile:
             return loose and self._has_room(connection)
 
     def _has_room(self, connection: Connection) -> bool:
-        """Whether the disk has room for writing the file anew."""
+        """True if the disk has room for writing the file anew."""
         (free,) = connection.execute("PRAGMA freelist_count").fetchone()
         (size,) = connection.execute("PRAGMA page_size").fetchone()
         from shutil import disk_usage  # it loads every way to compress files
@@ -273,7 +273,7 @@ class DerivedFile:
             raise self._as_derived(damaged(self.path, f"{type(error).__name__}: {error}")) from error
 
     def _is_sound(self) -> bool:
-        """Whether a look through all of the file finds nothing wrong."""
+        """True if a check of the whole file finds nothing wrong."""
         try:
             with self._connections.reading() as connection:
                 return unsound(connection) is None
@@ -303,7 +303,7 @@ class DerivedFile:
         return self._ready()
 
     def _flaw(self, connections: Connections) -> str | None:
-        """Why a file that could be opened is of no use."""
+        """The reason why a file that could be opened cannot be used."""
         try:
             with connections.reading() as connection:
                 if self._schema.is_whole(connection):

@@ -81,7 +81,8 @@ class HistoryState(msgspec.Struct, frozen=True):
     total: int
     unread: int
     names: str | None
-    """What stood for how authors are called and commits replaced when all commits were noted; None before that."""
+    """The value of `history.renaming` (git's settings for names of authors and replaced commits) at the time when all
+    commits were noted; None before that."""
     back_to: int | None
     """The time of the oldest commit behind which something is not read yet; None where all is read, or nothing."""
 
@@ -208,7 +209,7 @@ class History:
         return found[::-1]
 
     def commits(self, ids: Iterable[str]) -> dict[str, Commit]:
-        """Those of the commits that are read."""
+        """The commits with these ids, as far as they are read."""
         found: dict[str, Commit] = {}
         with self._file.reading_latest() as connection:
             for chunk in _chunks(list(dict.fromkeys(ids))):
@@ -276,7 +277,7 @@ class History:
     # What git was asked before
 
     def kept(self, type_: type[T], *about: str) -> T | None:
-        """What was kept under these words; None as well where it is damaged."""
+        """The value that was stored under these words; None as well if it is damaged."""
         with self._file.reading_latest() as connection:
             row = connection.execute("SELECT value FROM kept WHERE key = ?", (_key(about),)).fetchone()
         value = unsealed(row[0], _key(about)) if row else None

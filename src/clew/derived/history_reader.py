@@ -22,21 +22,21 @@ from clew.workspace.git import history as git_history
 from clew.workspace.keeping import Keeper, Run
 
 DEADLINE_SECONDS = 2.0
-"""How long an answer waits for the history."""
+"""Longest time that an answer waits for the history."""
 _AT_ONCE = 2_000
 _FIRST = 200
 """Commits of the first batch: an answer about something new needs no more."""
 
 
 class Readiness(msgspec.Struct, frozen=True):
-    """What can be said of the history now."""
+    """Progress of reading the history."""
 
     head: str | None
     """None without git, and before the first commit."""
     notes: tuple[str, ...] = ()
-    """What limits the answers."""
+    """Limits of the answers."""
     is_complete: bool = False
-    """Whether all commits that lead to HEAD are read."""
+    """True if all commits that lead to HEAD are read."""
 
 
 class HistoryReader(Keeper):
@@ -162,7 +162,7 @@ class HistoryReader(Keeper):
         history.plan(head, new, gone, names)
 
     def _is_renamed(self, state: HistoryState) -> bool:
-        """Whether authors are called otherwise, or other commits stand for others, than when all was read."""
+        """True if git's names of authors or its replaced commits changed since all was read."""
         return state.names is not None and state.names != git_history.renaming(self._root)
 
     def _fill(self) -> None:

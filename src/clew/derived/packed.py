@@ -1,4 +1,4 @@
-"""What derived files keep in a packed form, in which their bytes do not show it.
+"""Packed texts in derived files: their bytes do not show in the file.
 
 A file that packs texts of the project's files says so in a view, `packed_texts`: the number and the path of each
 document, the hash of the file that it was read from, and what was packed. What is deleted from the view is deleted with
@@ -33,7 +33,7 @@ class PackedText(NamedTuple):
 
 
 def packs_texts(place: Path) -> bool:
-    """Whether a SQLite file has such views; False for one that is damaged, or that an earlier Clew made."""
+    """True if a SQLite file has such views; False for one that is damaged, or that an earlier Clew made."""
     try:
         with closing(_opened(place, read_only=True)) as connections, connections.reading() as connection:
             return bool(connection.execute(_COLUMNS).fetchone() == (4,))
@@ -42,7 +42,7 @@ def packs_texts(place: Path) -> bool:
 
 
 def packed_texts(place: Path, *, after: int = 0) -> Iterator[PackedText]:
-    """What a file keeps packed of documents with a higher number than this."""
+    """The packed texts of documents with a higher number than this."""
     with closing(_opened(place, read_only=True)) as connections, connections.reading() as connection:
         for number, path, content_hash, packed in connection.execute(_VIEW, (after,)):
             # What is damaged is told by its owner.

@@ -1,4 +1,4 @@
-"""What readers made of files, kept so that an unchanged file is not read twice."""
+"""Cache of parsed files, so that an unchanged file is not read twice."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -29,7 +29,7 @@ SCHEMA = Schema("The cache of parsed files", 2, (_TABLE,), "the files are read a
 
 
 class CachedFile(msgspec.Struct, frozen=True):
-    """What one reader made of one file."""
+    """The records that one reader made of one file."""
 
     path: str
     reader: str

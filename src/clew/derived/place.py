@@ -1,5 +1,5 @@
-"""Where derived files are kept: in the state folder of the project, or in a temporary folder where nothing can be
-written there, because it is protected or the disk is full. What is made from files can be made anywhere."""
+"""Folder of the derived files: the state folder of the project, or a temporary folder if nothing can be written there,
+because it is protected or the disk is full. Files that are made from others can be made anywhere."""
 
 import errno
 import logging
@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 _REFUSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT})
 _LEAST_BYTES = 1024 * 1024
-"""What has to be free for the index of a small project."""
+"""The free space that the index of a small project needs."""
 
 
 class DerivedPlace:
@@ -47,8 +47,8 @@ class DerivedPlace:
 
 
 def _refusal(folder: Path) -> str | None:
-    """Why nothing can be written to a folder; None if it can, or if something else is wrong, which the write itself
-    reports better."""
+    """The reason why nothing can be written to a folder; None if it can, or if something else is wrong, which the write
+    itself reports better."""
     try:
         existing = next(each for each in (folder, *folder.parents) if each.exists())
         with tempfile.TemporaryFile(dir=existing) as file:

@@ -1,4 +1,4 @@
-"""What of a folder of Clew's own is believed: a folder of a project's, or that of a repository's memory.
+"""Trust in the files of a folder that Clew made for itself: a project's state folder, or that of a repository's memory.
 
 Whoever opens something in such a folder has it admitted first. In a folder that came from elsewhere, what can be made
 again is thrown away, journals are left alone, and the stores in it are for reading only until the user trusts them.
@@ -30,7 +30,7 @@ _MADE_AGAIN = frozenset(
     {"parsed.db", "kb", "search", "code", "history", "link-vectors", "memory-index.db", "memory-mirror.db"}
     | {"team-memory", "restoring"}
 )
-"""What else Clew keeps in such a folder, and can make again."""
+"""Other files of Clew's in such a folder, which it can make again."""
 _MADE_AGAIN_BY_BEGINNING = ("team-", "hooks.spool")
 _BESIDE_AUTHORED = ("-boot",)
 _NOT_MADE_HERE = (
@@ -44,15 +44,16 @@ _LOCK_SECONDS = 10.0
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """How far a folder is believed."""
+    """Trust in a folder and its stores."""
 
     folder: Path
     is_ours: bool
-    """Whether files in it that can be made again are used and written there. Elsewhere they go to a temporary place."""
+    """True if files in it that can be made again are used and written there. Otherwise they go to a temporary
+    folder."""
     asks: tuple[str, ...] = ()
     """The stores in it that are not believed."""
     why: str = ""
-    """Why not, completing "The folder X ..."."""
+    """The reason for distrust, completing "The folder X ..."."""
 
     def believes(self, store: str) -> bool:
         return self.is_ours and store not in self.asks
@@ -63,7 +64,7 @@ class Standing(msgspec.Struct, frozen=True):
 
     @property
     def note(self) -> str | None:
-        """What to tell the user about stores that are not believed, or a folder that is not used."""
+        """The message for the user about stores that are not believed, or a folder that is not used."""
         if not self.asks and (self.is_ours or not self.why):
             return None
         if not self.asks:
@@ -97,7 +98,7 @@ _admitting = threading.Lock()
 
 
 def admit(folder: Path) -> Standing:
-    """How far a folder is believed. One that came from elsewhere is cleaned and gets a stamp; none is made."""
+    """Decide on the trust in a folder. One that came from elsewhere is cleaned and gets a stamp; none is made."""
     real = _real(folder)
     status = below.status_of(real)
     if status is None:
@@ -124,7 +125,7 @@ def admit(folder: Path) -> Standing:
 
 
 def look(folder: Path) -> Standing:
-    """How far a folder is believed, without a change of it. One that came from elsewhere is not believed."""
+    """The trust in a folder, without a change of it. One that came from elsewhere is not believed."""
     real = _real(folder)
     status = below.status_of(real)
     own = stamp.key(make=False)

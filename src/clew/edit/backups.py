@@ -47,7 +47,7 @@ def forget_old_backups(root: Path, copies: Iterable[FileEdit]) -> None:
 
 
 def _folder(root: Path, place: Path, *, in_project: bool) -> Path:
-    """Where the copies of a file are kept, below the root. Files of one name in two folders have theirs apart."""
+    """The folder with the copies of a file, below the root. Files of one name in two folders have theirs apart."""
     beside = place.parent.relative_to(root.resolve())
     state = root / STATE_FOLDER
     # Where something else stands in the place of the state folder, the copy goes beside the file.
@@ -64,7 +64,7 @@ def _is_plain(folder: Path) -> bool:
 
 
 def _is_there(place: Path) -> bool:
-    """Whether there is a copy of this content. It then counts as the latest."""
+    """True if there is a copy of this content. It then counts as the latest."""
     if not place.exists():
         return False
     with suppress(OSError):

@@ -25,7 +25,7 @@ _AT_ONCE = getattr(os, "O_NONBLOCK", 0)
 _HAS_DESCRIPTORS = bool(_NO_LINK and _FOLDER) and os.open in os.supports_dir_fd and os.stat in os.supports_dir_fd
 _REFUSAL = "it is a link or something else than Clew makes there, and is left alone; remove it"
 BESIDE = ("", "-wal", "-shm", "-journal")
-"""What SQLite opens for one database, by the endings of the names."""
+"""Endings of the files that SQLite opens for one database."""
 
 
 def refused(path: Path) -> OSError:
@@ -33,7 +33,7 @@ def refused(path: Path) -> OSError:
 
 
 def is_refusal(error: OSError) -> bool:
-    """Whether something was not opened because it is a link, or no plain file."""
+    """True if something was not opened because it is a link, or no plain file."""
     return error.errno == errno.ELOOP
 
 
@@ -146,7 +146,7 @@ def _demand(path: Path, folder: int | None, name: str) -> os.stat_result | None:
 
 
 def read(path: Path, limit: int) -> bytes:
-    """What a plain file holds, no more than `limit` bytes."""
+    """The content of a plain file, at most `limit` bytes."""
     with os.fdopen(open_file(path, os.O_RDONLY), "rb") as file:
         return file.read(limit)
 

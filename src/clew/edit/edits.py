@@ -18,11 +18,11 @@ class FileEdit(msgspec.Struct, frozen=True):
     path: str
     """Relative to the root of the transaction."""
     before: bytes | None
-    """What the file held when the edit was made; None where there was none."""
+    """The content of the file when the edit was made; None if there was none."""
     after: bytes | None
     """None removes the file."""
     prune: str | None = None
-    """Where the file is removed, folders that become empty are removed too, but not this folder."""
+    """If the file is removed, folders that become empty are removed too, but not this folder."""
     permissions_of: str | None = None
     """A new file gets the permissions of this one."""
     is_product: bool = False
@@ -34,11 +34,11 @@ class FolderMove(msgspec.Struct, frozen=True):
     target: str
     """Must not exist yet. Its parent folders are made."""
     contents: dict[str, str]
-    """What the folder holds when the move is planned, as `folder_contents` returns it."""
+    """The content of the folder when the move is planned, as `folder_contents` returns it."""
 
 
 class Inverse(msgspec.Struct, frozen=True):
-    """How the content of a file before an edit is made from the content after it."""
+    """The change that turns the content of a file after an edit into the content before it."""
 
     path: str
     after: str | None
@@ -47,9 +47,9 @@ class Inverse(msgspec.Struct, frozen=True):
     end: int
     """The bytes after the edit that are replaced."""
     text: bytes
-    """What they are replaced by."""
+    """The bytes that replace them."""
     made: bool = False
-    """Whether there was no such file before the edit."""
+    """True if there was no such file before the edit."""
 
     def applied(self, content: bytes) -> bytes:
         return content[: self.start] + self.text + content[self.end :]
@@ -62,7 +62,7 @@ def inverse_of(path: str, before: bytes, after: bytes, *, made: bool = False) ->
 
 
 def _common_start(one: bytes, other: bytes) -> int:
-    """How many bytes two texts have in common at their beginning."""
+    """The number of bytes that two texts have in common at their beginning."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

@@ -34,7 +34,7 @@ def is_done(root: Path, step: Step) -> bool:
 
 
 def can_go_on(root: Path, step: Step) -> bool:
-    """Whether an interrupted step is done, or can still be done: its files were not changed by others."""
+    """True if an interrupted step is done, or can still be done: its files were not changed by others."""
     if is_done(root, step):
         return True
     is_ready = isinstance(step, MoveStep) or step.after is None or temporary_of(root, step).exists()

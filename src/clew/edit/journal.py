@@ -34,7 +34,7 @@ _PATTERN = f".{'[0-9a-f]' * 32}{_ENDING}"
 
 
 _BEGINNING, _USE = "journal's beginning", "journal"
-"""What the codes of journals are made for."""
+"""Purposes of the codes in journals."""
 
 
 class ForeignJournal(Exception):
@@ -76,7 +76,7 @@ Step = FileStep | MoveStep
 
 
 class Event(msgspec.Struct, frozen=True):
-    """What the store is to record. The inverse of the steps is added to the data."""
+    """The event that the store is to record. The inverse of the steps is added to the data."""
 
     id: str
     actor: str
@@ -169,7 +169,7 @@ class Journal:
 
 
 def _is_at(file: IO[bytes], place: Path) -> bool:
-    """Whether a name still leads to an open file."""
+    """True if a name still leads to an open file."""
     with suppress(OSError):
         return os.path.samestat(os.fstat(file.fileno()), place.stat())
     return False
@@ -224,6 +224,6 @@ def journals(root: Path) -> list[Path]:
 
 
 def journal_folder(root: Path) -> Path:
-    """Where a transaction of a project keeps its journal: in the state folder, or beside it where there is none."""
+    """The folder for the journal of a transaction: the state folder, or the project's folder if there is none."""
     folder = root / STATE_FOLDER
     return folder if folder.is_dir() and os.access(folder, os.W_OK) else root

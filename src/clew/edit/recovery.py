@@ -1,4 +1,4 @@
-"""What happens to the transactions over files that killed processes left: they are completed or taken back."""
+"""Recovery of transactions over files that killed processes left: they are completed or taken back."""
 
 import logging
 from contextlib import AbstractContextManager, ExitStack, suppress
@@ -112,7 +112,7 @@ def _named(journal: Journal) -> str:
 
 
 def _recover(root: Path, journal: Journal, records: Records | None) -> tuple[bool, str]:
-    """Whether the transaction is over, and what to say of it."""
+    """Complete or take back a transaction: True if it is over, and a sentence about it."""
     plan = journal.plan
     if plan is None:
         return True, ""
@@ -152,7 +152,7 @@ def _paths(step: Step) -> tuple[str, ...]:
 
 
 def _is_of_git(root: Path, path: str) -> bool:
-    """Whether a path lies in the folder that git keeps a repository in. The root itself may: the hooks that Clew writes
+    """True if a path lies in the folder that git keeps a repository in. The root itself may: the hooks that Clew writes
     have their journal beside them."""
     inside = place_of(root, path).relative_to(root.resolve()).parts
     return any(part.lower().rstrip(". ") in (".git", "git~1") for part in inside)

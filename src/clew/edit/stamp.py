@@ -1,4 +1,4 @@
-"""Who made a folder of Clew's own, told by a stamp in it.
+"""Stamp in a folder of Clew's own: the proof that this user made it.
 
 The user has a key, which lies in the user's own state folder and nowhere else. A folder that Clew makes gets a file
 with a random id and a code that only this key makes of the id and the folder's real path; the user's state knows the
@@ -28,7 +28,7 @@ _LONGEST = 512
 
 
 class Known(msgspec.Struct, frozen=True):
-    """What the user's state knows of a folder with a stamp."""
+    """Record of a stamped folder in the user's state."""
 
     path: str
     device: int
@@ -87,19 +87,19 @@ def _code(own: bytes, what: str, *said: str | bytes) -> str:
 
 
 def is_code(given: str, what: str, *said: str | bytes) -> bool:
-    """Whether a code is this user's for something."""
+    """True if a code is this user's for something."""
     own = key(make=False)
     return own is not None and hmac.compare_digest(_code(own, what, *said).encode(), os.fsencode(given))
 
 
 def stamp_file(own: bytes, folder: Path) -> Path:
-    """Where this user's stamp is in a folder."""
+    """The path of this user's stamp in a folder."""
     return folder / f"{_PREFIX}{_code(own, 'name')[:16]}"
 
 
 def known(own: bytes, folder: Path, status: os.stat_result) -> Known | None:
-    """What the user's state knows of a folder by the stamp in it; None where there is no stamp that counts. A folder
-    that was moved has its former path in its stamp, and gets another one."""
+    """The record of a folder, by the stamp in it; None if there is no valid stamp. A folder that was moved has its
+    former path in its stamp, and gets another one."""
     return _stamped(own, folder, status) or _protected(own, folder, status)
 
 

@@ -10,8 +10,8 @@ _STAMPS = "stamp-"
 
 
 def first_files(root: Path) -> dict[str, bytes]:
-    """What a new state folder begins with, by path below the root: it should not show in `git status`. Nothing where
-    the folder is in use."""
+    """The files of a new state folder, by path below the root: they keep it out of `git status`. Empty if the folder is
+    in use."""
     # An empty one was left by a process that was killed when it made the folder.
     used = [name for name in names_in(root / STATE_FOLDER) if not name.startswith(_STAMPS)]
     return {} if used else {f"{STATE_FOLDER}/.gitignore": b"*\n"}

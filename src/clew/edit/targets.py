@@ -41,7 +41,7 @@ def real_target(path: Path, *, within: Path | None = None) -> Path:
 
 
 def is_write_protected(place: Path) -> bool:
-    """Whether this user may not write a file. The permission counts even for a user who could ignore it."""
+    """True if this user may not write a file. The permission counts even for a user who could ignore it."""
     try:
         mode = place.lstat().st_mode
     except OSError:

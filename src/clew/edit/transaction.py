@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 
 class Purpose(msgspec.Struct, frozen=True):
-    """Why files are written, for the record."""
+    """The reason for writing files, for the record."""
 
     operation: str
     actor: str = "clew"

@@ -28,7 +28,7 @@ class Written(msgspec.Struct, frozen=True):
     operation: str
     files: tuple[str, ...]
     moves: bool
-    """Whether it moved folders, which is not taken back."""
+    """True if it moved folders, which cannot be undone."""
 
 
 def written(store: "Store", limit: int) -> list[Written]:

@@ -1,4 +1,4 @@
-"""Which documents may be seen.
+"""Boundary of the visible documents.
 
 The configuration draws the outer line; a request may only draw a narrower one. The line is held by the store of
 documents and by the search engine themselves, not by their callers.

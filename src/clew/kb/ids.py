@@ -43,7 +43,7 @@ def file_id(path: str) -> str:
 
 
 def is_own(id: str) -> bool:
-    """Whether an id can only be one of these: asked of every id that anybody looks up."""
+    """True if an id can only be one of the knowledge base: every id that anybody looks up is checked."""
     return id.startswith((DOCUMENT, ENTITY, FILE))
 
 

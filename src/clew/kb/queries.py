@@ -114,7 +114,7 @@ class Reading:
         return None if row is None else _document(*row)
 
     def is_hidden(self, path: str) -> bool:
-        """Whether there is such a document, but outside of the boundary."""
+        """True if there is such a document, but outside of the boundary."""
         sql = """
             SELECT 1 FROM main.documents AS every WHERE every.path = ?1
             AND NOT EXISTS (SELECT 1 FROM documents WHERE documents.path = ?1)
@@ -137,7 +137,7 @@ class Reading:
         return None if row is None else self._record(*row)
 
     def sections_with_tags(self, wanted: Sequence[str]) -> list[tuple[SectionRecord, str]]:
-        """Those of some sections that are there, each with the tag of its document."""
+        """The sections with these ids that exist, each with the tag of its document."""
         sql = """
             SELECT documents.tag, sections.id, documents.path, place, sections.parent, sections.document, block
             FROM json_each(?) AS wanted CROSS JOIN sections
@@ -185,7 +185,7 @@ class Reading:
         return str(row[0]) if row is not None and self._is_there(row[0]) else None
 
     def successors(self, old: Sequence[str]) -> dict[str, str]:
-        """What took the place of ids that are gone, as far as that is known."""
+        """The new ids of sections whose old ids are gone, as far as they are known."""
         sql = "SELECT old, new FROM json_each(?) AS wanted CROSS JOIN aliases ON aliases.old = wanted.value"
         return dict(self.rows(sql, in_json(old)))
 
@@ -238,7 +238,7 @@ class Reading:
         return [CitedBy(section, target, labels_in(joined), *rest) for target, joined, *rest in rows]
 
     def citing(self, target: str, most: int = -1) -> list[CitedBy]:
-        """Who cites a target, at most so many."""
+        """The sections that cite a target, at most so many."""
         sql = """
             SELECT sections.id, target, labels, rank, written
             FROM cites JOIN sections ON sections.number = cites.section
@@ -319,7 +319,7 @@ def labels_in(joined: str) -> tuple[str, ...]:
 
 
 def spellings(path: str) -> list[str]:
-    """How a link may spell the path of a document."""
+    """The ways in which a link may spell the path of a document."""
     stem = posixpath.splitext(path)[0]
     folder, _, name = stem.rpartition("/")
     return [path, stem, *([folder or "."] if name in _INDEXES else [])]
@@ -346,7 +346,8 @@ _VIEWS = {
 
 
 class BoundedTables:
-    """What stands before every question. Its parameters come before those of the question."""
+    """Tables of the visible documents, as the WITH clause of every query. Its parameters come before those of the
+    query."""
 
     def __init__(self, boundary: Boundary) -> None:
         condition = _condition(boundary)

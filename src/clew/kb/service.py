@@ -45,7 +45,7 @@ FOLDER = "kb"
 LIBRARY_FILE = "documents.db"
 MEGABYTE = 1024 * 1024
 FIRST_READING_SECONDS = 60.0
-"""How long a command waits for documents that another process reads for the first time."""
+"""Longest time that a command waits for documents that another process reads for the first time."""
 _LOOK_AGAIN_SECONDS = 0.1
 
 T = TypeVar("T")
@@ -70,7 +70,7 @@ class KbStatus(msgspec.Struct, frozen=True, kw_only=True):
     pending: int
     """Documents that the search index does not hold yet."""
     indexed: str
-    """How much of everything can be found, by which signals."""
+    """A sentence about the state of the index."""
     problems: tuple[KbProblem, ...]
     notes: tuple[str, ...]
 
@@ -133,16 +133,16 @@ class KnowledgeBase:
 
     @property
     def was_read(self) -> bool:
-        """Whether somebody has read the documents before, in this process or another."""
+        """True if the documents were read before, in this process or another."""
         return self._path.exists()
 
     @property
     def missing_notes(self) -> tuple[str, ...]:
-        """Why documents are missing that were read before; nothing once they are read again."""
+        """Reasons why documents are missing that were read before; empty once they are read again."""
         return self.library.notes if self.was_read and self._is_empty() else ()
 
     def boundary(self, asked: ScopeRequest | None = None) -> Boundary:
-        """What may be seen here; with a request, what may be seen by who makes it."""
+        """The documents that may be seen here; with a request, those that its caller may see."""
         return boundary_of(self._settings, asked)
 
     @contextmanager
@@ -229,7 +229,7 @@ class KnowledgeBase:
         )
 
     def _fate(self, document: DocumentRecord) -> Fate:
-        """What became of a document since it was read. Looks at one file only, as a rule."""
+        """The state of a document since it was read. Looks at one file only, as a rule."""
         known = self.library.file_state(document.path)
         entry = entry_of(self._corpus.root, document.path)
         if known is not None and known.content_hash == document.content_hash and known.matches(entry):

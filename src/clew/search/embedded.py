@@ -34,7 +34,7 @@ _SAME = {
 
 
 class UnitRest(msgspec.Struct, frozen=True, array_like=True):
-    """What the columns do not say of a unit."""
+    """The fields of a unit that have no column."""
 
     links: tuple[str, ...]
     """Empty for its own id."""
@@ -43,7 +43,7 @@ class UnitRest(msgspec.Struct, frozen=True, array_like=True):
 
 
 ONLY_ITSELF = UnitRest(("",), None)
-"""What most units have; it is not written."""
+"""The value of most units; it is not written."""
 _REST = msgspec.msgpack.Decoder(UnitRest)
 _TAGS = msgspec.json.Decoder(tuple[str, ...])
 _UNIT = """

@@ -113,13 +113,13 @@ class SearchEngine:
 
     @property
     def is_replaced(self) -> bool:
-        """Whether the index was taken away, or made anew by another process; it has to be opened again then."""
+        """True if the index was deleted, or made anew by another process; it has to be opened again then."""
         return self.units.is_replaced
 
     # Words
 
     def rarities(self, terms: Iterable[str]) -> dict[str, float]:
-        """How much each of some terms says: the fewer units hold it, the more."""
+        """The weight of each term: the fewer units hold it, the higher."""
         with self.units.asked() as reading:
             held, units = reading.units_with(terms), reading.totals().units
         return {term: rarity(held.get(term, 0), units) for term in terms}
@@ -138,8 +138,8 @@ class SearchEngine:
         return open_word_vectors() if self.spaces.wanted else None
 
     def window_likeness(self, query: str, ids: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
-        """How near in meaning to a query each window of some units is (`dense.indexing.window_spans`); only of units
-        whose windows have vectors."""
+        """Likeness in meaning between a query and each window of some units (`dense.indexing.window_spans`); only for
+        units whose windows have vectors."""
         with self.units.asked() as reading:
             numbers = reading.numbers_of(ids)
             asked = meaning(parse_query(storable(query)), storable(query))
@@ -147,14 +147,14 @@ class SearchEngine:
         return {id: found[number] for id, number in numbers.items() if number in found}
 
     def absent(self, names: Iterable[str], scope: Scope, filters: Filters) -> tuple[str, ...]:
-        """Those of some names that stand in no unit that may be seen."""
+        """The names that no visible unit holds."""
         condition = compile_condition(scope, filters)
         with self.units.asked() as reading:
             restrict = None if self._vectors.is_everything(reading, condition) else condition
             return tuple(name for name in names if not reading.has_name(name, restrict))
 
     def is_unheard(self, question: str, scope: Scope, filters: Filters) -> bool:
-        """Whether what a question asks about beside names (`word_pairs`) stands in no unit that may be seen."""
+        """True if no visible unit holds any of the question's word pairs (`word_pairs`: its words beside names)."""
         pairs = word_pairs(question, self.word_vectors())
         return bool(pairs) and len(self.absent(pairs, scope, filters)) == len(pairs)
 
@@ -185,7 +185,7 @@ class SearchEngine:
 
     @property
     def is_damaged(self) -> bool:
-        """Whether a search met damaged vectors; `index_vectors` writes them anew."""
+        """True if a search met damaged vectors; `index_vectors` writes them anew."""
         return self._vectors.damaged
 
     def state(self) -> IndexState:
@@ -283,7 +283,8 @@ class SearchEngine:
         return {id: known[number] for id, number in numbers.items() if number in known}
 
     def likeness(self, query: str, ids: Iterable[str]) -> dict[str, float]:
-        """How near in meaning some units are to a query that was just asked; only of those that have a vector."""
+        """Likeness in meaning between some units and a query that was just searched for; only for units that have a
+        vector."""
         asked = meaning(parse_query(storable(query)), storable(query))
         with self.units.asked() as reading:
             numbers = reading.numbers_of(list(ids))
@@ -334,7 +335,7 @@ class SearchEngine:
         )
 
     def _known_of(self, reading: Reading) -> "_Known":
-        """What is known of this very index: of another one in its place, nothing."""
+        """The cache of this index; an empty one if the index was replaced."""
         series, _ = reading.writes()
         known = self._known
         if known is None or known.series != series:
@@ -344,7 +345,7 @@ class SearchEngine:
     # Steps
 
     def _resumed(self, pages: Pages, kept: Kept | None, now: str) -> tuple[int, Kept | None]:
-        """Where the page begins, and the ranking it belongs to if that is known."""
+        """The place at which the page begins, and its ranking if that is still kept."""
         if kept is not None and kept.state == now:
             return pages.start(now), kept
         if kept is not None and not pages.is_first:
@@ -354,7 +355,7 @@ class SearchEngine:
         return pages.start(now), None
 
     def _still_answers(self, reading: Reading, kept: Kept, adjacency: Adjacency | None) -> bool:
-        """Whether a ranking may stand for the one that would be made now: of the same texts and vectors."""
+        """True if a new ranking would be the same: no text and no vector changed since this one was made."""
         return adjacency is None and kept.lasts and kept.state == self._state(reading)
 
     def _page(self, reading: Reading, question: Question, kept: Kept, offset: int) -> "_Page":
@@ -396,7 +397,7 @@ class SearchEngine:
         return _Page(shown.items, end, shown.limit_reason.value)
 
     def _total(self, reading: Reading, question: Question, kept: Kept) -> int:
-        """How many results of a ranking there are still."""
+        """The number of results of a ranking that are still there."""
         if kept.state == self._state(reading):
             return len(kept.units)
         numbers = reading.numbers_of(ranked.id for ranked in kept.units)
@@ -430,7 +431,7 @@ class SearchEngine:
 
 
 class _Known:
-    """What was read of the units of an index. A number stands for one unit for ever, so each is asked for once."""
+    """Cache of what was read of the units of an index. A number stands for one unit for ever, so each is read once."""
 
     def __init__(self, series: str, streams_kept: int) -> None:
         self.series = series
@@ -452,7 +453,7 @@ class _Known:
 class _Page(msgspec.Struct, frozen=True):
     items: tuple[Hit, ...]
     end: int
-    """Where the next page begins."""
+    """The place at which the next page begins."""
     limit_reason: str
 
 

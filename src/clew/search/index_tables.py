@@ -155,8 +155,8 @@ def _upgrade(connection: Connection) -> bool:
 
 
 def is_refilled(connection: Connection) -> bool:
-    """Whether units of an earlier layout may still be missing: requirements, documents and memories come one after the
-    other, and until all are there the embeddings that wait for them are not old."""
+    """True while units of an earlier layout may still be missing: requirements, documents and memories come one after
+    the other. Until all are there, the embeddings that wait for them are kept."""
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'refilled'").fetchone():
         return False
     (until,) = connection.execute("SELECT until FROM refilled").fetchone()

@@ -25,26 +25,26 @@ Pieces = frozenset[str]
 
 
 class Sought(NamedTuple):
-    """What is taken out wherever it stands."""
+    """A text to take out wherever it stands."""
 
     parts: Collection[str]
-    """Those whose units stand in no file of the project: each that holds some of it goes."""
+    """Parts whose units are in no file of the project: every such unit that holds some of the text is deleted."""
     staying: Collection[str]
-    """The ids of units of those parts that stay all the same."""
+    """The ids of units of those parts that are kept all the same."""
     held: Callable[[str], Pieces]
-    """What of it a text holds."""
+    """The pieces of the sought text in a text."""
     is_said: Callable[[str, Pieces], bool]
-    """Whether the file at a path says it now: then it is the project's own text."""
+    """True if the file at a path holds such pieces now: then they are the project's own text."""
 
 
 class Seen(NamedTuple):
-    """How far an index was looked through."""
+    """The part of an index that was looked through."""
 
     series: str = ""
     last: int = 0
     """The last number of a unit. A number stands for one text for ever."""
     own: Pieces = frozenset()
-    """What of it files of the project say now."""
+    """The pieces that files of the project hold now."""
 
 
 def purge_units(
@@ -103,8 +103,8 @@ def _forget_embeddings(connection: Connection, text_hashes: Collection[str]) -> 
 
 
 def is_held(folder: Path, sought: Sought, seen: Seen) -> bool:
-    """Whether what came into the index in a folder since it was looked through holds some of it, beside what files of
-    the project say, or whether what others are packed by may. True for an index that cannot be read."""
+    """True if units that were written since the last look hold some of the text, beside those that quote files of the
+    project, or if the dictionary of the packed texts may hold it. True for an index that cannot be read."""
     place = folder / INDEX_FILE
     if not place.exists():
         return False

@@ -1,4 +1,4 @@
-"""What a search is asked, and what it answers."""
+"""Requests and answers of a search."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,16 +19,16 @@ MAX_LIMIT = 500
 class Question(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     scope: Scope
-    """Which units may be seen. There is no search without one."""
+    """The units that may be seen. There is no search without one."""
     filters: Filters = Filters()
     recipe: str = DEFAULT_RECIPE
     words: str | None = None
-    """What to look for by words, where that is not the text itself: a whole passage is compared by its meaning and by
-    the few of its words that tell most."""
+    """The words to search for, if they differ from the text: a whole passage is compared by its meaning and by the few
+    of its words that tell most."""
     like: str | None = None
     """The unit that the text is of, if it is one: then its own vector is compared, and nothing is encoded."""
     by_windows: bool = False
-    """Whether the nearest window of a unit counts beside its whole, by meaning: for questions that only units with
+    """True to count the nearest window of a unit beside the whole unit, by meaning: for questions that only units with
     windows answer, because others would fall behind these."""
     limit: int = 10
     """Results on one page, at most."""
@@ -51,7 +51,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
             )
 
     def identity(self) -> dict[str, Any]:
-        """What makes another question of it; the size of a page does not."""
+        """The fields that tell two questions apart; the size of a page is none of them."""
         everything: dict[str, Any] = msgspec.to_builtins(self)
         for name in ("limit", "max_tokens", "max_bytes", "cursor"):
             del everything[name]
@@ -73,7 +73,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     matched: tuple[str, ...]
     """The words of the query that the unit holds."""
     why: tuple[Contribution, ...]
-    """What each signal says about it; their values add up to the score."""
+    """The contribution of each signal; their values add up to the score."""
 
 
 class RankedUnit(msgspec.Struct, frozen=True, gc=False):
@@ -82,7 +82,7 @@ class RankedUnit(msgspec.Struct, frozen=True, gc=False):
     why: tuple[Contribution, ...]
 
     def signal(self, name: str) -> float | None:
-        """What a signal gave it; None where that did not find it."""
+        """The score that a signal gave; None if the signal did not find the unit."""
         return next((part.score for part in self.why if part.signal == name), None)
 
 
@@ -96,14 +96,14 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IndexState(msgspec.Struct, frozen=True, kw_only=True):
-    """How much of what is there can be found, and by which signals."""
+    """Counts of the indexed texts, and the signals that can find them."""
 
     units: int
     """Texts that can be found by their words."""
     embedded: int
-    """Those of them that can be found by their meaning as well."""
+    """The texts that can be found by their meaning as well."""
     embedder: str | None
-    """What made the vectors that answer now; None where only words are searched."""
+    """The embedder of the vectors that answer now; None if only words are searched."""
     state: str
     """`words_only`, `indexing`, `changing_embedder`, `damaged` or `complete`."""
     parts: dict[str, int]
@@ -124,11 +124,11 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     """Name and version."""
     truncated: bool = False
     limit_reason: str = "none"
-    """Why the page ends before its limit: none, token_cap or byte_cap."""
+    """The limit that ended the page early: none, token_cap or byte_cap."""
     corrections: tuple[Correction, ...] = ()
     reason: str | None = None
-    """Why nothing was found, where that can be said."""
+    """The reason why nothing was found, if it is known."""
     notes: tuple[str, ...] = ()
-    """What limits the answer, such as vectors that are still being made."""
+    """Limits of the answer, such as vectors that are still being made."""
     indexed: str = ""
-    """How much is indexed."""
+    """A sentence about the state of the index."""

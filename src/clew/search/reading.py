@@ -1,4 +1,4 @@
-"""What a search asks of an index: one state of it, whatever others write meanwhile.
+"""Reading an index: one state of it, whatever others write meanwhile.
 
 An engine is a place where units are kept: a file of SQLite beside the project (`embedded.py`), or the tables of a
 PostgreSQL database (`database/`). Everything above this interface, from the plan of a query to its recipe, is the same
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Fact(NamedTuple):
-    """What the index knows about a unit beside its text."""
+    """The speaker, role, time and length of a unit."""
 
     speaker: str | None
     role: str | None
@@ -30,9 +30,9 @@ class Fact(NamedTuple):
 
 class Reading(Protocol):
     streams_at_once: int
-    """How many are read together: as few as cost little more one by one, since some may be very long."""
+    """The number of streams read together: as few as cost little more one by one, since some may be very long."""
     streams_kept: int
-    """How many bytes of streams are worth keeping for the next ranking."""
+    """The bytes of streams that are worth keeping for the next ranking."""
 
     # Units
 
@@ -41,11 +41,11 @@ class Reading(Protocol):
         ...
 
     def parts(self) -> dict[str, int]:
-        """How many units there are of each part."""
+        """The number of units of each part."""
         ...
 
     def allowed(self, condition: Condition, among: Sequence[int]) -> list[int]:
-        """Those of the given units that fulfil the condition, sorted."""
+        """The given units that fulfil the condition, sorted."""
         ...
 
     def units_of(self, numbers: Iterable[int]) -> dict[int, Unit]:
@@ -79,11 +79,11 @@ class Reading(Protocol):
         ...
 
     def is_visible(self, term: str, restrict: Condition) -> bool:
-        """Whether a unit that the condition lets through holds a term."""
+        """True if a unit that the condition lets through holds a term."""
         ...
 
     def has_name(self, name: str, restrict: Condition | None) -> bool:
-        """Whether a unit that may be seen holds a name (`lexical.tables.forms_of`)."""
+        """True if a visible unit holds a name (`lexical.tables.forms_of`)."""
         ...
 
     def candidates(
@@ -100,7 +100,7 @@ class Reading(Protocol):
         ...
 
     def streams(self, units: Iterable[int]) -> list[Row]:
-        """What is kept of the words of these units, for those that are there."""
+        """The terms of these units, for those that are there."""
         ...
 
     def numbered_streams(self, units: Sequence[int]) -> "Iterable[Stream]":
@@ -108,11 +108,11 @@ class Reading(Protocol):
         ...
 
     def term_numbers(self, terms: Iterable[str]) -> Mapping[str, Sequence[int]]:
-        """By which numbers a stream names each of some terms, where streams name them by numbers."""
+        """The numbers by which a stream names each of some terms, where streams name them by numbers."""
         ...
 
     def matching(self, expression: Expression, units: Sequence[int]) -> set[int]:
-        """Those of the units that hold what an expression asks for."""
+        """The units that fulfil an expression."""
         ...
 
     # What stands beside, and what is named
@@ -133,10 +133,9 @@ class Reading(Protocol):
         ...
 
     def title_beginnings(self, beginnings: Sequence[str]) -> list[str]:
-        """Those of the beginnings, of two words or more, with which the key of a title begins (whole words)."""
+        """The beginnings, of two words or more, with which the key of a title begins (whole words)."""
         ...
 
     def units_titled(self, keys: Sequence[str], restrict: Condition | None) -> Mapping[str, Sequence[int]]:
-        """Those of the keys that are titles, with the units that bear each and may be seen: not all, where they are
-        very many."""
+        """The keys that are titles, each with the visible units that bear it: not all, if they are very many."""
         ...

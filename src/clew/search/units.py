@@ -1,4 +1,4 @@
-"""What goes into the search engine, and where a search may look.
+"""Indexed units, and the scope and filters of a search.
 
 A *unit* is one thing that can be found: a requirement, a scenario, a section, a memory. A *scope* says which units a
 search may see at all. It is part of every query's type, so that no caller can forget it; filters narrow it further and
@@ -37,11 +37,11 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     """Unique in the index."""
     part: str
-    """What it is: requirement, scenario, section, memory, ..."""
+    """The kind of unit: requirement, scenario, section, memory, ..."""
     title: str
     body: str
     document: str | None = None
-    """What it is a piece of; results can be limited to a few pieces of one document."""
+    """The document that it is a piece of; results can be limited to a few pieces of one document."""
     tags: tuple[str, ...] = ()
     path: str | None = None
     status: str | None = None
@@ -52,12 +52,12 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     links: tuple[str, ...] = ()
     """Ids of graph nodes that the unit stands for or mentions."""
     place: int | None = None
-    """Where it stands in its session or document; a recipe with surroundings looks at the units beside it."""
+    """Its place in its session or document; a recipe with surroundings looks at the units beside it."""
     speaker: str | None = None
     role: str | None = None
-    """Who says it, in a conversation, and as what: person, user, assistant, ..."""
+    """The role of the speaker in a conversation: person, user, assistant, ..."""
     quoted: bool = False
-    """Whether parts of it are quoted as answers: each of its windows has a vector of its own then."""
+    """True if parts of it are quoted as answers: each of its windows has a vector of its own then."""
 
     def content_hash(self) -> str:
         """Names everything that is searched or filtered by: equal hashes need no indexing again."""
@@ -78,9 +78,9 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
     path: str | None = None
     """Only units below this folder, or in this file; `.` stands for all that have a path."""
     unowned: bool = False
-    """Whether units that belong to no agent are seen beside those of the agents that are named."""
+    """True to see units that belong to no agent beside those of the agents that are named."""
     within: "tuple[tuple[str, Filters], ...]" = ()
-    """What narrows single parts, where several are searched at once."""
+    """Filters of single parts, if several are searched at once."""
 
     def __post_init__(self) -> None:
         if not self.parts:
@@ -88,7 +88,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Filters(msgspec.Struct, frozen=True, kw_only=True):
-    """What narrows a search inside its scope. None asks for nothing."""
+    """Conditions that narrow a search inside its scope. None stands for no condition."""
 
     tags: tuple[str, ...] | None = None
     """Units with any of these."""

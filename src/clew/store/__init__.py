@@ -1,3 +1,3 @@
-"""What was authored through Clew and lives in no file: records, events, jobs, settings."""
+"""Stored data that exists in no file of the project: records, events, jobs, settings."""
 
 # Implements: REQ-o00002

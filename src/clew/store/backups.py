@@ -1,4 +1,4 @@
-"""What a folder with a backup holds, and how every byte of it is verified before anything is made of it.
+"""Backups of a store: the manifest of a folder, and the verification of every byte before a restore.
 
 The manifest names each file with its size and its hash, and ends with a hash of itself. A backup is read from a copy
 that was hashed while it was made: what was verified is what is restored, and the backup stays as it is.
@@ -27,7 +27,7 @@ UNVERIFIED = (
 )
 _AT_ONCE = 1024 * 1024
 _ABSENT = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
-"""How the system says that there is no such file."""
+"""Errors of the operating system for a file that does not exist."""
 _USE_ANOTHER = "Restore from another backup. Nothing was restored, and the backup was left as it is."
 
 
@@ -39,7 +39,7 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a backup has to hold."""
+    """Table of contents of a backup, with a hash of each part."""
 
     project: Copied
     memory: Copied
@@ -152,7 +152,8 @@ def _copied(file: Path, target: Path) -> Part:
 
 
 def _chunks(file: Path) -> Iterator[bytes]:
-    """What a file of a backup holds. Its errors are those of the backup, and not of where the copy is written."""
+    """The content of a file of a backup. Errors while reading are those of the backup, and not of the target of the
+    copy."""
     _demand_file(file)
     try:
         with file.open("rb") as source:

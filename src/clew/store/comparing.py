@@ -50,7 +50,7 @@ def _hashed(row: Row) -> int:
 
 
 class Difference:
-    """What of the database a copy does not have as it is there."""
+    """Events of the database that a copy lacks, or has in another form."""
 
     def __init__(self) -> None:
         self.missing = self.changed = self.surplus = 0

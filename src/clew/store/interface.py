@@ -77,7 +77,7 @@ class Job(msgspec.Struct, frozen=True):
 
 
 Damaged = dict[str, StoreError]
-"""Why records could not be read, by their ids."""
+"""The reasons why records could not be read, by their ids."""
 
 Rewrite = Callable[[str, str, Any], Any]
 """Gets the collection and the id of a record and one of its values, or the reason of a write; returns what takes its

@@ -11,7 +11,7 @@ _person: ContextVar[str | None] = ContextVar("person", default=None)
 
 
 def person() -> str | None:
-    """Who was authenticated for the work under way."""
+    """The authenticated user of the current request."""
     return _person.get()
 
 

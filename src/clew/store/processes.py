@@ -1,4 +1,4 @@
-"""Whether the process that ran a job is still there.
+"""Detection of processes that ended before their job.
 
 A process that is killed cannot say that its job has ended. So every job carries the process that last reported on it,
 and a reader of the job decides:
@@ -34,7 +34,7 @@ class Process(msgspec.Struct, frozen=True):
     host: str
     """The machine, and the container where there is one: the space in which `pid` has a meaning."""
     boot: str
-    """Which start of the machine; empty where the system does not tell."""
+    """The id of the machine's last start; empty if the system does not tell."""
     pid: int
     started: str
     """When the process started, in the system's own unit; empty where the system does not tell."""
@@ -46,7 +46,7 @@ def this_process() -> Process:
 
 
 def is_elsewhere(process: Process) -> bool:
-    """Whether it cannot be seen from here if the process is there."""
+    """True if this machine cannot see whether the process is running."""
     return process.host != _host() or not _can_look()
 
 
@@ -99,7 +99,7 @@ def _host() -> str:
 
 @cache
 def boot_id() -> str:
-    """Which start of the machine this is; empty where the system does not tell."""
+    """The id of the last start of the machine; empty if the system does not tell."""
     try:
         return (_PROC / "sys" / "kernel" / "random" / "boot_id").read_text().strip()
     except OSError:

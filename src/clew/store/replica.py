@@ -44,13 +44,13 @@ AGAIN_SECONDS = 2.0
 CLEAN_AGAIN_SECONDS = 60.0
 """After an attempt to clean the copy's files failed because others used them all the time."""
 POLL_SECONDS = 0.5
-"""How often a server looks for events by itself, woken or not."""
+"""Seconds between two looks of a server for events, woken or not."""
 VERSION_SECONDS = 1.0
-"""How often it is asked whether this version may still work on the database's schema."""
+"""Seconds between two checks that this version may still work on the database's schema."""
 COMPARE_SECONDS = 5.0
-"""How often the last events of the copy are compared with the database."""
+"""Seconds between two comparisons of the copy's last events with the database."""
 COMPARED_BLOCKS = 16
-"""How many blocks of earlier events a server compares each time."""
+"""Blocks of earlier events that a server compares each time."""
 _BATCH = 2_000
 _PURGES = "purges followed"
 """The copy's own setting: up to which purge it is in step."""
@@ -116,12 +116,12 @@ class ReplicatedStore:
 
     @property
     def principal(self) -> str | None:
-        """Who writes, as the database knows them; None before it was ever reached."""
+        """The user as the database knows them; None before it was ever reached."""
         return self._remote.principal if self._remote is not None else None
 
     @property
     def may_write(self) -> bool:
-        """Whether the database takes writes of this user, as far as it was ever asked."""
+        """True if the database takes writes of this user, or was never asked."""
         return self._remote is None or self._remote.may_write
 
     @property
@@ -387,7 +387,8 @@ class ReplicatedStore:
         return record
 
     def _after_write(self) -> None:
-        """Who has written reads it at once. What cannot be copied now is copied later: it is in the database."""
+        """Copy a write at once, so that the writer can read it. If that fails it is copied later: it is in the
+        database."""
         with suppress(StoreError):
             self.pull()
 
@@ -428,7 +429,8 @@ class ReplicatedStore:
                 self._compact_copy()
 
     def _compact_copy(self) -> None:
-        """What cannot be taken out now, later looks at the database do: it says nothing of the database's files."""
+        """Compact the copy after a purge. If that fails a later look at the database does it: the failure does not
+        concern the database's files."""
         try:
             self._local.compact()
         except StoreError as error:
@@ -519,7 +521,7 @@ class ReplicatedStore:
 
 
 class _Place(msgspec.Struct, frozen=True):
-    """How far a copy is."""
+    """The progress of a copy."""
 
     seq: int
     purges: int

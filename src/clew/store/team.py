@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from clew.store.replica import ReplicatedStore
 
 SHARED_COLLECTIONS = frozenset({"link_decisions", "change_baselines", "change_rebased"})
-"""What of a project's own store a team shares. The rest is about one work tree: drafts, records of edits, what was seen
-first."""
+"""Collections of a project's own store that a team shares. The others are about one work tree: drafts, records of
+edits, first sightings."""
 _LONGEST_SLUG = 24
 _HINT = 'Name the project in clew.toml, [project] id = "NAME", and allow it with `clew trust`.'
 

@@ -15,7 +15,7 @@ from clew.store.sql.engine import SqlStore
 
 AT_ONCE = 1_000
 LOCAL_SETTINGS = frozenset({"cursor_key"})
-"""What belongs to one checkout."""
+"""Settings that belong to one checkout."""
 
 _EVENT = "at, actor, operation, reason, collection, id, version, before, after"
 _ENTRY = "collection, id, version, data, updated_at"
@@ -24,13 +24,13 @@ _TOMBSTONE = "collection, id, version, data, deleted_at, actor, reason"
 Store = SqlStore[Any]
 Row = tuple[Any, ...]
 Wanted = Callable[[str], bool]
-"""Which collections are meant."""
+"""True for a collection that is to be copied."""
 Report = Callable[[str, int], None]
-"""What is being done, and how many rows of it are done."""
+"""Progress: a name for the work, and the number of rows that are done."""
 
 
 class Content(msgspec.Struct, frozen=True):
-    """What a store holds, as counts and a hash that does not depend on the order of rows."""
+    """Content of a store, as counts and a hash that does not depend on the order of rows."""
 
     records: int
     tombstones: int
@@ -50,7 +50,7 @@ def everything(_: str) -> bool:
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What a copy has to write."""
+    """The writes of a copy."""
 
     known: frozenset[Row]
     """The events that the target has already."""
@@ -99,7 +99,7 @@ def copy(
 
 
 def content(store: Store, wanted: Wanted = everything) -> Content:
-    """What the store holds of the wanted collections."""
+    """Counts and a hash of the wanted collections of a store."""
     total, counts = 0, {"entries": 0, "tombstones": 0, "events": 0}
     for table, columns, key in (
         ("entries", _ENTRY, None),
@@ -166,8 +166,8 @@ def _copy_tombstones(source: Store, target: Store, wanted: Wanted, report: Repor
 
 
 def _settings(source: Store, target: Store) -> tuple[tuple[str, bytes], ...]:
-    """What names the project in what was remembered comes along. A target in which anything was ever written keeps its
-    own: what it holds is known by that name."""
+    """Settings that go with the copy: they name the project in memories. A target in which anything was ever written
+    keeps its own, by which its content is known."""
     with source.asking() as connection:
         rows = connection.execute("SELECT name, value FROM settings").fetchall()
     moved = tuple((name, bytes(value)) for name, value in rows if name not in LOCAL_SETTINGS)

@@ -115,5 +115,5 @@ def read_bytes(root: Path, path: str, *, limit: int) -> bytes:
 
 
 def is_inside(base: str, real: str) -> bool:
-    """Whether a real path is a folder, or lies below it."""
+    """True if a real path is a folder, or lies below it."""
     return real == base or real.startswith(base if base.endswith(os.sep) else base + os.sep)

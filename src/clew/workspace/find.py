@@ -1,4 +1,4 @@
-"""Which files of a project there are.
+"""Selection of the files of a project.
 
 Every path that goes out here is relative to the project, has forward slashes and is spelled as `paths.display` does, so
 that it can be shown, stored and sent whatever bytes the file's name has.
@@ -31,12 +31,12 @@ PRODUCTS = (
     *(".*", "bower_components", "htmlcov", "site-packages", "vendor"),
     *(f"/{name}" for name in ("build", "coverage", "dist", "env", "out", "target")),
 )
-"""What a selection of the whole project skips: what others wrote, what programs made, and hidden files. Names such as
-`build` count at the top only; further down they are packages of the project as often as not."""
+"""Files that a selection of the whole project skips: third-party code, products of programs, and hidden files. Names
+such as `build` count at the top only; further down they are packages of the project as often as not."""
 
 
 class Selection(msgspec.Struct, frozen=True):
-    """Which files a reader wants."""
+    """The files that a reader wants."""
 
     folders: tuple[str, ...]
     """With all folders below. A glob, such as `packages/*/tests`, names every folder it matches."""
@@ -60,7 +60,7 @@ class Selection(msgspec.Struct, frozen=True):
 
 
 class Tree(msgspec.Struct, frozen=True):
-    """What a selection found."""
+    """Files that a selection found."""
 
     files: tuple[FileEntry, ...]
     """Sorted by path."""
@@ -110,7 +110,7 @@ def scan(root: Path, selection: Selection, listings: Listings | None = None) -> 
 
 
 def selects(root: Path, selection: Selection, path: str) -> bool:
-    """Whether a file of this path would be selected, were it there."""
+    """True if a file of this path would be selected, were it there."""
     return _Walk(os.path.realpath(root), selection).would_take(raw(path))
 
 
@@ -146,7 +146,7 @@ def paths_below(folder: Path) -> list[Path]:
 
 
 def paths_named(folder: Path, pattern: str) -> list[Path]:
-    """What lies in a folder under names that match a pattern; nothing where the folder cannot be listed."""
+    """The paths in a folder whose names match a pattern; empty if the folder cannot be listed."""
     with suppress(OSError):
         return [folder / name for name in names_matching(names_in(folder), pattern)]
     return []
@@ -229,7 +229,7 @@ class _Walk:
             self._take(entry, path)
 
     def would_take(self, path: str) -> bool:
-        """Whether a path is wanted, whatever lies there."""
+        """True if a path is wanted, whatever lies there."""
         if any(Glob.of(glob).matches(path) for glob in self._selection.globs):
             return True
         return self._wanted(path.rpartition("/")[2], path) and any(
@@ -237,7 +237,7 @@ class _Walk:
         )
 
     def _leads_to(self, folder: str, path: str) -> bool:
-        """Whether a walk through a folder comes by this path."""
+        """True if a walk through a folder comes by this path."""
         if is_glob(folder) and not self._is_folder(folder):
             if not Glob.of(folder).covers(path.rpartition("/")[0]):
                 return False
@@ -290,8 +290,8 @@ class _Walk:
     def _allowed(
         self, folder: str, wanted: Callable[[os.DirEntry[str], str], bool] | None = None
     ) -> "Iterator[tuple[os.DirEntry[str], str, bool]]":
-        """What a folder holds that is neither skipped nor ignored, each with its path and whether it is a folder. Of
-        what is no folder, only what is `wanted`."""
+        """The entries of a folder that are neither skipped nor ignored, each with its path and True for a folder. Of
+        the others only those that are `wanted`."""
         rules = self._rules(folder)
         entries = self._entries(folder)
         if self._selection.own_only and folder and any(entry.name in PROJECT_MARKS for entry in entries):
@@ -385,7 +385,7 @@ class _Walk:
 
 
 def _any_of(patterns: Iterable[str]) -> Callable[[str], object]:
-    """Whether a text matches one of the patterns, asked as one expression: it is asked of every file."""
+    """A test for texts that match one of the patterns. It is one expression, because it is applied to every file."""
     joined = "|".join(translate(pattern) for pattern in patterns)
     return re.compile(joined).match if joined else lambda text: None
 
@@ -395,7 +395,7 @@ def _matches(path: str, globs: tuple[Glob, ...]) -> bool:
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry is a folder itself. A linked one is not: it may leave the project or lead in circles."""
+    """True if an entry is a folder itself. A linked one is not: it may leave the project or lead in circles."""
     try:
         return entry.is_dir(follow_symlinks=False)
     except OSError:

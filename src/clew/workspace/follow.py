@@ -26,7 +26,7 @@ RACY_NS = 2_000_000_000
 MANY_FILES = 300
 """A look at fewer files is cheap enough for every question."""
 PAUSE_SHARE = 4
-"""How many times the duration of a look at many files passes before the next one."""
+"""The pause after a look at many files, in multiples of its duration."""
 
 _NOT_READ = "not read"
 """Stands for the hash of a file whose time is enough to follow it."""
@@ -38,7 +38,7 @@ Key = tuple[str, str]
 
 
 def is_settled(mtime_ns: int, read_ns: int) -> bool:
-    """Whether the next change of a file or folder that was read at `read_ns` is sure to give it another time."""
+    """True if the next change of a file or folder that was read at `read_ns` is sure to give it another time."""
     return read_ns - mtime_ns > RACY_NS
 
 
@@ -57,13 +57,13 @@ class FileState(msgspec.Struct, frozen=True, gc=False):
         return cls(entry.size, entry.mtime_ns if is_settled(entry.mtime_ns, read_ns) else 0, content_hash)
 
     def matches(self, entry: FileEntry) -> bool:
-        """Whether size and time prove that the file is what it was. Of what could not be read they never do:
+        """True if size and time prove that the file is unchanged. For a file that could not be read they never do:
         permissions change without a trace in the file's own time."""
         return self.mtime_ns == entry.mtime_ns != 0 and self.size == entry.size and self.content_hash != ""
 
 
 class Changes(msgspec.Struct, frozen=True):
-    """What differs from the states that were noted."""
+    """Differences from the states that were noted."""
 
     looked_ns: int
     """When the look began; what is read now is noted as read at that time."""
@@ -104,7 +104,7 @@ class Follower:
 
     @property
     def states(self) -> Mapping[Key, FileState]:
-        """How the files were when they were last read."""
+        """The states of the files when they were last read."""
         return self._states
 
     @property
@@ -113,14 +113,15 @@ class Follower:
         return self._keys.keys()
 
     def trees(self) -> Iterator[Tree]:
-        """What the walk through the folders found, selection by selection; only the files may be out of date."""
+        """The trees that the walk through the folders found, selection by selection; only the files may be out of
+        date."""
         return iter(self._trees.values())
 
     # Asking
 
     def changes(self, *, again: Collection[str] = (), walk: bool = False) -> Changes:
-        """What is new, changed or gone. Everything in the selections called in `again` counts as changed. With `walk`
-        the folders are looked into whatever their times are."""
+        """The files that are new, changed or gone. Everything in the selections called in `again` counts as changed.
+        With `walk` the folders are looked into whatever their times are."""
         looked_ns = time.time_ns()
         is_known = not (walk or self._has_to_walk) and self._are_marks_same() and self._are_young_same()
         fresh = None if is_known else self._walk()
@@ -138,7 +139,7 @@ class Follower:
         return Changes(looked_ns, entries, frozenset(new), gone)
 
     def is_current(self) -> bool:
-        """Whether nothing is new, changed or gone: one question to the system for each file and folder."""
+        """True if nothing is new, changed or gone: one question to the system for each file and folder."""
         if not self._trees or not self._are_marks_same():
             return False
         if self._has_to_walk or not self._are_young_same():
@@ -236,7 +237,7 @@ class Follower:
         return found
 
     def _is_same(self, key: Key, state: FileState, entry: FileEntry) -> bool:
-        """Whether a file is what it was, by its content where its time proves nothing."""
+        """True if a file is unchanged, by its content if its time proves nothing."""
         if state.matches(entry):
             return True
         if state.size != entry.size or (state.mtime_ns and state.mtime_ns != entry.mtime_ns):
@@ -255,7 +256,7 @@ class Follower:
 
 
 def _are_same(root: Path, marks: Mapping[str, int]) -> bool:
-    """Whether folders still have the times that were seen."""
+    """True if folders still have the times that were seen."""
     base = f"{root}/"
     # Written out, because it is done for every folder before a tool answers.
     for path, mark in marks.items():  # noqa: SIM110
@@ -265,7 +266,7 @@ def _are_same(root: Path, marks: Mapping[str, int]) -> bool:
 
 
 class KeptNames(Generic[T]):
-    """What was made of the names in folders, kept as long as no name came or went."""
+    """A value made of the names in folders, kept as long as no name came or went."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -314,5 +315,5 @@ class FileContents:
 
 
 def _mark(status: os.stat_result) -> tuple[int, ...]:
-    """What tells that a file is the same, has the same content and may be read by the same people."""
+    """The fields of a status that stay the same while a file has the same content and the same readers."""
     return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_mode, status.st_uid)

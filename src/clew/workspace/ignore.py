@@ -1,4 +1,4 @@
-"""What git ignores, as its .gitignore files say."""
+"""Rules of .gitignore files."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -41,7 +41,7 @@ def read_rules(file: Path, prefix: str) -> IgnoreRules | None:
 
 
 def ignore_spec(lines: Iterable[str]) -> GitIgnoreSpec:
-    """What git would understand of these lines. A line that git cannot read ignores nothing, here as there."""
+    """The rules in these lines as git reads them. A line that git cannot read ignores nothing, here as there."""
     spec = GitIgnoreSpec.from_lines(line for line in lines if _readable(line))
     for pattern in spec.patterns:
         if isinstance(pattern, RegexPattern) and pattern.regex is not None:
@@ -68,8 +68,8 @@ def _readable(line: str) -> bool:
 
 
 def ignored(path: str, rules: Sequence[IgnoreRules]) -> bool:
-    """Whether a path, with a slash at the end of a folder's, is ignored: of the rules, nearest first, the first that
-    say anything about it decide."""
+    """True if a path, with a slash at the end of a folder's, is ignored: of the rules, nearest first, the first that
+    match it decide."""
     for rule in rules:
         verdict = rule.spec.check_file(path.removeprefix(rule.prefix)).include
         if verdict is not None:

@@ -14,7 +14,7 @@ from clew.errors import Cancelled, ClewError
 log = logging.getLogger(__name__)
 
 WAIT_SECONDS = 0.05
-"""How often a waiting caller reports progress and may be cancelled."""
+"""The interval at which a waiting caller reports progress and may be cancelled."""
 
 Progress = Callable[[int, int, str], None]
 """Done, total (0 where unknown), current step. May raise Cancelled to stop waiting."""

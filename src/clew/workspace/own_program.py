@@ -1,11 +1,11 @@
-"""Where the program that is running lies."""
+"""Path of the running program."""
 
 import sys
 from pathlib import Path
 
 _NAME = "clew"
 DISTRIBUTION = "clew-mcp"
-"""What the package index calls Clew, and the command that serves."""
+"""The name of Clew in the package index, and of the command that serves."""
 
 
 def own_program() -> Path | None:
@@ -17,6 +17,6 @@ def own_program() -> Path | None:
 
 
 def is_run_by_uvx() -> bool:
-    """Whether this is an environment that uvx made in its cache, which is gone once the cache is emptied."""
+    """True if this is an environment that uvx made in its cache, which is gone once the cache is emptied."""
     folder = Path(sys.prefix).resolve().parent
     return folder.name.startswith(("archive-v", "environments-v")) and (folder.parent / "CACHEDIR.TAG").is_file()

@@ -94,7 +94,7 @@ class Glob(msgspec.Struct, frozen=True):
         return self.accepts(states)
 
     def covers(self, path: str) -> bool:
-        """Whether it matches the path or a folder above it."""
+        """True if it matches the path or a folder above it."""
         states = self.start()
         if self.accepts(states):
             return True

@@ -32,7 +32,7 @@ _KINDS = (
 
 
 class NotRegular(OSError):
-    """What was to be read is a folder, a device, a pipe or a socket, by itself or through a link."""
+    """Error for a path that is a folder, a device, a pipe or a socket, by itself or through a link."""
 
 
 class TooLarge(OSError):

@@ -1,5 +1,5 @@
-"""Which folder is a project, and which is read only after somebody confirmed it: one decision for commands, servers,
-hooks and editors.
+"""Choice of the project's folder, and of the folders that are read only after the user confirmed them: one decision for
+commands, servers, hooks and editors.
 
 A hook looks here with every prompt, so that nothing but `os` is imported at once.
 """
@@ -94,7 +94,7 @@ def _too_wide(root: str) -> str | None:
 
 
 def _is_wide(folder: str) -> bool:
-    """Whether it is the root of a file system, or the user's home."""
+    """True for the root of a file system, and for the user's home."""
     return os.path.dirname(folder) == folder or folder == os.path.realpath(os.path.expanduser("~"))
 
 

@@ -37,9 +37,9 @@ class Survey(msgspec.Struct, frozen=True):
     nested: tuple[str, ...]
     """Folders that are projects of their own; nothing inside them was looked at."""
     entries: int
-    """How many names were seen, ignored ones included."""
+    """The number of names that were seen, ignored ones included."""
     truncated: bool
-    """Whether it stopped at its limit."""
+    """True if it stopped at its limit."""
     unreadable: int
     """Folders that may not be listed and names that are not text."""
     marks: dict[str, int]
@@ -53,7 +53,7 @@ class _Listing(msgspec.Struct, frozen=True):
     names: frozenset[str]
     entries: int
     cut: bool
-    """Whether the folder holds more than was looked at."""
+    """True if the folder holds more than was looked at."""
     unreadable: int
 
 
@@ -128,7 +128,7 @@ def _listing(folder: Path, limit: int) -> _Listing:
 
 
 def _is_text(name: str) -> bool:
-    """Whether a file name can be written into a configuration file; on POSIX it may be any bytes."""
+    """True if a file name can be written into a configuration file; on POSIX it may be any bytes."""
     try:
         name.encode()
     except UnicodeEncodeError:

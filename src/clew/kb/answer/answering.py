@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 SECTIONS_READ = 5
 READ_FOR_EACH = 3
 READ_PER_DOCUMENT = 4
-"""How many sections are read for one that a search would show, and how many of one document."""
+"""Sections that are read for one that a search would show, and sections read of one document."""
 
 
 class EvidenceRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ class EvidenceRequest(msgspec.Struct, frozen=True, kw_only=True):
     question: str
     limits: Limits = Limits()
     top_k: int = SECTIONS_READ
-    """How many sections a search would show."""
+    """The number of sections that a search would show."""
     max_per_document: int = 1
     mode: Mode = Mode.AUTO
     narrowing: Narrowing = Narrowing()
@@ -59,19 +59,19 @@ class QuotedSpan(msgspec.Struct, frozen=True):
     end_line: int
     """Lines of the file; those of the whole section where its text has other lines than the file."""
     confidence: float
-    """How likely the span is to answer the question, from 0 to 1."""
+    """The probability that the span answers the question, from 0 to 1."""
 
 
 class QuotedAnswer(msgspec.Struct, frozen=True, kw_only=True):
     quotes: tuple[QuotedSpan, ...]
     """None where nothing answers the question; a note says why."""
     sections: tuple[str, ...]
-    """What the answer quotes, best first."""
+    """The quoted sections, best first."""
     has_more: bool
-    """Whether there are further quotes, which say less; or any, where nothing seems to answer the question."""
+    """True if there are further quotes, which say less; or any, if nothing seems to answer the question."""
     notes: tuple[str, ...]
     nearest: tuple[QuotedSpan, ...] = ()
-    """Where nothing answers the question: what is nearest to it, without its text."""
+    """If nothing answers the question: the nearest spans, without their text."""
 
 
 NEAREST = 3
@@ -81,7 +81,7 @@ _UNMENTIONED = "Nothing in the documents answers this: they nowhere mention {nam
 
 
 class ReadFor(msgspec.Struct, frozen=True, kw_only=True):
-    """What was read for a question: all that its quotes are chosen from and by."""
+    """The sections that were read for a question, and the measures by which quotes are chosen."""
 
     asked: WeightedQuestion
     sections: tuple[FoundSection, ...]
@@ -92,7 +92,7 @@ class ReadFor(msgspec.Struct, frozen=True, kw_only=True):
     """By which they were found, and why, where the documents decided that."""
     choice: str | None
     unmentioned: tuple[str, ...]
-    """What the question names that stands nowhere in the documents."""
+    """Names in the question that stand nowhere in the documents."""
 
 
 def answer(finder: Finder, request: EvidenceRequest) -> QuotedAnswer:
@@ -139,7 +139,7 @@ def read_for(
 
 
 def spells_out(text: str, name: str) -> bool:
-    """Whether a text has the words that an abbreviation stands for: NFS, a network file system."""
+    """True if a text has the words of an abbreviation: "a network file system" for NFS."""
     if not (name.isupper() and name.isalpha() and 2 < len(name) <= LONGEST_ABBREVIATION):
         return False
     words = r"\W+".join(rf"{letter}[a-z]+" for letter in name)
@@ -181,7 +181,7 @@ def quoted(
 
 
 def _why_not(found: Sequence[Quote], read: ReadFor) -> str | None:
-    """Why nothing of what was found answers the question; None where something may."""
+    """The reason why none of the quotes answers the question; None if one may."""
     if not found:
         return None
     if read.unmentioned:

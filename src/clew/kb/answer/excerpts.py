@@ -25,7 +25,7 @@ class Excerpt(msgspec.Struct, frozen=True):
     end: int
     """It was made of these characters."""
     next_start: int | None
-    """Where the rest begins; None where nothing but white space is left."""
+    """The place at which the rest begins; None if only white space is left."""
 
 
 def read(text: str, start: int, max_tokens: int) -> Excerpt:
@@ -84,7 +84,7 @@ def _fitting(text: str, start: int, end: int, max_tokens: int) -> int:
 
 
 def _fitting_bullet(text: str, start: int, end: int, max_tokens: int) -> int:
-    """Where a span has to be cut to fit alone; rendering costs a little more than the text itself."""
+    """The place to cut a span so that it fits alone; rendering costs a little more than the text itself."""
     room = max_tokens
     while room > 0:
         cut = _fitting(text, start, end, room)

@@ -48,7 +48,7 @@ class Mode(StrEnum):
 
 
 class Narrowing(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a search may look. Empty asks for nothing."""
+    """Filters of a search. An empty one lets everything through."""
 
     tags: tuple[str, ...] = ()
     path: str | None = None
@@ -69,7 +69,7 @@ class FoundSection(msgspec.Struct, frozen=True):
     """The characters of the text that say most about the question."""
     score: float
     expanded: bool
-    """Whether it was reached along the graph alone."""
+    """True if only links led to it."""
     why: tuple[Contribution, ...]
     below: tuple[str, ...] = ()
     """Of a heading with nothing but headings below it: those."""
@@ -81,9 +81,9 @@ class FoundSections(msgspec.Struct, frozen=True, kw_only=True):
     next_cursor: str | None
     notes: tuple[str, ...]
     reason: str | None
-    """Why nothing was found, where that can be said."""
+    """The reason why nothing was found, if it is known."""
     choice: str | None = None
-    """Why the mode is what it is, where the documents decide that."""
+    """The reason for the mode, if the documents decide it."""
 
 
 JOINED_FROM = 0.2
@@ -108,7 +108,7 @@ _ARE_FEW = "SELECT 10 * (SELECT count(*) FROM documents) < (SELECT count(*) FROM
 
 
 class _Way(NamedTuple):
-    """How a search goes about it."""
+    """The mode and the recipe of a search."""
 
     mode: Mode
     recipe: str
@@ -220,19 +220,20 @@ class Finder:
         )
 
     def likeness(self, question: str, ids: Sequence[str]) -> "Mapping[str, NDArray[np.float32]]":
-        """How near in meaning the windows of some sections are to a question; of those of which that is known."""
+        """Likeness in meaning between a question and the windows of some sections; only of those for which it is
+        known."""
         return self._engine.window_likeness(question, ids)
 
     def unmentioned(
         self, question: str, narrowing: Narrowing | None = None, boundary: Boundary | None = None
     ) -> tuple[str, ...]:
-        """What a question names that stands nowhere in the documents: names, identifiers and uncommon words. The
-        documents cannot answer a question about those."""
+        """Names, identifiers and uncommon words of a question that stand nowhere in the documents. The documents cannot
+        answer a question about those."""
         names = names_in(question, self._engine.word_vectors())
         return self._engine.absent(names, Scope(parts=(PART,)), self._filters(narrowing, boundary or self._boundary))
 
     def is_unheard(self, question: str, narrowing: Narrowing | None = None, boundary: Boundary | None = None) -> bool:
-        """Whether nothing of what a question asks about beside names stands in the documents as it has it."""
+        """True if none of the word pairs in a question, its words beside names, stands in the documents."""
         filters = self._filters(narrowing, boundary or self._boundary)
         return self._engine.is_unheard(question, Scope(parts=(PART,)), filters)
 
@@ -250,7 +251,7 @@ NO_TEXT = "No text of its own."
 
 
 def contents(text: str, titles: Sequence[str], most: int) -> str:
-    """What a heading without a text of its own leads to; empty where there is a text."""
+    """A line with the subsections of a heading that has no text of its own; empty if it has a text."""
     line = f"Sections below: {', '.join(titles)}" if titles else NO_TEXT if is_heading(text) else ""
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
@@ -279,13 +280,13 @@ def _found(
 
 
 LINK, BESIDE, SHARED = 1.0, 0.5, 0.5
-"""What the steps weigh; a shared entity weighs less the more sections share it."""
+"""Weights of the steps; a shared entity weighs less the more sections share it."""
 MOST_SHARING = 12
 MOST_LINKING = 20
 MOST_ASKED = 120
 """Of those who mention an entity, the first so many are asked whether they may be seen."""
 REACH = 64
-"""How far behind a section those are looked for that stand below it."""
+"""The distance behind a section within which its subsections are looked for."""
 
 _BESIDE = """
     SELECT own.id, other.id FROM json_each(?) AS wanted
@@ -321,8 +322,8 @@ _SHARED = """
     CROSS JOIN sections AS other ON other.number = shared.section
     WHERE few.others < ?2
 """
-"""Those who share an entity are sought among the first who mention it, seen or not: where few of very many may be seen,
-to ask each of them takes long."""
+"""Sections that share an entity are sought among the first that mention it, visible or not: where few of very many are
+visible, checking each of them takes long."""
 
 
 def nearby(reading: Reading, wanted: Sequence[str]) -> dict[str, list[tuple[str, float]]]:

@@ -32,7 +32,7 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 class Fate(Enum):
-    """What became of a document since a passage of it was found."""
+    """The state of a document, compared with the time when a passage of it was found."""
 
     SAME = "same"
     CHANGED = "changed"
@@ -40,7 +40,7 @@ class Fate(Enum):
 
 
 class Caller(msgspec.Struct, frozen=True, kw_only=True):
-    """Who asks, and within which bounds."""
+    """The caller of a tool, and the bounds within which it may look."""
 
     owner: str | None
     """The session of the transport; None where it keeps none."""
@@ -105,7 +105,7 @@ class Passages:
     def expand(
         self, id: str, before: int, after: int, caller: Caller, anchor: tuple[int | None, int | None] = (None, None)
     ) -> results.ExcerptAnswer:
-        """What stands around the span for which the passage was found, or around another one."""
+        """The text around the span for which the passage was found, or around another one."""
         passage = self.get(id, caller)
         first = passage.anchor[0] if anchor[0] is None else anchor[0]
         last = anchor[1] if anchor[1] is not None else passage.anchor[1] if anchor[0] is None else anchor[0]
@@ -137,7 +137,7 @@ class Passages:
         )
 
     def notes_on(self, passages: Iterable[Passage]) -> tuple[str, ...]:
-        """What has to be said of texts that were read a while ago."""
+        """Notes on texts that changed since they were read."""
         documents = {passage.path: passage.document for passage in passages}
         notes = {Fate.CHANGED: _CHANGED, Fate.DELETED: _DELETED}
         fates = {path: self._fate(each) for path, each in documents.items()}

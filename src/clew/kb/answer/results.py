@@ -1,5 +1,5 @@
-"""What the tools on documents answer. Field names are those of the contract; what Clew adds is left out where it says
-nothing."""
+"""Results of the tools on documents. Field names are those of the contract; fields that Clew adds are left out when
+empty."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from clew.kb.limits import Flags, LimitReason, Notes
 
 
 class Signal(msgspec.Struct, frozen=True):
-    """What one signal says about a result; the values add up to the fused score."""
+    """The share of one signal in a result's score; the values add up to the fused score."""
 
     signal: str
     rank: int
@@ -21,7 +21,7 @@ class Signal(msgspec.Struct, frozen=True):
 class ResultDebug(msgspec.Struct, frozen=True, kw_only=True):
     mode: str
     choice: str | UnsetType = UNSET
-    """Why it was found by this mode, where the documents decided that."""
+    """The reason for this mode, if the documents decided it."""
     fused_score: float
     signals: tuple[Signal, ...]
     path: str
@@ -118,9 +118,9 @@ class Diagnostics(msgspec.Struct, frozen=True, kw_only=True):
     mode: str
     """By which the answer was found."""
     choice: str | UnsetType = UNSET
-    """Why, where the documents decided that."""
+    """The reason for the mode, if the documents decided it."""
     candidates: int
-    """How many passages the quotes are from."""
+    """The number of passages that the quotes are from."""
     deduped: bool
     reranked: bool
     elapsed_ms: int
@@ -147,5 +147,5 @@ class RetrievedEvidence(msgspec.Struct, frozen=True, kw_only=True):
     limit_reason: LimitReason
     session_id: str
     nearest: tuple[Nearest, ...] | UnsetType = UNSET
-    """Where there are no quotes: what is nearest, for kb.search and reading."""
+    """The nearest spans if there are no quotes, for kb.search and reading."""
     notes: Notes = UNSET

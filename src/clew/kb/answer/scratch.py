@@ -37,9 +37,9 @@ _ID_BYTES = 16
 _OWNED_ID_BYTES = 12
 """96 bits, 16 characters: every quote carries an id, and where a session guards the passage, it is not the only key."""
 _UNOWNED_SECONDS = 3_600.0
-"""Where no session guards a passage, it lives no longer than this, whatever is configured."""
+"""Longest lifetime of a passage that no session guards, whatever is configured."""
 _OVERHEAD_BYTES = 1_024
-"""What a passage costs besides its text, roughly."""
+"""The size of a passage besides its text, roughly."""
 _MOST_SESSIONS = 4_096
 """With an owner, and as many without one: a client that opens one per question must not push out the others."""
 _MOST_FORGOTTEN = 8_192
@@ -70,7 +70,7 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewPassage(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be kept."""
+    """A passage to keep."""
 
     section_id: str
     version: str
@@ -299,7 +299,7 @@ class ScratchStore:
                 self._remove(id, "expired")
 
     def _seconds(self, session: _Session) -> float:
-        """How long a passage of the session lives."""
+        """The lifetime of the session's passages in seconds."""
         ttl = self._limits.ttl_seconds
         return ttl if session.owner is not None else min(ttl, _UNOWNED_SECONDS)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _BYTES_KEPT = 8 * 1024 * 1024
 """Of the sections that further pages are made from: about two hundred answers."""
 _OVERHEAD_BYTES = 3_000
-"""What a section costs besides its text, roughly: its records, its preview and why it was found."""
+"""The size of a section besides its text, roughly: its records, its preview and the reasons why it was found."""
 _GRAPH_OFF = "The graph is switched off (kb.graph = false): searched by words and meaning only."
 
 
@@ -38,7 +38,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How the results of a search are shown."""
+    """Options for showing the results of a search."""
 
     offset: int
     page_size: int
@@ -47,7 +47,7 @@ class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
     mode: Mode
     """By which the results were found."""
     choice: str | None = None
-    """Why, where the documents decided that."""
+    """The reason for the mode, if the documents decided it."""
 
 
 class Shortlist:
@@ -119,7 +119,7 @@ class Shortlist:
 
 
 def chosen_mode(asked: Mode, *, graph: bool) -> tuple[Mode, tuple[str, ...]]:
-    """How to search, and what has to be said about it."""
+    """The mode of a search, and the notes on it."""
     if graph:
         return asked, ()
     if asked is Mode.HYBRID_LOCAL:
@@ -139,7 +139,7 @@ def fingerprint(found: Sequence[FoundSection], quotes: Sequence[tuple[int, int, 
 
 
 class Listed(Protocol):
-    """What the pages of an answer show, or quote from."""
+    """An answer with sections: its pages show them, or quote from them."""
 
     @property
     def sections(self) -> tuple[FoundSection, ...]: ...

@@ -1,4 +1,4 @@
-"""What documents talk about, found without a model.
+"""Entities that documents mention, found without a model.
 
 | module | subject |
 |---|---|

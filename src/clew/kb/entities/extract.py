@@ -21,7 +21,7 @@ _FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,})[^`\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|
 _OPENED = re.compile(r"\s*(?:`{3,}|~{3,})[ \t]*\{?\.?([\w+-]*)[^\n]*\n?|\s*\.\. [\w-]+::[ \t]*([\w+-]*)[^\n]*\n?")
 
 RECURRING = 2
-"""How often a document has a capitalised name before it is a term of it."""
+"""The number of times that a document has a capitalised name before it is a term of it."""
 _NAME = re.compile(
     r"(?<![\w/.@#`-])(?:[A-Z][a-z]+|[A-Z]{2,}[a-z]?|[A-Z][a-z]+[A-Z]\w*)(?: (?:[A-Z][a-z]+|[A-Z]{2,}))*(?![\w/@`-])"
 )
@@ -109,7 +109,7 @@ _STOP = re.compile(r"(?<=[.!?:])\s")
 
 
 def entities_of(document: Document, chunks: Sequence[Chunk]) -> DocumentEntities:
-    """What each chunk mentions, and the procedures of the document. Takes time linear in the text."""
+    """The entities that each chunk mentions, and the procedures of the document. Takes time linear in the text."""
     pieces = list(pieces_of(document, chunks))
     known = recurring(
         found
@@ -336,7 +336,7 @@ def _first_sentence(item: str) -> str:
 class CapitalisedName(NamedTuple):
     name: str
     opens: bool
-    """Whether it stands where every word has a capital: at the beginning of a sentence."""
+    """True at a place where every word has a capital: at the beginning of a sentence."""
 
 
 def capitalised_names(text: str) -> Iterator[CapitalisedName]:

@@ -40,16 +40,16 @@ class Procedure(msgspec.Struct, frozen=True):
     """Numbered steps below one heading."""
 
     section: int
-    """Which section of the document they stand in."""
+    """The number of its section in the document."""
     name: str
     steps: tuple[str, ...]
     places: tuple[int, ...]
-    """Where each step begins in the text."""
+    """The place of each step in the text."""
 
 
 class DocumentEntities(msgspec.Struct, frozen=True):
     mentions: tuple[tuple[Mention, ...], ...]
-    """Those of each chunk, in the order of the chunks."""
+    """The mentions of each chunk, in the order of the chunks."""
     procedures: tuple[Procedure, ...]
 
 

@@ -1,4 +1,4 @@
-"""What a word is, by its shape alone.
+"""Kinds of words, by their shape alone.
 
 Lines that are meant for a shell: the commands, flags and variables in them.
 """
@@ -21,7 +21,7 @@ _NUMBERED_ERRORS = """
     ENOTEMPTY ENOTSOCK ENOTSUP EOPNOTSUPP EOVERFLOW EPERM EPIPE EPROTO ERANGE EROFS ESPIPE ESRCH ESTALE ETIMEDOUT
     ETXTBSY EXDEV
 """
-"""What operating systems call them. Other words of capital letters that begin like them are just words."""
+"""Names of errors in operating systems. Other words of capital letters that begin like them are just words."""
 _ERRNO = "|".join(_NUMBERED_ERRORS.split())
 _NAMES = frozenset(
     {"Dockerfile", "Makefile", "Jenkinsfile", "LICENSE", "README", "CHANGELOG", ".gitignore", ".env", ".dockerignore"}
@@ -60,7 +60,7 @@ _ASSIGNED = re.compile(r"([A-Za-z_][\w.-]*)\s*=\s*\S.*")
 
 
 def kind_of_code(word: str, *, about_settings: bool) -> EntityKind | None:
-    """What a word set in code is; None where its shape does not tell. Where the text around it is about settings, a
+    """The kind of a word set in code; None if its shape does not tell. Where the text around it is about settings, a
     dotted name is a key of them."""
     if FLAG.match(word) or re.fullmatch(r"-[A-Za-z]", word):
         return EntityKind.FLAG
@@ -143,7 +143,7 @@ def shell_lines(code: str, language: str) -> Iterator[str]:
 
 
 def in_shell_line(line: str) -> Iterator[tuple[EntityKind, str]]:
-    """What one line for a shell names."""
+    """The entities in one line for a shell."""
     line = line.partition(" #")[0]
     for match in VARIABLE_USE.finditer(line):
         yield EntityKind.VARIABLE, match[1]
@@ -165,12 +165,12 @@ def command_of(words: list[str]) -> str | None:
 
 
 def is_shell_call(words: list[str]) -> bool:
-    """Whether words begin like the call of a program with an option: `program --flag`, `program -lt`."""
+    """True if words begin like the call of a program with an option: `program --flag`, `program -lt`."""
     return len(words) > 1 and _OPTION.fullmatch(words[1]) is not None and command_of(words[:1]) is not None
 
 
 def is_command(words: list[str]) -> bool:
-    """Whether words look like a program with a command of its own, in small letters throughout."""
+    """True if words look like a program with a subcommand, in small letters throughout."""
     return len(words) > 1 and words[0].islower() and _SUBCOMMAND.fullmatch(words[1]) is not None
 
 

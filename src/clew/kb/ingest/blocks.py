@@ -18,7 +18,7 @@ BLOCK_CHARACTERS = 16_000
 
 
 class _Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What a block says of a section. Its id, its place and what it stands below are in the table of sections."""
+    """One section in a block. Its id, its place and its parent are in the table of sections."""
 
     ordinal: int
     trail: str

@@ -116,11 +116,11 @@ class IndexReport(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...] = ()
     """Documents that could not be read, and folders that are not there."""
     note: str | None = None
-    """Why nothing was done, if so."""
+    """The reason if nothing was done."""
 
 
 class Corpus(msgspec.Struct, frozen=True):
-    """Which documents there are, and how they are read."""
+    """The selection of documents, and the settings for reading them."""
 
     root: Path
     selection: Selection
@@ -130,7 +130,7 @@ class Corpus(msgspec.Struct, frozen=True):
     """Names the grammar of ids; another one finds other citations."""
     origin: Origin = ANYWHERE
     tag_folder: int | None = None
-    """Which folder of a path gives the tag; None for the first by which the documents differ."""
+    """The folder of a path that gives the tag, counted from 1; None for the first by which the documents differ."""
 
     def of(self, files: Sequence[FileEntry]) -> "Corpus":
         """The same corpus with the folder that gives the tags of these files."""
@@ -152,7 +152,7 @@ class Corpus(msgspec.Struct, frozen=True):
         return read_bytes(self.root, path, limit=self.max_file_bytes)
 
     def prepared(self, entry: FileEntry, data: bytes) -> Prepared:
-        """What a file with this content contributes. A large one is read in a process of its own."""
+        """The rows made of a file with this content. A large file is read in a process of its own."""
         if len(data) > worker.LARGE_BYTES and (found := self._prepared_apart(entry, data)) is not None:
             return found
         try:
@@ -216,7 +216,7 @@ class Ingestion:
 
     @contextmanager
     def alone(self) -> Iterator[bool]:
-        """Whether nobody else reads documents, and nobody does for the whole block."""
+        """Take the lock on reading documents for the whole block; yields False if another process has it."""
         folder = self._library.path.parent
         below.make_folder(folder)
         with (
@@ -293,9 +293,9 @@ class _Run:
             self._progress(total, total, "documents")
 
     def _compared(self, known: dict[str, KnownDocument]) -> dict[str, KnownDocument]:
-        """What is known, with every document as not indexed of which the search index lacks a section: it may have been
-        made anew, and an earlier run may have stopped halfway. Index entries that no longer
-        have a section are deleted."""
+        """The known documents; a document is marked as not indexed if the search index lacks one of its sections: the
+        index may have been made anew, and an earlier run may have stopped halfway. Index entries that no longer have a
+        section are deleted."""
         with self._library.reading() as reading:
             sections = reading.count("sections")
             if sections == self._engine.state().parts.get(PART, 0) and all(each.indexed for each in known.values()):
@@ -348,7 +348,7 @@ class _Run:
             self._library.touch(entry.path, now.size, now.mtime_ns)
 
     def _is_known_unreadable(self, unread: Prepared) -> bool:
-        """Whether it is known already that a document cannot be read, and why."""
+        """True if it is already recorded that a document cannot be read, for the same reason."""
         with self._library.reading() as reading:
             return reading.document(unread.document.path) == unread.document
 
@@ -407,7 +407,8 @@ class _Run:
 
 
 def _is_unread(known: KnownDocument) -> bool:
-    """Whether a file could not be read. Its time says nothing of when it can: a limit is raised, a right is given."""
+    """True if a file could not be read. Its time does not show that it can be read now: a limit is raised, a right is
+    given."""
     return known.file.size > 0 and known.file.content_hash == _NOTHING
 
 

@@ -16,7 +16,7 @@ from clew.workspace.follow import Follower
 from clew.workspace.keeping import Keeper
 
 PATIENCE_SECONDS = 1.0
-"""How long an answer waits for documents that changed."""
+"""Longest time that an answer waits for documents that changed."""
 
 _STILL_READING = "Some documents changed and are still being read; this answer may not show them yet."
 _NOT_WRITTEN = "Some documents changed, but cannot be taken in now ({code}); this answer does not show them yet."

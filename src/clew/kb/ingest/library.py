@@ -105,7 +105,7 @@ def _alike(gone: Sequence[Piece], fresh: Sequence[Piece]) -> dict[str, str]:
 
 
 def _share(one: frozenset[str], other: frozenset[str]) -> float:
-    """How much of all their words two texts have in common."""
+    """The share of their words that two texts have in common."""
     both = len(one & other)
     return both / max(1, len(one) + len(other) - both)
 
@@ -119,7 +119,7 @@ _REMOVE = "DELETE FROM documents WHERE path = ?"
 
 
 class KnownDocument(NamedTuple):
-    """What is remembered of a document's file."""
+    """The recorded state of a document's file."""
 
     file: FileState
     reader: str
@@ -201,7 +201,7 @@ class Library:
             }
 
     def file_state(self, path: str) -> FileState | None:
-        """How the file of a document was when it was last read."""
+        """The file of a document as it was when it was last read."""
         with self._file.reading() as connection:
             query = "SELECT size, mtime_ns, content_hash FROM documents WHERE path = ?"
             row = connection.execute(query, (path,)).fetchone()
@@ -242,7 +242,7 @@ class Library:
         return found
 
     def strays(self) -> dict[str, int]:
-        """How many rows belong to no document, by what they are rows of."""
+        """Counts of the rows that belong to no document, by kind of row."""
         with self._file.reading() as connection:
             return strays(connection)
 

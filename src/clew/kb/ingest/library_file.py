@@ -223,7 +223,7 @@ _STRAYS = {
 }
 """Rows that belong to nothing, in an order in which those that are taken away leave no others behind."""
 _MEANT = {"section_rows": "sections"}
-"""How a table is called towards others, where that differs."""
+"""Names of tables for users, where they differ."""
 
 
 def rows_of(connection: Connection, path: str) -> Rows:
@@ -233,7 +233,7 @@ def rows_of(connection: Connection, path: str) -> Rows:
 
 
 def strays(connection: Connection) -> dict[str, int]:
-    """How many rows belong to nothing, by what they are rows of; what has none is left out."""
+    """Counts of the rows that belong to nothing, by kind of row; kinds without any are left out."""
     counts = {
         _MEANT.get(table, table): connection.execute(f"SELECT count(*) FROM {table} WHERE {stray}").fetchone()[0]  # noqa: S608
         for table, stray in _STRAYS.items()

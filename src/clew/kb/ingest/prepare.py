@@ -101,7 +101,7 @@ def _record(document: Document, data: bytes, entry: FileEntry, origin: Origin) -
 
 
 def _environment(document: Document, origin: Origin) -> tuple[str, tuple[Diagnostic, ...]]:
-    """Where the document says for itself in which environment it holds, that; else where all of them do."""
+    """The environment that the document names in its front matter; otherwise that of all documents."""
     given: Any = document.front_matter.get("environment")
     if given is None or given in ENVIRONMENTS:
         return given or origin.environment, ()
@@ -110,8 +110,8 @@ def _environment(document: Document, origin: Origin) -> tuple[str, tuple[Diagnos
 
 
 def dividing_folder(paths: Iterable[str]) -> int:
-    """Which folder of a path, counted from 1, is the first by which documents differ. Whether a document lies in a
-    folder or beside it is a difference too, but not at the top, where a README lies. 2 where nothing divides them."""
+    """The first folder of a path, counted from 1, by which documents differ. A document in a folder and one beside it
+    differ too, but not at the top, where a README lies. 2 if no folder divides them."""
     folders = [path.split("/")[:-1] for path in paths]
     for place in range(max(map(len, folders), default=0)):
         names = {each[place] if place < len(each) else "" for each in folders}
@@ -121,8 +121,8 @@ def dividing_folder(paths: Iterable[str]) -> int:
 
 
 def _tag(document: Document, path: str, folder: int) -> str:
-    """What the author says, else the part of a file's name after two underscores, else the name of the folder that
-    divides the documents, else its own."""
+    """The tag that the author gives; else the part of the file's name after two underscores, else the name of the
+    folder that divides the documents, else the name of the file."""
     given: Any = document.front_matter.get("doc_tag")
     if isinstance(given, str) and given.strip():
         return given.strip()
@@ -164,7 +164,7 @@ def _sections(document: Document, chunks: Sequence[Chunk], path: str) -> tuple[S
 
 
 def _first_places(chunks: Sequence[Chunk]) -> dict[int, int]:
-    """Where the first piece of each section is."""
+    """The place of the first piece of each section."""
     return {chunk.section: place for place, chunk in enumerate(chunks) if chunk.ordinal == 1}
 
 

@@ -87,7 +87,7 @@ class ReconcileReport(msgspec.Struct, frozen=True, kw_only=True):
     left: int
     """Differences that are there after the repair; without one, all."""
     note: str | None = None
-    """Why nothing was mended, if so."""
+    """The reason if nothing was mended."""
 
 
 class Reconciliation:
@@ -158,7 +158,7 @@ class Reconciliation:
         _forget(indexed, (section.id for section in prepared.sections))
 
     def _prepared(self, entry: FileEntry) -> Prepared | None:
-        """What a file contributes; None where it is gone by now."""
+        """The rows made of a file; None if it is gone by now."""
         try:
             return self._corpus.prepared(entry, self._corpus.read(entry.path))
         except NotFound:

@@ -15,11 +15,11 @@ class SectionRecord(msgspec.Struct, frozen=True):
     document: str
     """The path of its document."""
     place: int
-    """Where it stands among the sections of its document, from 0."""
+    """Its place among the sections of its document, from 0."""
     parent: int
     """The place of the first piece of the section it stands below; -1 for none."""
     ordinal: int
-    """Which piece of its heading's section, from 1."""
+    """The number of the piece in its heading's section, from 1."""
     title: str
     trail: str
     """The titles of the document and of all headings above, and its own."""
@@ -34,7 +34,7 @@ class SectionRecord(msgspec.Struct, frozen=True):
     tokens: int
     version: str
     kinds: str
-    """What it is made of, separated by spaces."""
+    """The kinds of its blocks, separated by spaces."""
 
     def lines_of(self, text: str, start: int, end: int) -> tuple[int, int]:
         """The first and the last line of text[start:end] in the file, where `text` is that of the section; the lines of
@@ -63,7 +63,7 @@ class DocumentRecord(msgspec.Struct, frozen=True):
 
 
 class DocumentRest(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is kept of a document beside the columns of its row."""
+    """The fields of a document that have no column of their own."""
 
     title: str
     format: str
@@ -91,12 +91,12 @@ class DocumentRest(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """What is said of every document of a corpus, unless the document says something else for itself."""
+    """Properties of every document of a corpus, unless the document gives others."""
 
     environment: str
     repository: str
     tag_folder: int = 2
-    """Which folder of a path gives the document's tag, counted from 1."""
+    """The folder of a path that gives the document's tag, counted from 1."""
 
 
 ANYWHERE = Origin("dev", "")
@@ -123,11 +123,11 @@ class StepRow(msgspec.Struct, frozen=True, gc=False):
     procedure: str
     step: str
     place: int
-    """Which step, from 1."""
+    """The number of the step, from 1."""
 
 
 class CiteRow(msgspec.Struct, frozen=True, gc=False):
-    """What a section says of a node outside of the knowledge base: a requirement, part of a spec, a file."""
+    """A mention, in a section, of a node outside of the knowledge base: a requirement, part of a spec, a file."""
 
     place: int
     target: str

@@ -15,7 +15,7 @@ _TAG, _ENVIRONMENT, _REPOSITORY = "tag:", "environment:", "repository:"
 
 
 def tag_filter(tag: str) -> str:
-    """How the index spells the tag of a document."""
+    """The tag of a document as the index spells it."""
     return f"{_TAG}{tag}"
 
 

@@ -83,7 +83,7 @@ class ShowStatus(
     epilog="clew kb",
     needs=Freshness.NONE,
 ):
-    """What is kept of the documents. Where none was ever read, they are read first."""
+    """Counts of the documents and of their index, and problems. Documents that were never read are read first."""
 
     def run(self, call: Call) -> "KbStatus":
         if not call.project.kb.was_read:
@@ -309,7 +309,7 @@ class ShowLinks(
     epilog="clew kb graph REQ-d00001",
     needs=Freshness.DOCUMENT_GRAPH,
 ):
-    """What stands around a node of the documents, or around one that documents mention."""
+    """Nodes around a node of the documents, or around one that documents mention."""
 
     name: Annotated[
         str,

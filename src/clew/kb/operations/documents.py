@@ -57,7 +57,7 @@ NotNegative = Annotated[int, Meta(ge=0)]
 
 
 class DocumentOperation(Operation, toolset=Toolset.KB, budget=_BUDGET, schema_version=SCHEMA_VERSION):
-    """What the tools on documents share."""
+    """Common part of the tools on documents."""
 
 
 class FindingOperation(DocumentOperation):
@@ -365,7 +365,7 @@ class RetrieveEvidence(
 
 
 def _caller(call: Call, *, writes: bool = False) -> "Caller":
-    """Who makes a call. Where passages are kept for it, its session is opened."""
+    """The caller of a tool. If passages are kept for it, its session is opened."""
     from clew.kb.answer.passages import Caller
 
     return Caller(
@@ -383,7 +383,7 @@ def _notes(
     answer: results.ExcerptAnswer | results.Evidence | results.RetrievedEvidence,
     late: tuple[str, ...] = (),
 ) -> Notes:
-    """What has to be said of a request comes before what has to be said of its answer."""
+    """Notes on a request, followed by the notes on its answer."""
     notes = () if answer.notes is UNSET else answer.notes
     return (*clamped.notes, *late, *notes) or UNSET
 

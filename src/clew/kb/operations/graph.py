@@ -48,7 +48,7 @@ class GraphOperation(
     budget=BUDGET,
     schema_version=SCHEMA_VERSION,
 ):
-    """What the tools on the graph share."""
+    """Common part of the tools on the graph."""
 
     def answer_early(self, call: Call) -> None:
         if not call.project.config.kb.graph:

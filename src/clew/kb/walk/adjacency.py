@@ -1,4 +1,4 @@
-"""What stands one step from a node, for many nodes at once, in the store and in memory.
+"""Nodes one step from a node, for many nodes at once, in the store and in memory.
 
 Of a node that half of everything mentions only the first neighbours are given, and it is remembered that there are
 more: a walk that goes through such a node leads everywhere and so nowhere.
@@ -37,12 +37,12 @@ _BESIDE = {
     RelationStep(Relation.SIBLING, True): "sibling after",
     RelationStep(Relation.SIBLING, False): "sibling before",
 }
-"""What sections have beside them, by the question that the store answers."""
+"""The neighbours of sections, by the query for them."""
 _DIRECTIONS: tuple[tuple[bool, Direction], ...] = ((True, "out"), (False, "in"))
 
 
 class Adjacency:
-    """What can be walked from the documents: their sections and entities, and all that they mention.
+    """Links for a walk from the documents: to their sections and entities, and to all that they mention.
 
     Steps go over relationships by their names. One lives as long as one walk, or two that meet: it looks each node up
     once, and knows at the end where it did not look everywhere."""

@@ -31,7 +31,7 @@ Item = TypeVar("Item", bound=msgspec.Struct)
 
 
 class AnswerPage(NamedTuple):
-    """Who asks, and for which page."""
+    """The page that a caller asks for."""
 
     session: str
     cursor: str | None
@@ -102,7 +102,7 @@ def described(
 
 
 class Walk(NamedTuple):
-    """How far to walk, and along what."""
+    """The length of a walk, and the relationships along it."""
 
     names: Sequence[str] | None
     direction: Direction
@@ -112,7 +112,7 @@ class Walk(NamedTuple):
 
 
 class _Row(msgspec.Struct, frozen=True):
-    """What one node adds to a page."""
+    """A node with its edges, for a page."""
 
     node: Projection | None
     edges: tuple[NamedEdge, ...]

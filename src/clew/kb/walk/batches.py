@@ -34,7 +34,7 @@ _BESIDE = {
 
 
 class Place(NamedTuple):
-    """Where a section stands."""
+    """The position of a section."""
 
     id: str
     number: int
@@ -50,7 +50,7 @@ class Pair(NamedTuple):
 
 
 def places(reading: Reading, ids: Sequence[str]) -> list[Place]:
-    """Those of the ids that are sections."""
+    """The positions of the ids that are sections."""
     sql = """
         SELECT sections.id, sections.number, documents.path, sections.place
         FROM json_each(?) AS wanted CROSS JOIN sections
@@ -70,7 +70,7 @@ def document_paths(reading: Reading, ids: Sequence[str]) -> dict[str, str]:
 
 
 def visible_entities(reading: Reading, ids: Sequence[str]) -> set[str]:
-    """Those of the ids that are entities."""
+    """The ids that are entities."""
     sql = """
             SELECT entities.id FROM json_each(?) AS wanted CROSS JOIN entities
             ON entities.hash = hash_of_id(wanted.value) AND entities.id = wanted.value
@@ -89,7 +89,7 @@ def entity_numbers(reading: Reading, ids: Sequence[str]) -> dict[str, int]:
 
 
 def beside(reading: Reading, what: str, numbers: Sequence[int]) -> list[Pair]:
-    """What stands beside sections, in the order of the document; `what` is a key of the questions above."""
+    """Neighbours of sections, in the order of the document; `what` is a key of the queries above."""
     return [Pair(*row) for row in reading.rows(_BESIDE[what], in_json(numbers)) if row[1] is not None]
 
 
@@ -210,7 +210,7 @@ def outermost(reading: Reading, documents: Sequence[str]) -> list[Pair]:
 
 
 class LinkTargets:
-    """Where links lead; the same for every section that has the link, so each way to write it is looked up once."""
+    """Targets of links. They are the same for every section that has the link, so each spelling is looked up once."""
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading

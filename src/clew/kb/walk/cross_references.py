@@ -26,13 +26,13 @@ class CrossReferences:
         return Node(id, NodeKind.FILE, path, {}, Source(path, 1, 1)) if self._is_file(path) else None
 
     def is_named(self, reading: Reading, id: str) -> bool:
-        """Whether an id is that of a file that is there and that a document names. A document that may not be seen is
-        no file either, so that no answer reveals that it exists."""
+        """True if an id is that of an existing file that a document names. A document that may not be seen is no file
+        either, so that no answer reveals that it exists."""
         is_seen = bool(reading.citing(id, 1)) and not reading.is_hidden(id.removeprefix(ids.FILE))
         return is_seen and self.file_node(id) is not None
 
     def cited(self, reading: Reading, cites: Sequence[CitedBy]) -> Iterator[Edge]:
-        """What a section cites: of everything that one mention may mean, the first that exists."""
+        """The targets that a section cites: of everything that one mention may mean, the first that exists."""
         for _, possible in groupby(cites, key=lambda cite: (cite.written, cite.target.startswith(ids.FILE))):
             for cite in possible:
                 targets = self._nodes(reading, cite.target)
@@ -106,7 +106,8 @@ def _code_by_name(graph: Graph) -> dict[str, tuple[str, ...]]:
 
 
 def _names(code: Node) -> tuple[str, ...]:
-    """How prose may call a piece of code: by its own name, or with the names of the modules it is in."""
+    """The names by which prose may call a piece of code: its own name, alone or with the names of the modules it is
+    in."""
     owner = code.get_field("owner")
     if not owner or code.source is None:
         return ()

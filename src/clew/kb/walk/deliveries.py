@@ -1,4 +1,4 @@
-"""What was sent to whom, so that a conversation does not get the same twice.
+"""Record of sent answers, so that a conversation does not get the same one twice.
 
 Kept in memory, bounded, and forgotten when a session asks nothing for a while.
 """
@@ -14,7 +14,7 @@ MOST_REMEMBERED = 20_000
 """Of one session; what was sent first is forgotten first."""
 
 Session = tuple[str | None, str]
-"""Where calls come from, and how the caller names his session there."""
+"""The session of the transport, and the caller's own name for it."""
 
 
 class Deliveries:
@@ -26,7 +26,7 @@ class Deliveries:
         )
 
     def known(self, session: Session, keys: Sequence[Hashable]) -> frozenset[Hashable]:
-        """Those of the keys that the session was sent before."""
+        """The keys that the session was sent before."""
         return frozenset(self._sent(session).get_many(keys))
 
     def note(self, session: Session, keys: Sequence[Hashable]) -> None:

@@ -23,8 +23,8 @@ _EVERY = -1
 
 
 class DocumentEdges:
-    """What leads out of nodes and into them. Without cross references, what documents have to do with other parts of
-    the graph is left out."""
+    """Edges from and to nodes of the documents. Without cross references, edges to other parts of the graph are left
+    out."""
 
     def __init__(self, reading: Reading, cross_references: CrossReferences | None = None) -> None:
         self._reading = reading

@@ -1,4 +1,4 @@
-"""What the older tools add to every answer: whose session it is, what limits it, and what it cost.
+"""Fields that the older tools add to every answer: the session, the limits and the cost.
 
 An answer is charged against a share of a budget. As it always was, an answer over its share is not cut, only marked;
 only the hard limit of all answers cuts, by whole items. The usage is what was really returned.
@@ -41,8 +41,7 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
 class Meta(msgspec.Struct, frozen=True):
     usage: Usage
     flagged_ids: tuple[str, ...] | UnsetType = UNSET
-    """What is shown of these reads like an instruction to a model; left out where that is so of none, as nearly
-    always."""
+    """Shown ids whose text reads like an instruction to a model; left out if there are none, as nearly always."""
 
 
 class Enveloped(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +58,7 @@ class Charge(msgspec.Struct, frozen=True):
 
 
 def charged(payload: Any, phase: str) -> Charge:
-    """What a payload costs, and which limit of its phase it breaks."""
+    """The cost of a payload, and the limit of its phase that it breaks."""
     body = msgspec.json.encode(payload).decode()
     tokens, size = estimate_tokens(body), len(body.encode())
     share = SHARES[phase]

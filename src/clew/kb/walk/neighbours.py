@@ -10,7 +10,7 @@ from clew.kb.walk.results import NamedEdge
 from clew.kb.walk.traversal import Snapshot
 
 MOST_MENTIONED = 500
-"""What one section mentions, at most."""
+"""The most mentions of one section."""
 MOST_MENTIONING = 1_000
 """Sections that are looked at for one entity; of those, the ones that come first are shown."""
 
@@ -33,12 +33,12 @@ def children(snapshot: Snapshot, parent: str, *, offset: int, limit: int) -> tup
 
 
 def parents(snapshot: Snapshot, wanted: Sequence[str]) -> Neighbours:
-    """What each node is part of: the section above and the document, a procedure, a requirement, a spec."""
+    """The parents of each node: the section above and the document, a procedure, a requirement, a spec."""
     return _neighbours(snapshot, wanted, TREE, "in", MOST_MENTIONED)
 
 
 def mentioned(snapshot: Snapshot, sections: Sequence[str], labels: Sequence[str] | None, most: int) -> Neighbours:
-    """What each section mentions, most often first; only nodes with one of the labels, where some are given."""
+    """The nodes that each section mentions, most often first; with labels, only nodes that have one of them."""
     around = _neighbours(snapshot, sections, _MENTIONS, "out", MOST_MENTIONED)
     wanted = frozenset(labels or ())
     return around._replace(

@@ -1,4 +1,4 @@
-"""What is shown of a node without its text: a few short fields, the same for every kind."""
+"""Projection of a node without its text: a few short fields, the same for every kind."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -116,7 +116,7 @@ def _stored(reading: Reading, wanted: Sequence[str]) -> set[str]:
 
 
 def shown(reading: Reading, graph: Graph, wanted: Sequence[str]) -> dict[str, NodeView]:
-    """What can be shown of nodes that are there."""
+    """Projections of those nodes that exist."""
     found: dict[str, NodeView] = {}
     for section, tag in reading.sections_with_tags([id for id in wanted if id.startswith(ids.DOCUMENT)]):
         title = section.title[:MOST_TITLE_CHARACTERS]

@@ -30,7 +30,7 @@ from clew.text.display import shortened
 
 
 class Relation(StrEnum):
-    """How two nodes are related: an edge kind of the graph, divided where users know several."""
+    """The relation of two nodes: an edge kind of the graph, divided where users know several."""
 
     ABOVE = "above"
     """From a part to what it is part of, except for documents and procedures."""
@@ -60,7 +60,7 @@ class Relationship(NamedTuple):
     name: str
     relation: Relation | None
     along: bool = True
-    """Whether it points where the relation points."""
+    """True if it points where the relation points."""
 
 
 class RelationStep(NamedTuple):
@@ -71,7 +71,7 @@ class RelationStep(NamedTuple):
 
 
 class StepName(NamedTuple):
-    """How a step is called, and whether its name points where the step goes."""
+    """The name of a step, and its direction."""
 
     name: str
     forward: bool
@@ -98,13 +98,13 @@ RELATIONSHIPS = (
     *(Relationship(name, None) for name in _NOWHERE),
     *(Relationship(relation.name, relation) for relation in _OWN),
 )
-"""Where one step has several names, the first that was asked for is given."""
+"""If a step has several names, the first that was asked for is given."""
 
 NAMES = tuple(relationship.name for relationship in RELATIONSHIPS)
 _USUAL = frozenset(NAMES) - {"MENTIONED_IN"}
 """The default: a walk outwards does not use the edge that exists only when it is read backwards."""
 TREE = ("PARENT_OF", "HAS_CHUNK", "CONTAINS_STEP")
-"""What leads from something to its parts."""
+"""Relationships from a node to its parts."""
 
 RELATION_OF_KIND = {
     EdgeKind.STRUCTURES: Relation.ABOVE,

@@ -1,4 +1,4 @@
-"""What the graph tools answer. Field names are those of the contract; what Clew adds is left out where it says nothing.
+"""Results of the graph tools. Field names are those of the contract; fields that Clew adds are left out when empty.
 
 The older tools and the newer ones have the same shapes, with one envelope.
 """

@@ -56,7 +56,7 @@ class Expansion(NamedTuple):
     hubs: tuple[str, ...]
     """Nodes of which only the first neighbours were followed."""
     is_cut: bool
-    """Whether there was more to reach than a walk may meet."""
+    """True if there was more to reach than a walk may meet."""
 
 
 def expand(
@@ -104,7 +104,7 @@ class PathsFound(NamedTuple):
     missing: tuple[str, ...]
     hubs: tuple[str, ...]
     is_cut: bool
-    """Whether the search ended before it had looked everywhere."""
+    """True if the search ended before it had looked everywhere."""
 
 
 def shortest_paths(

@@ -31,8 +31,9 @@ AT_ONCE_HERE = AT_ONCE // 2
 of them only make each other wait."""
 BOUNDED = f"SET statement_timeout = '{_ANSWER_SECONDS}s'"
 NEAREST_LOOKED_AT = 100
-"""How many of the nearest vectors an approximate search keeps in view (`hnsw.ef_search`), and finds at most. Of the ten
-nearest among 100,000 it finds .965 with 100, and .99 with 200 for twice the time; rankings are as good with either."""
+"""The number of nearest vectors that an approximate search keeps in view (`hnsw.ef_search`), and finds at most. Of the
+ten nearest among 100,000 it finds .965 with 100, and .99 with 200 for twice the time; rankings are as good with
+either."""
 _ENOUGH_FOR = 100_000
 GO_ON = "SET LOCAL hnsw.iterative_scan = relaxed_order"
 """An approximate search goes on until it has as many as are wanted. It keeps what it passes over for that, so it is
@@ -40,8 +41,8 @@ asked for only where the nearest in view may not do."""
 
 
 def look_further(vectors: int) -> str | None:
-    """What to set where so many vectors ask for more in view: among a million, 100 find .85 of the ten nearest, and 200
-    find .95."""
+    """The setting of a search among so many vectors; None if the usual one is enough. Among a million vectors, 100 in
+    view find .85 of the ten nearest, and 200 find .95."""
     if vectors <= _ENOUGH_FOR:
         return None
     return f"SET LOCAL hnsw.ef_search = {min(1000, round(NEAREST_LOOKED_AT * (1 + log10(vectors / _ENOUGH_FOR)))):d}"
@@ -62,7 +63,7 @@ _OLDER_WRITERS = """
     WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND holder.datname = current_database()
         AND objid::bigint = hashtext(%s)::bigint & 4294967295
 """
-"""Whether who holds a number may write; unknown where nobody holds it any more."""
+"""True if the holder of a number may write; null if nobody holds it any more."""
 _LOOKS_SECONDS = 0.02
 
 _BEGIN = Prepared(b"clew_begin_reading", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -95,12 +96,12 @@ class Database:
 
     @property
     def has_term_numbers(self) -> bool:
-        """Whether the terms of units are kept as numbers, as when the connections were opened."""
+        """True if the terms of units were stored as numbers when the connections were opened."""
         _ = self._connections
         return self._has_term_numbers
 
     def is_made(self) -> bool:
-        """Whether the schema has its tables. They are not made for the question."""
+        """True if the schema has its tables. The question does not create them."""
         with connected(self.address) as connection:
             return are_made(connection, self.schema)
 
@@ -195,7 +196,7 @@ def _in_turn(turn: threading.Semaphore, others: str) -> Iterator[None]:
 
 
 def _is_here(connection: Lent) -> bool:
-    """Whether the database runs on this machine, as far as its address tells: a tunnel or a pooler here counts too."""
+    """True if the database runs on this machine, as far as its address tells: a tunnel or a pooler here counts too."""
     host = connection.info.hostaddr or connection.info.host
     # A socket is a path.
     return host.startswith(("/", "127.")) or host == "::1"

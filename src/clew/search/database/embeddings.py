@@ -52,14 +52,14 @@ class SharedEmbeddings:
         return self._numbers[key]
 
     def get(self, embedder: int, hashes: Sequence[str]) -> dict[str, Embedding]:
-        """What is known of these texts."""
+        """The shared embeddings of these texts; texts without one are left out."""
         with self._database.connection() as connection:
             return _known(connection, embedder, hashes)
 
     @contextmanager
     def claimed(self, embedder: int, hashes: Sequence[str]) -> "Iterator[tuple[Claim, frozenset[str]]]":
-        """Those of the texts that the caller is to encode: nobody else does until the block ends. What it puts is there
-        for all when the block ends well."""
+        """Claim texts to encode: yields the claim and the hashes that fell to the caller. Nobody else encodes these
+        until the block ends. Embeddings that the caller puts are there for all when the block ends well."""
         with self._database.connection() as connection, connection.transaction():
             wanted = sorted(set(hashes))
             connection.execute(

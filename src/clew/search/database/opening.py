@@ -23,7 +23,7 @@ def in_database(
 
 
 def keeps_vectors(address: Address) -> bool:
-    """Whether pgvector is installed in the database. One that cannot be asked now may have it."""
+    """True if pgvector is installed in the database, and for a database that cannot be reached now."""
     try:
         with connected(address) as connection:
             return connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchone() is not None

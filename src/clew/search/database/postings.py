@@ -33,11 +33,11 @@ class _Term(NamedTuple):
     number: int
     weight: float
     units: int
-    """How many hold it."""
+    """The number of units that hold it."""
 
 
 class _Test(NamedTuple):
-    """What a candidate has to fulfil, as a condition on the tables `streams` and `units`."""
+    """A condition on a candidate, in SQL over the tables `streams` and `units`."""
 
     tables: tuple[tuple[str, str], ...]
     """Each with its column for the number of a unit."""
@@ -118,7 +118,7 @@ def _added_up(lists: "Sequence[Postings]", terms: Sequence[_Term], wanted: int |
 
 
 def _test(reading: "DatabaseReading", plan: Plan, restrict: Condition | None) -> _Test | None:
-    """What a unit has to fulfil for plan and condition; None where anything will do."""
+    """The condition that plan and scope make together; None if every unit fulfils it."""
     parts = [constraint(each) for each in plan.required]
     parts += [(f"NOT {sql}", values) for sql, values in map(constraint, plan.excluded)]
     tables = [("streams", "unit")] if parts else []
@@ -146,7 +146,7 @@ def _fulfilling(reading: "DatabaseReading", test: _Test, units: Sequence[int], w
 
 
 def constraint(expression: Expression) -> tuple[str, tuple[Any, ...]]:
-    """What a unit has to hold, as a condition on `streams`."""
+    """The condition on `streams` for an expression."""
     match expression:
         case Phrase(terms):
             return _held(f" {' '.join(terms)} ")

@@ -18,7 +18,7 @@ SHARED = 1
 SHARED_NAME = "shared"
 
 TERM_NUMBERS = "<i4"
-"""How the terms of a unit are kept as numbers (`terms.number`), those of the title first, the compounds last."""
+"""The format of a unit's terms as numbers (`terms.number`): those of the title first, the compounds last."""
 COUNTS_BEFORE = 3
 """Before the terms: how many there are in the title, how many in title and body together, and how many characters all
 of them take."""
@@ -174,8 +174,8 @@ STEPS = (
     # Terms of a unit as numbers. What an older version writes has none, and is read as text. It waits for searches too.
     NUMBERS_OF_TERMS,
 )
-"""What came later, in the order in which it is taken. Until the owner of the tables takes a step, servers work without
-it. What a step makes may be there: the first versions did not note their steps in `versions`."""
+"""Later migrations of the schema, in order. Until the owner of the tables runs one, servers work without it. Its tables
+may exist already: the first versions did not note their migrations in `versions`."""
 
 ON_START = Limits(lock=2, statement=10)
 ON_DEMAND = Limits(lock=20, statement=0)
@@ -201,7 +201,7 @@ def grant(connection: Any, schema: str, *, reader: str, writer: str) -> None:
 
 
 def has_vectors(connection: Any) -> bool:
-    """Whether pgvector is there; it is made known to the database where that is allowed."""
+    """True if pgvector can be used; the extension is created in the database where that is allowed."""
     find = "SELECT installed_version IS NOT NULL FROM pg_available_extensions WHERE name = 'vector'"
     found = connection.execute(find).fetchone()
     if found is not None and not found[0]:
@@ -210,7 +210,7 @@ def has_vectors(connection: Any) -> bool:
 
 
 def are_made(connection: Any, schema: str) -> bool:
-    """Whether the tables are there. Without pgvector there are none."""
+    """True if the tables are there. Without pgvector there are none."""
     found = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (f'"{schema}".units',)).fetchone()
     return bool(found[0])
 
@@ -238,7 +238,7 @@ def take_steps(connection: Any, schema: str, limits: Limits) -> None:
 
 
 def has_term_numbers(connection: Any, schema: str) -> bool:
-    """Whether the step that adds the column for them is taken: an owner of the tables takes it."""
+    """True if the migration that adds the column for them was run: an owner of the tables runs it."""
     return NUMBERS_OF_TERMS.number in taken_steps(connection, schema)
 
 

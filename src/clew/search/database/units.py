@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _TERMS_KEPT = 50_000
 SHARED_PARTS = frozenset({"memory", "episode"})
-"""What everybody who uses the database sees. All other units are read from files of one work tree."""
+"""Parts that everybody who uses the database sees. All other units are read from files of one work tree."""
 LARGEST_IMPACT = 30_000
 _SATURATION, _LENGTH_SHARE, _TITLE_WEIGHT = 1.2, 0.75, 2
 _USUAL_WORDS = 100
@@ -80,7 +80,7 @@ class DatabaseUnits(UnitStore):
         return [decoded(*row) for row in self._rows(find, part)]
 
     def _rows(self, find: str, part: str) -> list[tuple[Any, ...]]:
-        """What keeps the index in step asks, and takes no search's turn."""
+        """Rows for keeping the index up to date. They take no search's turn."""
         spaces = [SHARED, self._database.space]
         with self._database.connection() as connection:
             return connection.execute(find, (spaces, part)).fetchall()

@@ -194,7 +194,7 @@ class DatabaseVectors:
         return ()
 
     def _kept_vectors(self, series: str, embedder: int, dimensions: int) -> Rows:
-        """What is known of the vectors of this very index and embedder: of others in their place, nothing."""
+        """The cached vectors of this index and embedder; an empty cache after a change of either."""
         known = self._vectors
         if known is None or known[:2] != (series, embedder):
             rows = Rows(VECTOR_BYTES // (2 * dimensions), dimensions, "f2")

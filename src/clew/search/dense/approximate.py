@@ -31,7 +31,7 @@ _LARGEST_SHARE = 1 / 2
 """Of the cells that a search looks into where all rows are eligible: at least, and at most. More would take as long as
 comparing all rows."""
 _TRIED, _NEAREST, _ENOUGH = 100, 10, 0.97
-"""How many rows are searched for to find out how many cells it takes to find enough of those nearest to them."""
+"""Size of the sample; nearest neighbours of each row; share of them that has to be found."""
 _READ_AT_ONCE = 1 << 20
 
 
@@ -63,8 +63,9 @@ def build(faiss: Any, file: "VectorFile", place: Path) -> None:
 
 
 def _cells_for(faiss: Any, index: Any, vectors: "Vectors") -> int:
-    """How many cells a search looks into: what is enough for vectors in clusters finds half of the nearest where they
-    are spread out. So some of the rows are searched for, and the answers compared with the exact ones."""
+    """The number of cells that a search looks into. The number that is enough for vectors in clusters finds half of the
+    nearest where they are spread out. So a sample of the rows is searched for, and the answers are compared with the
+    exact ones."""
     tried = vectors[np.linspace(0, len(vectors) - 1, min(len(vectors), _TRIED)).astype(np.int64)]
     # Each of them is the nearest to itself.
     _, exact = faiss.knn(tried, vectors, _NEAREST + 1, metric=faiss.METRIC_INNER_PRODUCT)
@@ -81,7 +82,7 @@ def _cells_for(faiss: Any, index: Any, vectors: "Vectors") -> int:
 
 
 def file_of(file: "VectorFile", place: Path) -> Path | None:
-    """Where the index of a mapped file is; None where it was not built."""
+    """The index file of a mapped file; None if it was not built."""
     return next(iter(paths_named(place.parent, f"{_stem(file, place)}*{_SUFFIX}")), None)
 
 

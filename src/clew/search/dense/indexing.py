@@ -46,12 +46,12 @@ Progress = Callable[[int, int, str], None]
 """Done, total, what is being done. May raise Cancelled, which ends the work where it is."""
 
 TEXTS_AT_ONCE = 64
-"""How much is lost, and how long a stop waits, when the work is stopped."""
+"""Texts of one batch: the work that is lost, and the longest wait, when indexing is stopped."""
 LOCK = "writer.lock"
 _SURPLUS_BORNE = 1.25
 _REUSED_AT_ONCE = 500
 ROUNDS, OTHERS_SECONDS = 30, 1.0
-"""How often, and how long each time, texts are waited for that another server is encoding."""
+"""Rounds, and seconds of each, that this server waits for texts which another server is encoding."""
 
 log = logging.getLogger(__name__)
 
@@ -63,9 +63,9 @@ class VectorReport(msgspec.Struct, frozen=True, kw_only=True):
     reused: int = 0
     """Texts whose vector was there already."""
     rebuilt: bool = False
-    """Whether damaged vectors were written anew."""
+    """True if damaged vectors were written anew."""
     note: str | None = None
-    """Why nothing was done, if so."""
+    """The reason if nothing was done."""
 
 
 def index_vectors(
@@ -372,7 +372,7 @@ def _fold(index: UnitIndex, space: Space) -> None:
 
 
 def encoded(embedder: Embedder, units: dict[str, Unit]) -> Iterator[tuple[str, Embedding]]:
-    """What an embedder makes of the texts of some units, by their hashes: all of it at once."""
+    """Embeddings of the texts of some units, by their hashes: all of them in one go."""
     import numpy as np
 
     hashes = list(units)
@@ -388,7 +388,7 @@ def encoded(embedder: Embedder, units: dict[str, Unit]) -> Iterator[tuple[str, E
 
 
 def groups(sizes: Sequence[int]) -> Iterator[tuple[int, slice]]:
-    """Where each group of units begins, and the group: as many as have TEXTS_AT_ONCE texts together, or one."""
+    """Groups of units, each with the place of its first unit: as many as have TEXTS_AT_ONCE texts together, or one."""
     start = texts = 0
     for place, size in enumerate(sizes):
         if start < place and texts + size > TEXTS_AT_ONCE:
@@ -413,8 +413,8 @@ _LONGEST_QUOTED = 100_000
 
 
 def embedded_texts(unit: Unit, embedder: Embedder, *, first: bool = False) -> list[str]:
-    """What the vectors of a unit are made of: its text, and where that is too long for the embedder, the pieces. Of a
-    unit that is quoted its windows, or only the first of them."""
+    """The texts that the vectors of a unit are made of: its text, or its pieces where that is too long for the
+    embedder. For a quoted unit its windows, or only the first of them."""
     if unit.quoted:
         cuts = window_spans(unit.body)[: 1 if first else None] or [(0, 0)]
         title = _short_title(unit, embedder)

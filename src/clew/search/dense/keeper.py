@@ -23,7 +23,7 @@ AGAIN_SECONDS = 60.0
 """After how long work that could not be done is tried again: an embedder may come back, and another process that does
 the work may end before it is done."""
 CLOSING_SECONDS = 10.0
-"""How long closing waits for a batch. A service that does not answer must not keep a process alive."""
+"""Longest time that closing waits for a batch. A service that does not answer must not keep a process alive."""
 
 
 class IndexKeeper(Keeper):

@@ -15,13 +15,13 @@ class Embedding(NamedTuple):
     vectors: "Vectors"
     """One row for a text, or several."""
     windows: bytes | None
-    """Those of its windows, packed, where the unit is quoted."""
+    """The vectors of its windows, packed; only of a quoted unit."""
 
 
 class Claim(Protocol):
     @property
     def known(self) -> Mapping[str, Embedding]:
-        """What others made of the claimed texts in the meantime."""
+        """Embeddings of the claimed texts that others made in the meantime."""
         ...
 
     def put(self, made: Mapping[str, Embedding]) -> None: ...
@@ -33,16 +33,16 @@ class Sharing(Protocol):
         ...
 
     def get(self, embedder: int, hashes: Sequence[str]) -> dict[str, Embedding]:
-        """What is known of these texts."""
+        """The shared embeddings of these texts; texts without one are left out."""
         ...
 
     def claimed(self, embedder: int, hashes: Sequence[str]) -> AbstractContextManager[tuple[Claim, frozenset[str]]]:
-        """Those of the texts that the caller is to encode: nobody else does until the block ends. What it puts is there
-        for all when the block ends well."""
+        """Claim texts to encode: yields the claim and the hashes that fell to the caller. Nobody else encodes these
+        until the block ends. Embeddings that the caller puts are there for all when the block ends well."""
         ...
 
     def forget(self, hashes: Sequence[str]) -> None:
-        """Take out for good what was made of texts that are purged."""
+        """Delete the embeddings of purged texts for good."""
         ...
 
     def close(self) -> None: ...

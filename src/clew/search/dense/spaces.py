@@ -46,7 +46,7 @@ class Made(msgspec.Struct, frozen=True):
     dimensions: int
     settings: EmbedSettings
     complete: bool
-    """Whether every unit had its vector when indexing ended last."""
+    """True if every unit had its vector when indexing ended last."""
 
 
 class QueryEncoder:

@@ -75,7 +75,7 @@ class VectorSpace:
         return known
 
     def get(self, connection: "Connection", numbers: "ArrayLike") -> "tuple[Numbers, Vectors]":
-        """Those of the units that have a vector, in the given order, and the first vector of each."""
+        """The units that have a vector, in the given order, and the first vector of each."""
         view = self.view(connection)
         view.check()
         units, rows = view.first_rows_of(_numbers(numbers))
@@ -156,7 +156,7 @@ class VectorSpace:
     # The approximate index
 
     def wants_approximate(self, view: View) -> bool:
-        """Whether to call `build_approximate`: there are enough vectors, and no index of those in the file."""
+        """True if `build_approximate` should be called: there are enough vectors, and the file has no index of them."""
         return (
             view.filed >= self._approximate_from
             and faiss_index.library() is not None
@@ -178,7 +178,7 @@ class VectorSpace:
         return True
 
     def notes(self, connection: "Connection") -> tuple[str, ...]:
-        """What an administrator should know about the way searches are done."""
+        """Notes for an administrator about the speed of searches."""
         view = self.view(connection)
         if len(view.numbers) < self._approximate_from:
             return ()

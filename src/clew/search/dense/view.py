@@ -1,4 +1,4 @@
-"""What a vector space held at one moment: it never changes, so that any number of threads can search it.
+"""Snapshot of a vector space: it never changes, so that any number of threads can search it.
 
 Its rows are those of the mapped file and, after them, those that the table got since the file was written.
 
@@ -28,7 +28,7 @@ _FEW = 1 / 16
 """Up to this share of the rows, fetching the wanted ones is faster than going over all."""
 _GATHERED_AT_ONCE = 4096
 _ROUNDING = 1e-5
-"""How far the score of a product may be off, as a share of the largest."""
+"""Largest rounding error of a product, as a share of the largest score."""
 _REPLACED = -1
 
 
@@ -86,7 +86,7 @@ class View:
             self.file.check()
 
     def first_rows_of(self, numbers: "Numbers") -> "tuple[Numbers, Numbers]":
-        """Those of the units that have a vector, in the given order, and the row of the first of each."""
+        """The units that have a vector, in the given order, and the first row of each."""
         order = np.argsort(self.newer.numbers, kind="stable") + self.filed
         found = _first(self.numbers[order], order, numbers)
         if self.file is not None:
@@ -174,7 +174,7 @@ class _Request:
 
 
 class _Queue:
-    """Who waits for a product; one of them makes it, for all that wait for the same matrix."""
+    """Queue of requests for a product; one caller computes it, for all that wait for the same matrix."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()

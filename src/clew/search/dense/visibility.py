@@ -25,7 +25,7 @@ _TOUCHED_AT_MOST = 2_000
 
 
 class _Known(msgspec.Struct, frozen=True):
-    """Which units fulfilled a condition after a write."""
+    """The units that fulfilled a condition after a write."""
 
     series: str
     version: int
@@ -33,8 +33,8 @@ class _Known(msgspec.Struct, frozen=True):
 
 
 class Visibility:
-    """Which units fulfil a condition. What is known of one state of the index is brought up to the next by what changed
-    in between: writing one unit must not cost a look at all of them."""
+    """Cached masks of the units that fulfil a condition. A mask of one state of the index is brought up to the next by
+    the changes in between: writing one unit must not cost a look at all of them."""
 
     def __init__(self) -> None:
         self._counts: Cache[tuple[tuple[str, int], Condition], int] = Cache(_CONDITIONS_KEPT)
@@ -42,7 +42,7 @@ class Visibility:
         self._lock = threading.Lock()
 
     def is_everything(self, reading: "EmbeddedReading", condition: Condition) -> bool:
-        """Whether the condition lets every unit through: then it need not be asked for each."""
+        """True if the condition lets every unit through: then it need not be checked for each."""
         if self._masks.get(condition) is not None:
             count = int(self.mask(reading, condition).sum())
         else:

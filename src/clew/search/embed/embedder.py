@@ -22,11 +22,11 @@ class Embedder(Protocol):
 
     @property
     def max_tokens(self) -> int:
-        """What goes beyond it in a text is not looked at."""
+        """The longest text in tokens; the rest of a longer one is ignored."""
         ...
 
     def takes(self, text: str) -> bool:
-        """Whether it looks at the whole of a text."""
+        """True if a text fits completely."""
         ...
 
     def embed(self, texts: Sequence[str]) -> "Vectors":

@@ -41,7 +41,8 @@ class _Answer(msgspec.Struct, frozen=True):
 
 
 class EndpointEmbedder:
-    """What goes wrong is `ConfigError` where the settings must change, `Unavailable` where waiting may help."""
+    """Embedder behind an HTTP service. It raises `ConfigError` if the settings must change, `Unavailable` if waiting
+    may help."""
 
     def __init__(self, settings: EmbedSettings, *, url: str, model: str) -> None:
         url = checked_url(url, "`url`")

@@ -27,7 +27,7 @@ from clew.search.embed.onnx_graph import CONTRIBUTED, Constant, Element, Node, a
 
 _MASK, _NARROW_MASK = "attention_mask", "clew.attention_mask"
 _OF_HEADS = ("Mul", "Reshape", "Transpose")
-"""What an export does to q, k and v before it multiplies them."""
+"""Operations that an export applies to q, k and v before it multiplies them."""
 _HALF = 0.5
 
 
@@ -73,7 +73,7 @@ def _attentions(nodes: Sequence[Node], constants: Mapping[str, Constant], heads:
 
 
 def _before(made_by: Mapping[str, Node], item: Node | None, operation: str, before: str) -> Node | None:
-    """What made the first input of a node, where both are such operations."""
+    """The node before the first input of a node, if both are such operations."""
     if item is None or item.operation != operation:
         return None
     found = made_by.get(item.inputs[0])

@@ -26,7 +26,7 @@ from clew.search.embed import onnx_graph
 from clew.search.embed.onnx_graph import CONTRIBUTED, Constant, Element, Node, attribute, constant, node
 
 LEVELS, LEVELS_IF_SUMS_ARE_CUT = 127, 63
-"""How many steps x has on each side of zero: 8 bits, or 7."""
+"""Steps of x on each side of zero: 8 bits, or 7."""
 TRIAL_SIZE = 64
 
 # Constants that are added to the graph.
@@ -42,7 +42,7 @@ class _Widened(msgspec.Struct, frozen=True):
     halfway: str
     """Its name between the two steps."""
     by_row: bool
-    """Whether each row has a scale of its own; otherwise each column has."""
+    """True if each row has a scale of its own; otherwise each column has."""
 
 
 def with_integer_arithmetic(data: bytes, levels: int = LEVELS) -> bytes:

@@ -39,7 +39,7 @@ class PinnedFile(msgspec.Struct, frozen=True):
     sha256: str
 
     def find(self) -> Path:
-        """Where the file is. ConfigError where it is missing or not the one that is meant, as far as its size shows."""
+        """The path of the file. ConfigError if it is missing, or if its size shows that it is another one."""
         try:
             path = Path(str(distribution(self.package).locate_file(self.path)))
         except PackageNotFoundError as error:

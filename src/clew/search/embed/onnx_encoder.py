@@ -53,7 +53,7 @@ class OnnxEncoder:
 
 @cache
 def sums_are_exact() -> bool:
-    """Whether this processor adds products of large bytes without cutting them off."""
+    """True if this processor adds products of large bytes without cutting them off."""
     import numpy as np
 
     session = _session(trial(), "the trial of sums")

@@ -195,7 +195,7 @@ def field(number: int, value: int | str | bytes) -> bytes:
 
 
 def head(number: int, size: int) -> bytes:
-    """What stands before a field of `size` bytes."""
+    """The bytes before a field of `size` bytes: its number, its type and its size."""
     return _encoded(number << 3 | BYTES) + _encoded(size)
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from clew.search.embed.embedder import Ids, Vectors
 
 TOKENS_PER_BATCH = 256
-"""What a batch is at its widest, 1,536 numbers for each token, stays in the processor's cache."""
+"""Tokens of one batch. At its widest, with 1,536 numbers for each token, it stays in the processor's cache."""
 _MOST_THREADS = 4
 
 Pooling = Literal["mean", "first"]

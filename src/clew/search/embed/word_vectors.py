@@ -48,7 +48,7 @@ class WordVectors:
         )
 
     def knows(self, word: str) -> bool:
-        """Whether a word is one of those that are used everywhere, rather than a name that a few use."""
+        """True if the word is in common use, rather than a name that few texts use."""
         return len(self._pieces.encode(word, LONGEST_WORD + 2)) == _MARKED
 
     def of(self, words: Sequence[str]) -> "Vectors":

@@ -94,7 +94,7 @@ class WordPiece:
 
 
 class _Characters(dict[int, str | None]):
-    """What becomes of each character, worked out when it is first met: the table that `str.translate` reads."""
+    """The replacement of each character, computed when it is first met: the table that `str.translate` reads."""
 
     def __init__(self, uncased: bool, strip_accents: bool) -> None:
         super().__init__()

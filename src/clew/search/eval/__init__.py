@@ -1,3 +1,3 @@
-"""How good and how fast retrieval is on a collection with known answers."""
+"""Quality and speed of retrieval on a collection with known answers."""
 
 # Implements: REQ-d00036

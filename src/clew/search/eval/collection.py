@@ -36,7 +36,7 @@ CORPUS, QUERIES, JUDGEMENTS = "corpus.jsonl", "queries.jsonl", "qrels.tsv"
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """Where a document stands in a conversation."""
+    """The place of a document in a conversation."""
 
     session: str | int | None = None
     turn: float | str | None = None
@@ -63,7 +63,7 @@ Line = TypeVar("Line", Document, Query)
 class Collection(msgspec.Struct, frozen=True):
     documents: tuple[Document, ...]
     queries: tuple[Query, ...]
-    """Those with at least one relevant document."""
+    """The queries that have at least one relevant document."""
     grades: dict[str, dict[str, float]]
     """By query and document."""
     notes: tuple[str, ...] = ()
@@ -168,7 +168,7 @@ MEASURES: dict[str, Callable[[Sequence[str], dict[str, float]], float]] = {
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """What a recipe or a signal reached, as means over the queries."""
+    """Results of a recipe or a signal, as means over the queries."""
 
     values: dict[str, float]
     intervals: dict[str, Interval]

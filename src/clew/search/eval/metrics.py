@@ -1,4 +1,4 @@
-"""How good and how fast a ranking is.
+"""Measures of the quality and the speed of a ranking.
 
 Measures look at one query: the ids a system returned, best first, and what a judge said. A query for which nothing is
 relevant has no value and is refused; leave it out of the average.
@@ -18,7 +18,7 @@ Id = TypeVar("Id", bound=Hashable)
 
 
 class Gain(StrEnum):
-    """What a judgement is worth in nDCG."""
+    """The value of a judgement in nDCG."""
 
     BINARY = "binary"
     """Anything above 0 is worth 1."""

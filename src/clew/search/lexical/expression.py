@@ -1,4 +1,4 @@
-"""What a unit has to hold, as a value: every engine of the index reads it in its own way."""
+"""Conditions on the words of a unit, as values: every engine of the index reads them in its own way."""
 
 from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias, Union
@@ -45,7 +45,7 @@ def all_of(parts: Iterable[Expression]) -> Expression:
 
 
 def is_held(expression: Expression, streams: tuple[str, ...]) -> bool:
-    """Whether a unit with these streams, each of which starts and ends with a space, holds what is asked for."""
+    """True if a unit with these streams, each of which starts and ends with a space, fulfils the expression."""
     match expression:
         case Phrase(terms):
             needle = f" {' '.join(terms)} "

@@ -1,4 +1,4 @@
-"""What a unit says, packed into one value: its terms as the ranking counts them, then its title and its text.
+"""The words of a unit, packed into one value: its terms as the ranking counts them, then its title and its text.
 
 Terms and text share most of their letters, so packed together they take little more than the text alone. The terms come
 first: a ranking unpacks no more than those. Units are short, and share words with others: what some of them say is kept
@@ -30,7 +30,7 @@ class Row(NamedTuple):
 
 
 class Text(NamedTuple):
-    """What a unit says, as it was written."""
+    """The title and the text of a unit, as written."""
 
     title: str
     body: str
@@ -38,9 +38,9 @@ class Text(NamedTuple):
 
 class Packed(NamedTuple):
     terms: int
-    """How many bytes the terms have when they are unpacked."""
+    """Bytes of the terms when they are unpacked."""
     title: int
-    """How many characters the title has."""
+    """Characters of the title."""
     data: bytes
 
 
@@ -79,7 +79,7 @@ def repacked(data: bytes, before: bytes, after: bytes) -> bytes:
 
 
 def dictionary_of(units: Sequence[tuple[Row, Text]]) -> bytes:
-    """What the beginnings of some units say, for the packing of others."""
+    """A dictionary for packing units: the beginnings of some others."""
     beginnings = [(_terms(row), f"{text.title}{text.body}".encode()) for row, text in units]
     each = _DICTIONARY // max(1, len(beginnings)) // 2
     return b"".join(part[:each] for said in beginnings for part in said)

@@ -122,7 +122,7 @@ class Item(NamedTuple):
     label: str
     expression: Expression
     needles: tuple[str, ...]
-    """What is counted in a unit's streams."""
+    """The strings that are counted in a unit's streams."""
     weight: float
     units: int
     """In how many units it occurs; an estimate for phrases and prefixes."""
@@ -140,15 +140,15 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     items: tuple[Item, ...]
     """The rarest first."""
     required: tuple[Expression, ...]
-    """What units that are found by their words have to hold."""
+    """Conditions on units that are found by their words."""
     demanded: tuple[Expression, ...]
-    """What units have to hold that are found in another way: also the phrases and beginnings that only add to a score
-    where words are searched. Quotes or a star in a query ask for the exact words."""
+    """Conditions on units that are found in another way: also the phrases and beginnings that only add to a score where
+    words are searched. Quotes or a star in a query ask for the exact words."""
     excluded: tuple[Expression, ...]
     corrections: dict[str, tuple[Replacement, ...]]
     unused_items: int
     plain_words: int
-    """How many different plain words have hits: what it takes to learn from the first results."""
+    """The number of different plain words that have hits. Feedback from the first results needs some."""
 
 
 def rarity(units: int, all_units: int) -> float:
@@ -157,7 +157,7 @@ def rarity(units: int, all_units: int) -> float:
 
 
 def is_demand(clause: Clause) -> bool:
-    """Whether a unit that does not hold the clause, or that holds it in spite of its minus, is no result."""
+    """True if the clause decides about results: a unit must hold it, or must not (a minus)."""
     return clause.sign is not Sign.SHOULD or clause.kind is not Kind.WORD
 
 
@@ -222,7 +222,7 @@ class Planning:
                 self._correct(word)
 
     def _is_visible(self, term: str) -> bool:
-        """Whether a unit that the search may see holds the term. A frequent one is trusted to be: to look for it in
+        """True if a unit that the search may see holds the term. A frequent term counts as visible: looking for it in
         vain would take long."""
         if self._restrict is None or self._units[term] > MAX_UNITS_LOOKED_AT:
             return True

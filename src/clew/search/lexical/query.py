@@ -1,4 +1,4 @@
-"""What a person or an agent types into a search, as clauses.
+"""Parser of a search query: from text to clauses.
 
 - words are alternatives: a unit that holds more of them, and rarer ones, ranks higher;
 - `"a phrase"` is found only where its words stand side by side;
@@ -22,7 +22,7 @@ from clew.text.words import Word, words
 
 MAX_QUERY_CHARACTERS = 20_000
 MAX_OPERATORS = 16
-"""How many phrases, beginnings, required and excluded clauses a query may have; any more are read as plain words."""
+"""The most phrases, beginnings, required and excluded clauses of a query; any more are read as plain words."""
 
 _CURLY_QUOTES = str.maketrans("\u201c\u201d\u201e", '"""')
 _CLAUSE = re.compile(r'(?<!\S)(?P<sign>[+-]?)"(?P<phrase>[^"]*)"|(?P<plain>[^\s"]+)')

@@ -44,11 +44,11 @@ _LONGEST = 100_000
 class Stream(NamedTuple):
     unit: int
     words: int
-    """How many there are."""
+    """The number of words."""
     characters: int
     """As many as they take as text."""
     in_title: int
-    """How many of the words stand in the title."""
+    """The number of words that stand in the title."""
     keys: "Keys"
     """Of the terms: those of the title, of the body and of the compounds."""
     row: Row | None
@@ -118,11 +118,11 @@ class Bm25Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of the ranking, as data."""
 
     saturation: float = 1.2
-    """How fast repetitions of a term stop counting (k1)."""
+    """The speed at which repetitions of a term stop counting (k1)."""
     length_share: float = 0.75
-    """How much a long unit has to hold more (b)."""
+    """The effect of a unit's length (b): a long unit has to hold a term more often."""
     title_weight: int = 2
-    """How often a title counts."""
+    """The number of times that a title counts."""
     feedback_units: int = 8
     feedback_terms: int = 12
     feedback_share: float = 0.5
@@ -264,7 +264,7 @@ class _Terms:
         self._title_ends = self._ends - lengths + np.array([stream.in_title for stream in streams], np.int64)
 
     def times(self, items: Sequence[Item]) -> "Counts":
-        """How often each item is in each stream."""
+        """Counts of each item in each stream."""
         import numpy as np
 
         needles = list(dict.fromkeys(needle for item in items for needle in item.needles))

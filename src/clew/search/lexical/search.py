@@ -31,12 +31,12 @@ _MAX_CHARACTERS_RANKED = 4_000_000
 
 
 class Effort(msgspec.Struct, frozen=True, kw_only=True):
-    """How much a search looks at, as data."""
+    """Limits of a search, as data."""
 
     candidates: int = CANDIDATES
-    """How many units are ranked with all terms."""
+    """The number of units that are ranked with all terms."""
     matches: int = 40_000
-    """How many matches of all terms together are looked at; with more, those of the rarer terms."""
+    """The number of matches, of all terms together, that are looked at; if there are more, those of the rarer terms."""
 
 
 class LexicalHit(msgspec.Struct, frozen=True, gc=False):
@@ -53,7 +53,7 @@ class LexicalResult(msgspec.Struct, frozen=True, kw_only=True):
     learnt: tuple[str, ...] = ()
     """Terms of the best units that took part in the ranking beside those of the query."""
     reason: str | None = None
-    """Why nothing was found, if it is the query's doing."""
+    """The reason if nothing was found because of the query."""
     notes: tuple[str, ...] = ()
 
 
@@ -129,7 +129,7 @@ class LexicalSearch:
 
 
 def nothing_to_search(query: LexicalQuery) -> str | None:
-    """Why a query asks for nothing, if so."""
+    """The reason why a query finds nothing by itself; None if it can find something."""
     if not query.clauses:
         return EMPTY_QUERY
     if all(clause.sign is Sign.NOT for clause in query.clauses):

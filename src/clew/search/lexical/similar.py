@@ -36,7 +36,7 @@ class Alike(NamedTuple):
 
 
 def terms_in(text: str, ignored: frozenset[str] = frozenset()) -> frozenset[str]:
-    """What a text says, in the words of a search."""
+    """The terms of a text, as a search counts them."""
     words, compounds = split(text)
     return _said((stem(word) for word in words), compounds, ignored)
 
@@ -121,7 +121,7 @@ class _Noted:
 
 @lru_cache(maxsize=1 << 12)
 def _sizes(size: int, threshold: float) -> tuple[tuple[int, int], ...]:
-    """How many terms a unit may have that is like one of this size, and how many of them the two have to share; the
+    """The numbers of terms that a similar unit may have, each with the number of terms that the two must share; the
     likeliest first."""
     possible = range(ceil(threshold * size - _ROUNDING), int(size / threshold + _ROUNDING) + 1)
     share = threshold / (1 + threshold)

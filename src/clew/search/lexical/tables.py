@@ -149,7 +149,7 @@ def streams(connection: sqlite3.Connection, units: Iterable[int]) -> list[Row]:
 
 
 def texts(connection: sqlite3.Connection, units: Iterable[int]) -> dict[int, Text]:
-    """What these units say, for those that are there."""
+    """Texts of units, by their numbers; units that are gone are left out."""
     find = "SELECT unit, terms, title, packed FROM json_each(?) AS asked CROSS JOIN unit_texts ON unit = asked.value"
     rows = connection.execute(find, (json.dumps(list(dict.fromkeys(units))),))
     dictionary = _dictionary(connection)
@@ -204,7 +204,7 @@ def repack(connection: sqlite3.Connection, lasting: Sequence[int]) -> None:
 
 
 def is_outdated(connection: sqlite3.Connection) -> bool:
-    """Whether a unit is gone that the dictionary was made of."""
+    """True if a unit that the dictionary was made of is gone."""
     find = """
         SELECT 1 FROM unit_dictionary CROSS JOIN json_each(sampled) AS each
         WHERE NOT EXISTS (SELECT 1 FROM unit_texts WHERE unit = each.value)
@@ -226,7 +226,8 @@ def totals(connection: sqlite3.Connection) -> Totals:
 
 
 class Forms(NamedTuple):
-    """What stands for a name: words, then one that begins so and is not longer; or one of the compounds."""
+    """The forms of a name in a text: words, then one with this beginning and at most this length; or one of the
+    compounds."""
 
     start: tuple[str, ...]
     common: str
@@ -235,7 +236,7 @@ class Forms(NamedTuple):
 
 
 def forms_of(name: str) -> Forms | None:
-    """What stands for a name; None where it has no words. Of a name with dots the last part is enough."""
+    """The forms of a name in a text; None if it has no words. Of a name with dots the last part is enough."""
     terms, compounds = split(name.rstrip(".").rpartition(".")[2])
     words = [stem(word) for word in terms]
     if not words:

@@ -16,8 +16,8 @@ _SAYS = r"(?:is\s+(?:an?|the|one|used|designed|what|where|something)|are(?!\s+(?
 
 
 def definition_of(question: str) -> re.Pattern[str] | None:
-    """How a sentence looks that says what is asked for; None for any other question. Its subject stands at the
-    beginning of a sentence, an item or a row."""
+    """A pattern for sentences that define the thing in question; None for any other kind of question. Such a sentence,
+    item or row begins with the thing."""
     subject = _subject(question)
     if subject is None:
         return None

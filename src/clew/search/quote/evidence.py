@@ -35,13 +35,13 @@ _TOKEN = re.compile(r"[^\W_]+")
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """How much evidence may be returned."""
+    """Limits on the quotes of an answer."""
 
     max_quotes: int = 6
     max_quote_tokens: int = 80
     max_quote_chars: int = 500
     context_tokens: int = 20
-    """How many tokens of context a quote has on each side, at most."""
+    """The most tokens of context on each side of a quote."""
 
 
 class Quote(msgspec.Struct, frozen=True):
@@ -54,12 +54,12 @@ class Quote(msgspec.Struct, frozen=True):
     score: float
     """The share of the question that the whole span has, from 0 to 1; of a window how likely it is to answer."""
     truncated: bool
-    """Whether the span goes on after `end`."""
+    """True if the span goes on after `end`."""
     context_start: int
     context_end: int
     """The context is passage[context_start:start] and passage[end:context_end]; a window has none."""
     may_answer: bool = True
-    """Whether it is near enough to the question to be an answer at all; of a window."""
+    """False for a window that is too far from the question to be an answer."""
 
 
 class Span(msgspec.Struct, frozen=True):
@@ -91,7 +91,7 @@ class _Candidate(msgspec.Struct, frozen=True):
 
 
 def question_tokens(question: str) -> frozenset[str]:
-    """What the question asks about. Two-letter tokens (`S3`, `IO`) count only when there is nothing longer."""
+    """The tokens of a question that count. Two-letter tokens (`S3`, `IO`) count only when there is nothing longer."""
     tokens = frozenset(_TOKEN.findall(question.lower()))
     for length in (3, 2):
         if long_enough := frozenset(token for token in tokens if len(token) >= length):
@@ -140,7 +140,7 @@ def preview(question: str, text: str, *, max_chars: int = PREVIEW_CHARS, max_spa
 
 
 def fitting_end(text: str, start: int, end: int, *, max_tokens: int | None = None, max_chars: int | None = None) -> int:
-    """Where text[start:end] must be cut to stay within the limits: after a word, if that keeps half of it.
+    """The place to cut text[start:end] so that it stays within the limits: after a word, if that keeps half of it.
 
     A cut that keeps nothing returns `start`.
     """

@@ -1,4 +1,4 @@
-"""What a question names, and how much of it is names.
+"""The names in a question, and their share of it.
 
 A question that names something expects the name in the answer; one that describes it in everyday words does not. A
 question about a neighbouring product consists of names, some of which stand somewhere in almost any documentation.
@@ -33,16 +33,16 @@ _KINDS = frozenset(
     )
 )
 _KIND = 0.25
-"""How much a word for a kind of thing counts beside a name."""
+"""The weight of a word for a kind of thing beside a name."""
 _UNCOMMON = 0.5
-"""How much an uncommon word counts against a name: it may be either."""
+"""The weight of an uncommon word against a name: it may be either."""
 _ENOUGH = 0.25
 """A question is a named one from this share of names on."""
 
 
 def names_in(question: str, known: "WordVectors | None") -> dict[str, bool]:
-    """What a question names: names and identifiers (True), and words that are not common (False). Without vectors
-    nobody knows which words are common."""
+    """The names in a question: names and identifiers (True), and words that are not common (False). Only word vectors
+    tell which words are common."""
     found: dict[str, bool] = {}
     for written in _WRITTEN_AS_CODE.finditer(question):
         found[written[written.lastgroup or 0]] = True
@@ -98,7 +98,7 @@ def _beside_each_other(question: str, names: Collection[str]) -> Iterator[str]:
 
 
 def naming(question: str, rarities: Mapping[str, float], known: "WordVectors | None") -> float:
-    """How much of a question is names, by the rarity of its terms: from 0 to 1, which is reached by a quarter."""
+    """The share of names in a question, by the rarity of its terms: from 0 to 1, which is reached by a quarter."""
     counts: dict[str, float] = {}
     for word, is_name in names_in(question, known).items():
         parts, compounds = split(word)

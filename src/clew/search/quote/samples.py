@@ -18,7 +18,7 @@ _FENCE = re.compile(
 
 
 def samples(text: str) -> list[tuple[int, int]]:
-    """Where the documents stand that a text shows."""
+    """The spans of sample documents in a text."""
     return [found.span("inside") for found in _FENCE.finditer(text)]
 
 
@@ -34,7 +34,7 @@ def stripped(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def outside(spans: list[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
-    """What is left between `start` and `end` without the spans, which are in order."""
+    """The parts between `start` and `end` that lie outside the spans, which are in order."""
     for place in range(bisect_right(spans, start, key=itemgetter(1)), len(spans)):
         first, last = spans[place]
         if first >= end:

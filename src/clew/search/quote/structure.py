@@ -12,7 +12,7 @@ _END, _LEVEL = "*End*", "**level"
 
 
 def structure(text: str) -> list[tuple[int, int]]:
-    """Where such lines stand, in order."""
+    """The spans of such lines, in order."""
     if _END not in text and _LEVEL not in text.lower():
         return []
     return [found.span() for found in _lines().finditer(text) if found["end"] or _is_metadata(found["fields"] or "")]
@@ -36,6 +36,6 @@ def _lines() -> re.Pattern[str]:
 
 
 def _is_metadata(fields: str) -> bool:
-    """Whether lines of fields are those of a requirement: a level and something beside it. A page may well say what its
-    status is, or for which level of readers it was written."""
+    """True if lines of fields are those of a requirement: a level and something beside it. A page may well name its
+    status, or the level of its readers."""
     return _LEVEL in fields.lower() and ("|" in fields or "\n" in fields)

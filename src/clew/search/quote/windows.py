@@ -54,7 +54,7 @@ _ALMOST = 0.999
 
 
 class Overlap(msgspec.Struct, frozen=True):
-    """How much of a question stands in a text, from 0 to 1."""
+    """The share of a question that stands in a text, from 0 to 1."""
 
     same: float
     """In its very words."""
@@ -127,7 +127,7 @@ _LEAST_NEAR = 0.3
 _OF_PASSAGE, _WITH_HEADINGS, _ALONE, _MEANT, _DEFINES = 1.0, 1.0, 1.0, 2.0, 1.0
 _CONTINUES = 0.4
 _MARKS = re.compile(r"[\s*_`|,.;:]+")
-"""What changes nothing of what a text says."""
+"""Marks and spaces that do not change the meaning of a text."""
 
 
 class Curve(NamedTuple):
@@ -135,13 +135,13 @@ class Curve(NamedTuple):
 
     steepness: float
     middle: float
-    """Where it is as likely as not."""
+    """The worth at which a window is as likely to answer as not."""
     least: float
-    """What a window is worth that may be an answer."""
+    """The least worth of a window that may be an answer."""
     named: float
-    """How much more the answer to a question of names is worth: it has the names, which others lack."""
+    """The addition to that for a question of names: its answer has the names, which others lack."""
     unheard: float
-    """How much more, where what the question asks about in other words stands nowhere in these words."""
+    """The addition to that for a question whose other words stand nowhere in pairs."""
 
     def at(self, worth: float, asked: "WeightedQuestion") -> float:
         return 1.0 / (1.0 + math.exp(-self.steepness * (worth - self._demand(asked) - self.middle)))
@@ -156,7 +156,7 @@ class Curve(NamedTuple):
 BY_MEANING = Curve(1.45, 2.78, 1.25, 1.2, 0.5)
 BY_WORDS = Curve(2.16, 1.8, 0.8, 0.6, 0.25)
 LEAST_NEAR = 0.28
-"""How near in meaning an answer is at least, whatever words it shares with the question."""
+"""The least likeness in meaning of an answer, whatever words it shares with the question."""
 
 
 class WeightedQuestion(msgspec.Struct, frozen=True):
@@ -168,25 +168,25 @@ class WeightedQuestion(msgspec.Struct, frozen=True):
     vectors: "WordVectors | None" = None
     """By which words are compared; without them only the same word counts."""
     is_calibrated: bool = True
-    """Whether likeness in meaning is on the scale that the curves were fitted to: that of the encoder that comes with
-    Clew. On another scale it orders windows, and words alone say how likely they are to answer."""
+    """True if likeness in meaning is on the scale that the curves were fitted to: that of the encoder that comes with
+    Clew. On another scale it orders windows, and words alone decide how likely they are to answer."""
     naming: float = 0.0
-    """How much of it is names (`names.naming`), from 0 to 1."""
+    """The share of names in it (`names.naming`), from 0 to 1."""
     is_unheard: bool = False
-    """Whether none of its pairs of words (`names.word_pairs`), where it has any, stands in the documents."""
+    """True if it has pairs of words (`names.word_pairs`), and none of them stands in the documents."""
     definition: re.Pattern[str] | None = None
-    """How a sentence looks that says what the question asks for (`definitions`), where it asks what something is."""
+    """A pattern for sentences that define the thing in question (`definitions`), if it asks what something is."""
 
 
 class Passage(msgspec.Struct, frozen=True):
     text: str
     headings: str
-    """What stands above it, outermost first."""
+    """The headings above it, outermost first."""
     share: float
-    """How well it was found, in proportion to the best one; from 0 to 1."""
+    """Its score in proportion to the best one; from 0 to 1."""
     likeness: "Sequence[float] | NDArray[np.float32] | None" = None
-    """How near in meaning each of its windows is to the question, for windows of the usual size; None where that is not
-    known."""
+    """Likeness in meaning between each of its windows and the question, for windows of the usual size; None if it is
+    not known."""
 
 
 class _Cut(msgspec.Struct, frozen=True):
@@ -203,10 +203,10 @@ class _Cut(msgspec.Struct, frozen=True):
 class _Window(msgspec.Struct, frozen=True):
     cut: _Cut
     likely: float
-    """How likely it is to answer."""
+    """The probability that it answers."""
     may_answer: bool
     says_something: bool
-    """Whether it says anything of the question at all."""
+    """True if it says anything about the question at all."""
     worth: float
 
     def rank(self) -> tuple[bool, float, int, int]:
@@ -271,7 +271,7 @@ class _Portion(NamedTuple):
     start: int
     end: int
     introduces: bool
-    """Whether it only leads to what follows: a heading, the head of a table, a line that ends with a colon, a name that
+    """True if it only leads to what follows: a heading, the head of a table, a line that ends with a colon, a name that
     is explained below it."""
     is_heading: bool = False
 
@@ -360,8 +360,8 @@ def _weighed(
 
 
 def _shown(words: list[str], own: list[str], headings: "NDArray[np.float32]", overlaps: WordOverlap) -> float:
-    """How much of what a window says of the question stands only in documents that it shows. It may be the best place
-    there is, but nothing vouches for it."""
+    """The share of the question that a window has only in sample documents. It may still be the best place, but the
+    text itself does not say it."""
     import numpy as np
 
     whole, rest = overlaps.best(words), overlaps.best(own)
@@ -381,7 +381,7 @@ def _continued(before: _Window, window: _Window) -> _Window:
 
 
 class _Near(NamedTuple):
-    """How near a window is in meaning."""
+    """Likeness in meaning between a window and the question."""
 
     likeness: float
     is_known: bool
@@ -398,7 +398,7 @@ def _usual_likeness(passages: Sequence[Passage]) -> float:
 
 
 def _likeness(passage: Passage, usual: float) -> _Likeness:
-    """How near in meaning a window of a passage is: of those with vectors, the nearest that it overlaps."""
+    """Likeness in meaning of the windows of a passage: of those with vectors, the nearest that overlaps."""
     known = passage.likeness if passage.likeness is not None else ()
     spans = list(zip(windows(passage.text, Limits()), known, strict=False))
 

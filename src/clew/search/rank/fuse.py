@@ -29,14 +29,14 @@ _SCORE = attrgetter("score")
 
 
 class Contribution(msgspec.Struct, frozen=True, gc=False):
-    """What one signal says about a result."""
+    """The share of one signal in a result's score."""
 
     signal: str
     rank: int
     score: float
     """The score as the signal gave it."""
     value: float
-    """What it adds to the fused score."""
+    """The amount that it adds to the fused score."""
 
 
 class Fused(msgspec.Struct, Generic[Id], frozen=True, gc=False):

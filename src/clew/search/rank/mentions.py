@@ -37,7 +37,7 @@ MAX_BEARERS = 20
 MAX_TITLE_WORDS = 12
 """A longer title is a sentence, which is rarely repeated word by word."""
 MAX_CHARACTERS = 20_000
-"""How much of a body is read for mentions."""
+"""The characters of a body that are read for mentions."""
 
 _TRAIL = " > "
 _MIN_CHARACTERS = 3
@@ -51,25 +51,26 @@ _MARK = re.compile(r"[\u0300-\u036f]+")
 
 
 class Titles(Protocol):
-    """What the titles of all units are asked."""
+    """Look-ups among the titles of all units."""
 
     def title_beginnings(self, beginnings: Sequence[str]) -> Iterable[str]:
-        """Those of the beginnings, of two words or more, with which a key begins (whole words)."""
+        """The beginnings, of two words or more, with which a key begins (whole words)."""
         ...
 
     def units_titled(self, keys: Sequence[str]) -> Mapping[str, Sequence[int]]:
-        """Those of the keys that are titles, with the units that bear each; MAX_BEARERS + 1 of them are enough."""
+        """The keys that are titles, with the units that bear each; MAX_BEARERS + 1 of them are enough."""
         ...
 
 
 class Mention(NamedTuple):
     key: str
     units: Sequence[int]
-    """Those that bear the title."""
+    """The units that bear the title."""
 
 
 def title_key(title: str) -> str | None:
-    """What a title is compared by, or None for one that cannot be recognised in a text, such as a trail of headings."""
+    """The key by which a title is compared; None for one that cannot be recognised in a text, such as a trail of
+    headings."""
     if _TRAIL in title:
         return None
     shortened = _REMARK.sub("", title)
@@ -104,7 +105,7 @@ def mentions(text: str, titles: Titles, *, lower_case: bool = False) -> list[Men
 
 
 class MentionGraph:
-    """What units mention, as edges of a walk: for one search, while the titles stay as they are."""
+    """Mentions of titles by units, as edges of a walk: for one search, while the titles stay as they are."""
 
     def __init__(
         self,
@@ -145,7 +146,7 @@ class MentionGraph:
 
 
 def mention_weight(bearers: int, units: int, all_units: int) -> float:
-    """How much a mention says: above 0, and at most 1.
+    """The weight of a mention: above 0, and at most 1.
 
     `bearers` units bear the title, and `units` of `all_units` hold its rarest word. What every other unit mentions
     ("United States") tells little about any of them, hence the square.
@@ -161,7 +162,7 @@ def _words(text: str) -> list[str]:
 
 
 def _is_name(word: str) -> bool:
-    """Whether a word alone can be recognised as a title: characters of Chinese and the like say more than letters."""
+    """True if a word alone can be recognised as a title: one character of Chinese tells more than a letter."""
     return (len(word) >= _MIN_CHARACTERS or not word.isascii()) and word not in STOP_WORDS and not word.isdigit()
 
 

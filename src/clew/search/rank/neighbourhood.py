@@ -1,4 +1,4 @@
-"""What a walk meets: the units that a unit leads to, of those a search may see."""
+"""Links between units, for a walk: only to units that the search may see."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias

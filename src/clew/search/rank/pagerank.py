@@ -34,9 +34,10 @@ class Ranks(msgspec.Struct, Generic[Node], frozen=True):
 
     scores: dict[Node, float]
     missing: float
-    """What all scores together are below their true sum of 1; so no score is further below its true value."""
+    """The difference between all scores together and their true sum of 1; so no score is further below its true
+    value."""
     edges: int
-    """How many edges were followed."""
+    """The number of edges that were followed."""
     complete: bool
     """False when `max_edges` ended the walk before every residue was small enough."""
 
@@ -101,7 +102,8 @@ def seeds_from(ranked: Sequence[Node], count: int, named: Iterable[Node] = (), s
 def _settled(
     scores: dict[Node, float], residues: dict[Node, float], alpha: float, followed: int, *, complete: bool
 ) -> Ranks[Node]:
-    """What a node still holds is worth at least `alpha` of it to the node itself, without following an edge more."""
+    """Scores of nodes after the last step: a node keeps at least `alpha` of its residue, without following another
+    edge."""
     for node, residue in residues.items():
         if residue > 0:
             scores[node] = scores.get(node, 0.0) + alpha * residue

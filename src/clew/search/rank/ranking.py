@@ -52,7 +52,7 @@ MAX_DENSE_CHARACTERS = 4_000
 _RESULTS_KEPT = 80_000
 """Of all rankings together, at some 300 bytes each: two hundred rankings by words and meaning."""
 _OVERHEAD = 100
-"""What a ranking takes beside its results, counted in results."""
+"""The size of a ranking beside its results, counted in results."""
 
 
 class Ranked(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +62,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
     notes: tuple[str, ...] = ()
     failed: bool = False
-    """Whether the search by meaning failed."""
+    """True if the search by meaning failed."""
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -76,7 +76,7 @@ class Kept(msgspec.Struct, frozen=True):
     reason: str | None
     notes: tuple[str, ...]
     lasts: bool
-    """Whether it answers the same question as long as the index is in this state. Where the search by meaning failed,
+    """True if it answers the same question as long as the index is in this state. Where the search by meaning failed,
     or somebody's own links were walked, it is for further pages only."""
 
 
@@ -88,7 +88,7 @@ class Rankings(KeptRankings[bytes, Kept]):
 
 
 USUAL = "usual"
-"""What a text counts for by meaning as long as it has no vector."""
+"""The name of a substitute: the score by meaning of a text that has no vector yet."""
 
 _encoded: Callable[[Mapping[str, Any]], bytes] = msgspec.json.Encoder(order="deterministic").encode
 
@@ -184,7 +184,7 @@ _BY_WORDS_ALONE = compile_condition(Scope(parts=tuple(sorted(WORDS_ONLY))), Filt
 
 
 def _with_vectors(reading: "Reading", units: Sequence[int], scope: Scope) -> Sequence[int]:
-    """Those of the units that have vectors, or get them."""
+    """The units that have vectors, or will have them."""
     if WORDS_ONLY.isdisjoint(scope.parts):
         return units
     never = set(reading.allowed(_BY_WORDS_ALONE, units))
@@ -244,7 +244,7 @@ def _followed(
     condition: Condition,
     adjacency: Adjacency | None,
 ) -> tuple[bool, str | None]:
-    """Whether links are followed, and why, where the texts decide that."""
+    """True if links are followed, and the reason if the texts decide that."""
     if expansion.from_share == 0 or adjacency is not None:
         return True, None
     key = (*reading.writes(), condition)
@@ -268,7 +268,7 @@ def _expanded(
 
 
 def meaning(query: LexicalQuery, text: str) -> str:
-    """What of a query has a meaning: not what it excludes."""
+    """The text of a query that is compared by meaning: without its excluded parts."""
     if any(clause.sign is Sign.NOT for clause in query.clauses):
         text = " ".join(clause.text for clause in query.clauses if clause.sign is not Sign.NOT)
     return text[:MAX_DENSE_CHARACTERS]
@@ -277,8 +277,8 @@ def meaning(query: LexicalQuery, text: str) -> str:
 def obeying(
     reading: "Reading", query: LexicalQuery, units: Sequence[int], restrict: Condition | None = None
 ) -> set[int]:
-    """Those of the units that hold what the query demands (`+word`, `"a phrase"`, `start*`) and nothing that it
-    excludes (`-word`). A search by words obeys by itself. What a search by meaning found is checked here, by the same
+    """The units that hold what the query demands (`+word`, `"a phrase"`, `start*`) and nothing that it excludes
+    (`-word`). A search by words obeys by itself. Results of a search by meaning are checked here, by the same
     expressions, so that a demand means the same to every signal."""
     left = set(units)
     if not left or not any(is_demand(clause) for clause in query.clauses):
@@ -301,7 +301,7 @@ as long as doing so little on one."""
 
 
 def asks_around(query: LexicalQuery, agreement: Agreement) -> bool:
-    """Whether the query is about a subject, rather than after one thing that it names."""
+    """True if the query is about a subject, rather than after one thing that it names."""
     telling = {word for clause in query.clauses for word in content_words(clause)}
     return len(telling) >= agreement.from_words and query.named_share <= agreement.named_share
 

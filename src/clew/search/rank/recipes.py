@@ -30,7 +30,7 @@ class Fusion(StrEnum):
 
 
 class Normalisation(StrEnum):
-    """How the scores of one signal are brought to a scale that starts at 0."""
+    """Functions that bring the scores of one signal to a scale from 0."""
 
     MIN_MAX = "min_max"
     Z = "z"
@@ -41,14 +41,15 @@ class Signal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     weight: float = 1.0
     depth: int = 200
-    """How many of its best results take part."""
+    """The number of its best results that take part."""
     floor: float | None = None
     """The lowest score the signal can give, where there is one; otherwise the lowest it gave counts as nothing."""
     unfound: float | None = None
     """The score of what it does not find, where that is known. A ranking that ends before those of the other signals
     goes on with it, so that one of few finds stands out as far as it does."""
     matches: int = 40_000
-    """How many units that hold one of the words may be looked at; with more, only those with the rarer words are."""
+    """The number of units with one of the words that may be looked at; if there are more, only those with the rarer
+    words are."""
 
 
 class Expansion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -56,15 +57,15 @@ class Expansion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     kind: Literal["pagerank"] = "pagerank"
     alpha: float = 0.4
-    """How readily the walk returns to where it started."""
+    """The probability that the walk returns to its start."""
     eps: float = 5e-3
-    """How small a part of the walk is still followed, per edge."""
+    """The smallest part of the walk that is still followed, per edge."""
     seeds: int = 20
-    """How many of the best results the walk starts from."""
+    """The number of best results that the walk starts from."""
     named: float = 1.0
-    """How much more of the walk starts from what the query itself names, relative to the results."""
+    """The weight of units that the query itself names as starts of the walk, relative to the results."""
     weight: float = 1.5
-    """What the walk's best node is worth, relative to the best result before it."""
+    """The worth of the walk's best node, relative to the best result before it."""
     max_edges: int = 20_000
     from_share: float = 0.0
     """Only where at least this share of the texts mentions the title of another, as a sample of them shows: elsewhere
@@ -89,11 +90,11 @@ class Agreement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     neighbours: int = 5
-    """How many of the nearest results count, unless there are too few results to tell which are near."""
+    """The number of nearest results that count, unless there are too few results to tell which are near."""
     share: float = 0.3
-    """How much of a score comes from them."""
+    """The share of a score that comes from them."""
     among: int = 200
-    """How many of the best results take part."""
+    """The number of best results that take part."""
     from_words: int = 3
     """A query of fewer telling words says too little about its subject."""
     named_share: float = 0.15
@@ -101,28 +102,28 @@ class Agreement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Surroundings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What stands beside a result in the same session or document vouches for it, and so does who says it, and when.
+    """Weights for the neighbours of a result in its session or document, for its speaker and for its time.
 
     A turn of a conversation says little without those around it: the answer holds the words of no question. All weights
     are in the unit of the fused score, which for `z` is a standard deviation.
     """
 
     before: tuple[float, ...] = ()
-    """Which share of its score the unit before passes on, then the one before that, ..."""
+    """The share of its score that the unit before passes on, then the one before that, ..."""
     after: tuple[float, ...] = ()
     within: Literal["session", "document"] = "session"
     among: int = 400
-    """How many of the best results pass on a share."""
+    """The number of best results that pass on a share."""
     own_speaker: float = 0.0
-    """What it is worth that the query names who speaks."""
+    """The bonus if the query names the speaker."""
     roles: dict[str, float] = {}
-    """What it is worth that somebody says it in this role."""
+    """The bonus for a speaker in this role."""
     month: float = 0.0
-    """What it is worth that it is from the month or year that the query names."""
+    """The bonus for the month or year that the query names."""
     time_words: float = 0.0
-    """What it is worth that it says when, where the query asks that."""
+    """The bonus for a text with a time, if the query asks for one."""
     length: float = 0.0
-    """What it is worth to be e times as long."""
+    """The bonus for being e times as long."""
 
 
 class Diversity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -298,7 +299,7 @@ _TURNS = Recipe(
 )
 
 FOR_QUESTIONS = ("default", "linked")
-"""What answers a question about documents."""
+"""Recipes for questions about documents."""
 BUILT_IN = Recipes(
     (
         _BOTH,

@@ -1,4 +1,4 @@
-"""What stands beside a result vouches for it: the turns before and after in a conversation, the sections of a document.
+"""Scores from the neighbours of a result: the turns before and after in a conversation, the sections of a document.
 
 Each of the best results passes a share of its score on to the units beside it, so a unit that no signal found may come
 in. Who says something, in which role, when, and at what length count as well, where the recipe says so. Nothing is
@@ -54,7 +54,7 @@ def surround(
 def _passed_on(
     reading: "Reading", best: Sequence[Fused[int]], around: Surroundings, restrict: Condition | None
 ) -> dict[int, float]:
-    """What each unit gets from the results beside it."""
+    """The score that each unit gets from the results beside it."""
     found: dict[int, float] = {}
     scores = {result.id: result.score for result in best}
     # What comes before a result has the result after it, and the other way round.
@@ -74,7 +74,7 @@ def _passed_on(
 def _traits(
     reading: "Reading", numbers: Sequence[int], around: Surroundings, query: str
 ) -> Mapping[str, dict[int, float]]:
-    """What units are worth for who says them, and when, by the name of the reason."""
+    """Bonuses of units for their speaker and their time, by the name of the reason."""
     asks_when = around.time_words > 0 and _ASKS_WHEN.search(query) is not None
     months, years = _named_times(query) if around.month > 0 else (frozenset(), frozenset())
     if not (around.own_speaker or around.roles or months or years or asks_when or around.length):
@@ -104,7 +104,7 @@ def _named_times(query: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _is_then(time: str | None, months: frozenset[str], years: frozenset[str]) -> bool:
-    """Whether a time lies in one of the months and years, where any are named."""
+    """True if a time lies in one of the months and years, and any are named."""
     if time is None or not (months or years):
         return False
     return (not months or time[5:7] in months) and (not years or time[:4] in years)

@@ -16,7 +16,7 @@ _CHANGED_BY_PURGES_ALONE = "events"
 nobody sees what was purged any more, and dead rows of the other tables are what somebody left there since."""
 _TABLES = (_CHANGED_BY_PURGES_ALONE, *(table for table in TABLES if table != _CHANGED_BY_PURGES_ALONE))
 _LOCK_SECONDS = 0.1
-"""How long a table is waited for at least. Who writes lets go of one much sooner; and all others wait behind this."""
+"""Shortest wait for a table. Writers release one much sooner; and everybody else waits behind this."""
 _PAUSES = (0.05, 2.0)
 """The first and the longest: each try writes the table anew, while others wait."""
 

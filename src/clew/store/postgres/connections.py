@@ -30,7 +30,7 @@ from clew.store.sql.connections import Rows, taken_back
 from clew.text.database_address import Address
 
 CONNECT_SECONDS = 5
-"""How long one attempt to reach the database may take."""
+"""Longest time of one attempt to reach the database."""
 UNACKNOWLEDGED_MILLISECONDS = 10_000
 """After which a connection to a host that does not answer any more counts as lost."""
 MOST_CONNECTIONS = 16
@@ -45,9 +45,9 @@ MAY_TAKE_TO_DISK = """
     SELECT coalesce(bool_and(has_function_privilege(oid, 'EXECUTE')), false) FROM pg_proc
     WHERE proname = 'pg_logical_emit_message' AND proargtypes[2] = 'text'::regtype
 """
-"""Whether this user may leave such a note, which PostgreSQL lets everybody do unless an administrator forbade it."""
+"""True if this user may leave such a note, which PostgreSQL lets everybody do unless an administrator forbade it."""
 _LOOKS_SECONDS = (0.0, 0.001, 0.002, 0.004, 0.008)
-"""Who writes takes a write to the disk at once; a reader that waits for it asks so often before doing so itself."""
+"""A writer takes its write to the disk at once; a reader that waits for it checks so often before doing so itself."""
 _LEFT_TO_DATABASE_SECONDS = (*(0.016 * 2**look for look in range(5)), *[0.5] * 80)
 """A reader that may not do so asks on: the database writes its log within three times `wal_writer_delay`, which is at
 most 10 s."""
@@ -58,7 +58,7 @@ NOW = """to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.
 _BEGIN = Prepared(b"clew_begin", "BEGIN")
 _COMMIT = Asked(Prepared(b"clew_commit", "COMMIT"))
 _ENDS = {True: (_COMMIT, Asked(_TO_DISK)), False: (_COMMIT,)}
-"""How a transaction ends that takes what it wrote to the disk, and how any other one does."""
+"""The end of a transaction: with a flush of its writes to the disk, and without."""
 
 Lent = psycopg.Connection[tuple[Any, ...]]
 
@@ -375,7 +375,8 @@ class Connections:
 
 
 def _is_on_disk(lent: Lent, place: str, looks: Sequence[float]) -> bool:
-    """Whether the database's log is on the disk up to a place, by looks that many seconds apart."""
+    """True once the database's log is on the disk up to a place; it is checked several times, with these pauses in
+    seconds."""
     for seconds in looks:
         time.sleep(seconds)
         (is_there,) = lent.execute("SELECT pg_current_wal_flush_lsn() >= %s::pg_lsn", (place,)).fetchone() or (0,)
@@ -385,7 +386,7 @@ def _is_on_disk(lent: Lent, place: str, looks: Sequence[float]) -> bool:
 
 
 def options(name: str) -> dict[str, Any]:
-    """How every connection to a team's database is opened."""
+    """Options of every connection to a team's database."""
     return {
         "autocommit": True,
         "connect_timeout": CONNECT_SECONDS,

@@ -115,7 +115,7 @@ class PostgresStore(SqlStore[Connections]):
         return self._connections.may_write
 
     def origin(self) -> bytes:
-        """What tells this schema from one of the same name that was made at another time."""
+        """The time when this schema was created; it tells the schema from another one of the same name."""
         with self._connections.reading() as connection:
             (at,) = connection.execute("SELECT min(at) FROM versions").fetchone()
         return str(at).encode()
@@ -128,7 +128,7 @@ class PostgresStore(SqlStore[Connections]):
         check_version(found, needs, f"The store {self.address}")
 
     def purged(self, *, after: int) -> tuple[list[tuple[str, str]], int]:
-        """What purges changed since a number, as collections and ids, and the number that this leads up to."""
+        """Collections and ids of what was purged after a number, and the number of the last purge."""
         with self._connections.reading() as connection:
             rows = connection.execute(
                 "SELECT number, collection, id FROM purged WHERE number > ? ORDER BY number", (after,)

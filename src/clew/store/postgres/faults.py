@@ -1,4 +1,4 @@
-"""What PostgreSQL's errors mean to the caller."""
+"""Translation of PostgreSQL's errors into those of Clew."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,7 +44,7 @@ def fault(error: psycopg.Error, address: Address) -> StoreError:
 
 
 def is_lost(error: psycopg.Error) -> bool:
-    """Whether the connection is gone, rather than the statement wrong."""
+    """True if the connection is gone, rather than the statement wrong."""
     return isinstance(error, _UNREACHABLE) and not isinstance(error, (*_BUSY, errors.DiskFull, errors.OutOfMemory))
 
 

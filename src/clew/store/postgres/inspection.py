@@ -1,4 +1,4 @@
-"""What `clew store status` and `clew doctor` ask of a store: what is in it, and whether it is whole."""
+"""Counts and checks of a store for `clew store status` and `clew doctor`."""
 
 from typing import Any
 

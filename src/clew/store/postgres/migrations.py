@@ -212,8 +212,8 @@ def check_version(
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """How many seconds steps may wait for those who use a table, and how many each of their statements may take in all;
-    0 for no limit. Who uses a table waits for a step that waits for it."""
+    """Seconds that a migration waits for users of a table, and seconds of each of its statements; 0 for no limit. Users
+    of the table wait as long as the migration waits."""
 
     lock: int
     statement: int

@@ -1,4 +1,4 @@
-"""Who may do what in a project's schema: three roles that the database itself enforces.
+"""Rights in a project's schema: three roles that the database itself enforces.
 
 A reader may read, a writer may also write records, and an owner may also change the schema, move whole stores in and
 make the tables anew after a purge. The database's user is the first part of the actor of every event: a trigger puts it
@@ -35,7 +35,7 @@ _WRITER_MAY = {
     "turn": "UPDATE",
 }
 _NOT_ANY_MORE = ("purged",)
-"""What writers could write to before."""
+"""Tables that writers could write to before."""
 _SIGN = """
     CREATE OR REPLACE FUNCTION {schema}.sign() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN

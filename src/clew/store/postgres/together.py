@@ -35,12 +35,12 @@ class Asked(NamedTuple):
     statement: Prepared
     values: Sequence[str | bytes | None] = ()
     binary: bool = False
-    """Whether the answer comes as PostgreSQL itself keeps it, rather than as texts."""
+    """True for an answer in PostgreSQL's own format, rather than as texts."""
 
 
 class Done(NamedTuple):
     said: str
-    """What the database says it has done, such as COMMIT."""
+    """The status that the database reports, such as COMMIT."""
     values: list[tuple[bytes | None, ...]]
     """The rows, as they came."""
 
@@ -51,7 +51,7 @@ class Done(NamedTuple):
 
 
 class _Session:
-    """What is known of a connection."""
+    """State of a connection: its prepared statements, and the wait for its socket."""
 
     def __init__(self, lent: Lent) -> None:
         self.prepared: set[bytes] = set()
@@ -108,7 +108,7 @@ def answers(lent: Lent, *asked: Asked) -> list[Done | psycopg.Error]:
 
 
 def has_ended(lent: Lent) -> bool:
-    """Whether the database has closed a connection that waits for nothing, as far as is known here."""
+    """True if the database has closed an idle connection, as far as is known here."""
     session = _session(lent)
     try:
         # Besides the end, only notices come unasked.
@@ -134,7 +134,7 @@ def roll_back(lent: Lent) -> None:
 def _sent(
     there: "pq.abc.PGconn", session: _Session, new: Sequence[Prepared], asked: Sequence[Asked]
 ) -> "list[tuple[Prepared | Asked, pq.abc.PGresult]]":
-    """What was prepared and asked, each with its result."""
+    """The prepared and executed statements, each with its result."""
     there.enter_pipeline_mode()
     steps: list[Prepared | Asked] = []
     for each in asked:
@@ -176,8 +176,8 @@ def _encoded(value: str | bytes) -> bytes:
 
 
 def _waiter(socket: int, *, sends: bool = False) -> Callable[..., object]:
-    """What waits until there is something to read, or until more can be sent as well, for at most so many milliseconds
-    as it is given. Its answer counts as false where there is nothing."""
+    """A function that waits until there is something to read, or until more can be sent as well, for at most the given
+    milliseconds. Its answer counts as false if there is nothing."""
     if hasattr(select, "poll"):
         polled = select.poll()
         polled.register(socket, select.POLLIN | select.POLLOUT if sends else select.POLLIN)

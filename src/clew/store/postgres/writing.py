@@ -50,8 +50,7 @@ class Put(NamedTuple):
         return Asked(_PUT, (self.collection, self.id, self.text, at, wanted, self.actor, self.reason))
 
     def record(self, done: Done) -> Record:
-        """What was written; Conflict where another version is there than was wanted, which is all that writes
-        nothing."""
+        """The written record; Conflict if another version is there than was wanted. Then nothing was written."""
         ((at, written, present),) = done.rows
         if written is None:
             demand_version(self.collection, self.id, int(present or 0), self.if_version)

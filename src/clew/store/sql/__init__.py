@@ -1,1 +1,1 @@
-"""What the engines that speak SQL share: every statement of the contract, in the words that all of them understand."""
+"""Common part of the SQL engines: every statement of the contract, in the SQL that all of them understand."""

@@ -1,4 +1,4 @@
-"""What an engine gives the shared statements: connections for reading, and one writer at a time."""
+"""Interface of an engine to the shared statements: connections for reading, and one writer at a time."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -8,7 +8,7 @@ from clew.errors import StoreError
 
 
 class Rows(Protocol):
-    """What a statement found."""
+    """Result of a statement."""
 
     @property
     def rowcount(self) -> int: ...
@@ -40,7 +40,7 @@ class Connections(Protocol):
 
     @property
     def principal(self) -> str | None:
-        """Who the store itself has authenticated; None where it does not."""
+        """The user whom the store itself has authenticated; None if it does not."""
         ...
 
     @property
@@ -66,7 +66,7 @@ class Connections(Protocol):
         ...
 
     def damaged(self, cause: str) -> StoreError:
-        """What to raise where a value cannot be read."""
+        """The error for a value that cannot be read."""
         ...
 
     def close(self) -> None: ...

@@ -24,7 +24,7 @@ def damaged_files(store: Path) -> list[Path]:
 
 
 def unfinished(store: Path) -> Path | None:
-    """Where a damaged store is kept that an interrupted rescue put aside; None where none did."""
+    """The path of a damaged store that an interrupted rescue put aside; None if there is none."""
     try:
         note = store.read_bytes() if size_of(store) < _LONGEST_NOTE else b""
     except OSError:

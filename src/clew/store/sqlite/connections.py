@@ -30,8 +30,9 @@ _MOST_IDLE = 32
 """As many threads as a busy server has. Opening a connection anew takes longer than most questions."""
 
 _ACCESS = {"write": "mode=rw", "read": "mode=ro", "frozen": "mode=ro&immutable=1"}
-"""How a file is opened. `frozen` is for a folder in which SQLite cannot make the two files it needs beside a store,
-because it is protected or the disk is full: it reads the one file alone, and is right only while no process writes."""
+"""Modes in which a file is opened. `frozen` is for a folder in which SQLite cannot make the two files it needs beside a
+store, because it is protected or the disk is full: it reads the one file alone, and is right only while no process
+writes."""
 
 _SETTINGS = (
     "PRAGMA foreign_keys = ON",
@@ -51,7 +52,7 @@ class Connection(sqlite3.Connection):
     durable: bool = True
     path: Path
     refusal: sqlite3.Error | None = None
-    """Why the disk had no room for it to be opened for writing."""
+    """The error if the disk had no room for opening it for writing."""
 
     def moment(self) -> str:
         return now()
@@ -72,9 +73,9 @@ class Connection(sqlite3.Connection):
 _numbers = count()
 
 _living: "dict[int, ref[Connection | Connections]]" = {}
-"""What has a file open in this process, or is about to open one, by its identity. No lock guards it: whatever the
-garbage collector closes is forgotten in the middle of any line, also while the same thread looks. Each look and each
-change is one operation of the dictionary, which nothing interrupts."""
+"""Connections that have a file open in this process, or are about to open one, by identity. No lock guards it: whatever
+the garbage collector closes is forgotten in the middle of any line, also while the same thread looks. Each look and
+each change is one operation of the dictionary, which nothing interrupts."""
 
 
 def _remember(living: "Connection | Connections") -> None:
@@ -87,7 +88,7 @@ def _forget(living: "Connection | Connections") -> None:
 
 
 def is_open_here(path: Path) -> bool:
-    """Whether this process has a file open through SQLite. Then it must not be opened in any other way: to close it
+    """True if this process has a file open through SQLite. Then it must not be opened in any other way: to close it
     again would drop every lock that the process has on it."""
     found = (each() for each in list(_living.values()))
     return any(each is not None and each.path == path for each in found)
@@ -132,7 +133,7 @@ class Connections:
 
     @property
     def is_replaced(self) -> bool:
-        """Whether the file that was opened is no longer there, or is another one."""
+        """True if the file that was opened is no longer there, or is another one."""
         return _identity(self.path) != self._file
 
     @contextmanager
@@ -263,7 +264,7 @@ class Connections:
 
 
 def index_of(path: Path) -> Path:
-    """Where processes share which page is where in the log."""
+    """The file by which processes share the places of pages in the log."""
     return path.with_name(f"{path.name}-shm")
 
 

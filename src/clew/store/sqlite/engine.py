@@ -19,10 +19,9 @@ from clew.store.sqlite.opening import open_connections
 BUSY_TIMEOUT = 30.0
 """Seconds a writer waits for another one."""
 COMPACTING_SECONDS = 10.0
-"""How long readers are waited for."""
+"""Longest wait for readers."""
 MOMENT_SECONDS = 0.1
-"""How long they are waited for at least. Most of them read for a few milliseconds, and then nothing is left to try
-again."""
+"""Shortest wait for them. Most of them read for a few milliseconds, and then nothing is left to try again."""
 
 
 def open_own(path: Path, *, busy_timeout: float = BUSY_TIMEOUT) -> "SqliteStore":

@@ -1,4 +1,4 @@
-"""What SQLite's errors mean to the caller."""
+"""Translation of SQLite's errors into those of Clew."""
 
 import os
 import re
@@ -22,13 +22,13 @@ _IMPOSSIBLE = (
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _PROTECTED = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM)
 NOT_UTF8 = "Could not decode to UTF-8"
-"""How the error begins that Python's module raises by itself, without a code. It quotes the text behind that."""
+"""The beginning of an error that Python's module raises by itself, without a code. It quotes the text behind that."""
 _OTHER_TABLES = re.compile(
     r"no such (?:table|column|index|trigger|view)\b|table \S+ has (?:no column|\d+ columns)\b|no query solution"
     r"|unsupported file format|malformed |vtable constructor failed|fts5: |\S+ \S+ already exists|integer overflow"
     r"|cannot modify \S+ because it is a view|unsafe use of"
 )
-"""How the errors begin of statements that do not fit the tables; SQLite has no code of its own for them."""
+"""The beginnings of errors for statements that do not fit the tables; SQLite has no code of its own for them."""
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from clew.edit import below
 from clew.store.sqlite.guard import guard
 
 _PROTECTED = "mode=ro&immutable=1"
-"""Where SQLite cannot make the files it needs beside one, because the folder is protected."""
+"""The mode for a protected folder, in which SQLite cannot make the files it needs beside a store."""
 
 VALUE = "CAST(records.data AS BLOB)"
 AS_WRITTEN = """coalesce((
@@ -47,7 +47,7 @@ def _opened(path: Path, access: str, patience: float) -> sqlite3.Connection:
 
 
 def log_of(path: Path) -> Path:
-    """Where SQLite keeps what it has written but not yet moved into the store itself."""
+    """The write-ahead log beside a store: writes that SQLite has not yet moved into the store itself."""
     return path.with_name(f"{path.name}-wal")
 
 

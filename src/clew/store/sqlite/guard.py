@@ -23,7 +23,8 @@ _SHADOW = re.compile(
     r"CREATE TABLE '\w+_(?:data|idx|content|docsize|config)'\("
     r"(?:(?:id|INTEGER|PRIMARY|KEY|block|BLOB|segid|term|pgno|[cl]\d+|sz|origin|k|v)\b|[ ,()])+\)(?: WITHOUT ROWID)?"
 )
-"""What FTS5 makes beside a table of its own. The words are listed because a computed column could stand among them."""
+"""Tables that FTS5 makes beside a table of its own. The words are listed because a computed column could stand among
+them."""
 _SQLITE_OWN = {
     "CREATE TABLE sqlite_sequence(name,seq)",
     "CREATE TABLE sqlite_stat1(tbl,idx,stat)",
@@ -33,7 +34,7 @@ _SQLITE_OWN = {
 _HELD_AS = {"INTEGER": ("integer",), "TEXT": ("text",), "BLOB": ("blob",), "REAL": ("real", "integer")}
 
 Made = dict[tuple[str, str], str]
-"""What statements make: each by its type and its name."""
+"""SQL of the objects that statements make, by type and name."""
 
 
 def guard(connection: sqlite3.Connection) -> None:
@@ -53,7 +54,7 @@ def made_by(statements: tuple[str, ...]) -> Made:
 
 
 def foreign_objects(connection: sqlite3.Connection, statements: tuple[str, ...]) -> list[str]:
-    """What the schema of a file holds that these statements do not make, in words, sorted."""
+    """Objects in the schema of a file that these statements do not make, in words, sorted."""
     made = made_by(statements)
     return sorted(
         f"the {kind} {name!r}"
@@ -65,7 +66,7 @@ def foreign_objects(connection: sqlite3.Connection, statements: tuple[str, ...])
 def missing_objects(
     connection: sqlite3.Connection, statements: tuple[str, ...], types: Iterable[str] = ("table", "view")
 ) -> list[str]:
-    """What these statements make of some types that the schema of a file lacks, in words, sorted."""
+    """Objects that these statements make and the schema of a file lacks, of some types, in words, sorted."""
     there = {(kind, name) for kind, name, _ in _objects(connection)}
     wanted = set(types)
     lacking = made_by(statements).keys() - there
@@ -104,7 +105,7 @@ def _objects(connection: sqlite3.Connection) -> list[tuple[str, str, str]]:
 
 
 def _is_of_sqlite(kind: str, name: str, sql: str, statements: tuple[str, ...]) -> bool:
-    """Whether SQLite made it for itself, for one of the tables that the statements make."""
+    """True if SQLite made it for itself, for one of the tables that the statements make."""
     if kind != "table":
         return False
     if sql in _SQLITE_OWN:

@@ -1,4 +1,4 @@
-"""What `clew doctor` asks of a store: what is in it, and whether it is whole."""
+"""Counts and checks of a store for `clew doctor`."""
 
 import sqlite3
 from pathlib import Path
@@ -53,7 +53,7 @@ def described(connection: Connection, path: Path) -> dict[str, Any]:
 
 
 def counted(connection: Connection) -> dict[str, Any]:
-    """How many rows of each kind there are."""
+    """Counts of the rows of each kind."""
     counts = ", ".join(f"(SELECT count(*) FROM {table})" for table in _COUNTED.values())  # noqa: S608
     return dict(zip(_COUNTED, connection.execute(f"SELECT {counts}").fetchone(), strict=True))
 

@@ -1,4 +1,4 @@
-"""Whether the log beside a store still holds every write that was acknowledged.
+"""Check that the log beside a store still holds every acknowledged write.
 
 SQLite reads its log up to the first frame that does not match its checksum and takes the rest for writes that were
 never finished. That is right after a loss of power, and wrong where bytes were changed: then acknowledged writes would
@@ -45,15 +45,15 @@ Sums = tuple[int, int]
 
 class Frame(msgspec.Struct, frozen=True):
     is_sound: bool
-    """Whether it matches its checksum, given the one of the frame before."""
+    """True if it matches its checksum, given the one of the frame before."""
     is_commit: bool
     is_of_this_log: bool
     """False for what an earlier, longer log left behind."""
 
 
 def lost_writes(store: Path) -> str | None:
-    """What of the log cannot be read though it was committed, as the end of a sentence; None where all is well, or
-    where somebody has the store open: the first who opened it looked at the log."""
+    """The committed part of the log that cannot be read, as the end of a sentence; None if all is well, or if somebody
+    has the store open: the first process that opened it looked at the log."""
     if not size_of(log_of(store)):
         return None
     with _alone(store) as alone:
@@ -118,7 +118,7 @@ def _sums(data: bytes, seed: Sums, order: str) -> Sums:
 
 @cache
 def _factors(words: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, int, int]]:
-    """What each word counts in the two sums, and what the sums before count."""
+    """Factors of each word in the two sums, and factors of the sums before."""
     first: list[int] = []
     second: list[int] = []
     # The symmetric matrix that turns the sums once for every pair that follows: ((p, q), (q, r)).
@@ -132,7 +132,7 @@ def _factors(words: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, i
 
 
 def _committed(store: Path, salts: bytes) -> int:
-    """How many frames of this log were committed, as far as the index tells."""
+    """The number of committed frames of this log, according to the index."""
     index = index_of(store)
     try:
         with index.open("rb") as file:
@@ -176,7 +176,7 @@ def _is_of_this_start(store: Path) -> bool:
 
 @contextmanager
 def _alone(store: Path) -> Iterator[bool]:
-    """Whether no other process has the store open; none opens it during the block."""
+    """Lock the store for the block, so that no other process opens it; yields False if one has it open."""
     if sys.platform == "win32":
         yield False
         return

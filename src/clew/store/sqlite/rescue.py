@@ -27,11 +27,11 @@ _Key = tuple[str, str]
 
 
 class Rescue(msgspec.Struct, frozen=True):
-    """What the new store holds."""
+    """Counts of the rows in the new store."""
 
     records: int
     rebuilt: int
-    """Those of the records that are known from their events alone. A later value may be among what was lost."""
+    """Records that are known from their events alone. A later value may be among what was lost."""
     events: int
     tombstones: int
     differing: tuple[str, ...] = ()

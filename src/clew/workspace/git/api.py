@@ -1,4 +1,4 @@
-"""What the rest of Clew asks of git."""
+"""Interface to git for the rest of Clew."""
 
 from clew.workspace.git.questions import (
     WHOLE_FILE,

@@ -1,7 +1,6 @@
-"""Where the work tree around a folder is. Clew looks for it itself, because git also takes a folder for a repository
+"""Finding the work tree around a folder. Clew looks for it itself, because git also takes a folder for a repository
 that merely looks like one: a folder that anybody can commit, with a configuration that names programs. And git follows
-a `.git` to any repository of the user.
-"""
+a `.git` to any repository of the user."""
 
 import stat
 from pathlib import Path
@@ -17,9 +16,9 @@ class WorkTree(msgspec.Struct, frozen=True):
     top: Path
     """The folder that holds `.git`."""
     own: Path
-    """Where git keeps what belongs to this work tree."""
+    """The folder in which git keeps what belongs to this work tree."""
     common: Path
-    """Where git keeps what all work trees of the repository share."""
+    """The folder in which git keeps what all work trees of the repository share."""
 
 
 def find_work_tree(folder: Path) -> WorkTree | None:
@@ -66,7 +65,7 @@ def refuse_elsewhere(folder: Path) -> None:
 
 
 def elsewhere_note(folder: Path) -> str | None:
-    """Why the repository of a folder is not used, where its `.git` leads elsewhere."""
+    """The reason why the repository of a folder is not used, if its `.git` leads elsewhere."""
     try:
         refuse_elsewhere(folder)
     except Refused as error:
@@ -83,7 +82,7 @@ def repository_elsewhere(folder: Path) -> tuple[Path, str] | None:
 
 
 def is_allowed(tree: Located) -> bool:
-    """Whether the repository of a work tree may be used: it is its own, or the user granted it."""
+    """True if the repository of a work tree may be used: it is its own, or the user granted it."""
     places = leads_to(tree)
     return not places or is_granted(Path(tree.top), Grant.REPOSITORY, bound=_bound(places))
 

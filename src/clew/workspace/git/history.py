@@ -1,4 +1,4 @@
-"""What git knows about how files came to be: commits with the paths they touched, and which commit made a line."""
+"""History from git: commits with the paths they touched, and the commit of each line."""
 
 # Implements: REQ-d00361
 
@@ -32,7 +32,7 @@ class PathChange(msgspec.Struct, frozen=True, gc=False):
     """A, M, D, R, C or T, as git has it."""
     path: str
     old: str | None = None
-    """What the file was called before, where it was renamed or copied."""
+    """The former path of a file that was renamed or copied."""
 
 
 class CommitRecord(msgspec.Struct, frozen=True, gc=False):
@@ -53,9 +53,9 @@ class BlamedLine(msgspec.Struct, frozen=True, gc=False, array_like=True):
     commit: str
     """`NOT_COMMITTED` for a line that is not committed yet."""
     path: str
-    """What the file was called in that commit."""
+    """The path of the file in that commit."""
     is_boundary: bool = False
-    """Whether the history that is here begins with that commit, so that an earlier one may have made the line."""
+    """True if the history that is here begins with that commit, so that an earlier one may have made the line."""
 
 
 def commit_ids(root: Path, head: str, without: Iterable[str] = (), *, seconds: int = WORK_SECONDS) -> list[str]:
@@ -159,7 +159,7 @@ def _content(file: Path) -> bytes:
 
 
 def is_shallow(root: Path) -> bool:
-    """Whether the clone holds only the latest part of the history."""
+    """True if the clone holds only the latest part of the history."""
     with suppress(Refused):
         tree = find_work_tree(root)
         return tree is not None and (tree.common / "shallow").is_file()
@@ -167,12 +167,12 @@ def is_shallow(root: Path) -> bool:
 
 
 def is_partial(root: Path) -> bool:
-    """Whether the clone left contents out, to be fetched when they are needed. Clew fetches nothing."""
+    """True if the clone left contents out, to be fetched when they are needed. Clew fetches nothing."""
     return bool((answer(root, "config", "--get-regexp", r"^remote\..*\.promisor$") or b"").strip())
 
 
 def known_commits(root: Path, ids: Sequence[str]) -> frozenset[str]:
-    """Those of the ids that are commits here."""
+    """The ids that are commits here."""
     asked = list(dict.fromkeys(ids))
     if not asked:
         return frozenset()
@@ -193,10 +193,10 @@ def blame(
     revision: str | None = None,
     seconds: int = WORK_SECONDS,
 ) -> tuple[BlamedLine, ...] | None:
-    """Which commit made each of these lines of the file as it lies in the folder; None where git does not know the
-    file. With `without_spaces`, a change of white space alone made nothing; `ignored` commits made nothing either. With
-    `moved`, lines that were moved or copied were made where they came from. With `revision`, the file is that of a
-    commit. Unavailable where it takes too long."""
+    """The commit of each of these lines of the file as it lies in the folder; None if git does not know the file.
+    `without_spaces` passes over changes of white space alone, and `ignored` over the named commits. With `moved`, lines
+    that were moved or copied belong to the commit that first wrote them. With `revision`, the file is that of a commit.
+    Unavailable if it takes too long."""
     options = ["--porcelain", f"-L{first},{last}"]
     options += ["-w"] if without_spaces else []
     options += [f"--ignore-rev={commit}" for commit in ignored]
@@ -245,7 +245,8 @@ def merge_of(root: Path, commit: str, *, seconds: int = 2) -> str | None:
 
 
 def contents_at(root: Path, places: Sequence[tuple[str, str]], *, seconds: int = WORK_SECONDS) -> list[bytes | None]:
-    """What files held in commits, by pairs of commit and path; None where one was not there or is not in this clone."""
+    """Contents of files in commits, by pairs of commit and path; None for one that was not there or is not in this
+    clone."""
     asked = [(commit, raw(path)) for commit, path in places]
     rows = "".join(f"{commit}:./{path}\n" for commit, path in asked if "\n" not in path)
     output = answer(root, "cat-file", "--batch", stdin=os.fsencode(rows), seconds=seconds)

@@ -1,4 +1,4 @@
-"""What git prints, as values: hunks of a diff, lists of names, files of a tree, contents of blobs."""
+"""Parsers of git's output: hunks of a diff, lists of names, files of a tree, contents of blobs."""
 
 import os
 import re
@@ -69,7 +69,8 @@ def _unescape(match: re.Match[bytes]) -> bytes:
 
 
 def names(output: bytes | None) -> list[str]:
-    """What a command with `-z` lists, spelled as the operating system does; nothing where there is no answer."""
+    """The names in the output of a command with `-z`, spelled as the operating system does; empty if there is no
+    answer."""
     return [name for name in fields(output or b"") if name]
 
 
@@ -84,7 +85,7 @@ def as_input(paths: list[str]) -> bytes:
 
 
 def tree_entries(output: bytes | None) -> dict[str, TreeEntry]:
-    """What `ls-tree -r -z` or `ls-files --stage -z` lists, by path as the operating system spells it.
+    """The entries that `ls-tree -r -z` or `ls-files --stage -z` list, by path as the operating system spells it.
 
     A line of a tree is mode, type and blob; one of the index is mode, blob and stage.
     """
@@ -97,7 +98,8 @@ def tree_entries(output: bytes | None) -> dict[str, TreeEntry]:
 
 
 def blobs(output: bytes) -> list[bytes]:
-    """What `cat-file --batch` printed: of each blob a line that ends in its size, its content, and a line feed."""
+    """The blobs in the output of `cat-file --batch`: of each a line that ends in its size, its content, and a line
+    feed."""
     found: list[bytes] = []
     place = 0
     while place < len(output):

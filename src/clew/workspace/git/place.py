@@ -1,4 +1,4 @@
-"""Where git keeps the repository of a work tree, and whether that repository names the work tree.
+"""Location of a work tree's repository, and the check that the repository names the work tree.
 
 A `.git` may be a file or a link that leads elsewhere, and a `commondir` in it leads on. In a folder that somebody else
 packed, either can name any repository of the user. A work tree that git made is named from the other side: by `gitdir`
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 _LARGEST = 1 << 20
 _LINKABLE = ("HEAD", "packed-refs", "refs", "objects", "objects/pack", "logs", "logs/HEAD", "logs/refs", "clew")
-"""What of a repository shows what another one holds, where it is a link to that. Whatever is in `refs` may as well."""
+"""Parts of a repository that show the content of another one if they are links to it. So does anything in `refs`."""
 
 
 class Located:
-    """What was found at or above a folder."""
+    """A work tree at or above a folder, and its repository."""
 
     __slots__ = ("common", "looks_bare", "own", "top")
 
@@ -68,7 +68,7 @@ def leads_to(tree: Located) -> tuple[str, ...]:
 
 
 def _is_linked_tree(top: str, own: str, common: str) -> bool:
-    """Whether the repository says that this is one of its work trees."""
+    """True if the repository says that this is one of its work trees."""
     if os.path.dirname(own) != os.path.join(common, "worktrees"):
         return False
     named = only_line(os.path.join(own, "gitdir"))
@@ -76,7 +76,7 @@ def _is_linked_tree(top: str, own: str, common: str) -> bool:
 
 
 def _is_same(one: str, other: str) -> bool:
-    """Whether two paths are one, without following what they end in: that may be the link that leads elsewhere."""
+    """True if two paths are one, without following their last part: that may be the link that leads elsewhere."""
     first, second = (
         os.path.join(os.path.realpath(os.path.dirname(each)), os.path.basename(each)) for each in (one, other)
     )
@@ -84,7 +84,7 @@ def _is_same(one: str, other: str) -> bool:
 
 
 def _names(own: str, top: str) -> bool:
-    """Whether `core.worktree` of a repository is this folder."""
+    """True if `core.worktree` of a repository is this folder."""
     return any(
         os.path.realpath(os.path.join(own, value)) == top
         for name in ("config", "config.worktree")
@@ -145,7 +145,8 @@ def _is_inside(place: str, folder: str) -> bool:
 
 
 def _looks_bare(folder: str) -> bool:
-    """What git recognises a repository by. In a folder called `.git` it is the repository of the folder above."""
+    """True if git would take the folder for a repository. A folder called `.git` is the repository of the folder
+    above."""
     if os.path.basename(folder) == ".git" or not os.path.lexists(os.path.join(folder, "HEAD")):
         return False
     if os.path.exists(os.path.join(folder, "objects")) and os.path.exists(os.path.join(folder, "refs")):
@@ -154,7 +155,7 @@ def _looks_bare(folder: str) -> bool:
 
 
 def _own_folder(place: str) -> str | None:
-    """What `.git` is or, as a file, names."""
+    """The folder that `.git` is or, as a file, names."""
     if os.path.isdir(place):
         return place if os.path.lexists(os.path.join(place, "HEAD")) else None
     named = only_line(place)
@@ -164,7 +165,7 @@ def _own_folder(place: str) -> str | None:
 
 
 def only_line(path: str) -> str | None:
-    """What a small file says; None where it says nothing or cannot be read."""
+    """The text of a small file; None if it is empty or cannot be read."""
     return "\n".join(_lines(path)) or None
 
 

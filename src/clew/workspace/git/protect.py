@@ -1,4 +1,4 @@
-"""What keeps git from running a program that a repository names.
+"""Protection against programs that a repository names for git to run.
 
 A repository's own configuration may be anybody's: it comes with an archive, a shared folder or a careless clone. Git
 runs what it names as filter, hook, monitor, pager, transport or signature checker. Three means switch all of it off:
@@ -104,15 +104,15 @@ class Setting(msgspec.Struct, frozen=True):
 
 
 class Configuration(msgspec.Struct, frozen=True):
-    """What was read of the configuration of a work tree, and from which state of which files."""
+    """The configuration of a work tree, and the state of the files it was read from."""
 
     overrides: Settings
-    """What has to be switched off by its name."""
+    """Settings that have to be switched off by name."""
     filters: frozenset[str]
     """The names of filters that have a program."""
     seen: tuple[tuple[str, tuple[int, ...] | None], ...]
     is_lasting: bool
-    """Whether it is the same as long as the files are."""
+    """True if it is the same as long as the files are."""
 
     def is_current(self) -> bool:
         return self.is_lasting and all(_state(path) == state for path, state in self.seen)
@@ -156,7 +156,7 @@ LISTING = ("config", "--list", "--includes", "--show-scope", "--show-origin", "-
 
 
 def read_configuration(tree: WorkTree, listing: bytes) -> Configuration:
-    """What `LISTING` printed."""
+    """The configuration in the output of `LISTING`."""
     settings = tuple(_settings(parse.fields(listing)))
     home = Path(os.environ.get("HOME") or os.devnull)
     known = {
@@ -186,8 +186,8 @@ def _settings(fields: list[str]) -> Iterator[Setting]:
 
 
 def _overrides(settings: tuple[Setting, ...]) -> Iterator[tuple[str, str]]:
-    """What has names of the repository's choice. Filters are off even where the user named the program: what it does
-    (that of LFS, for one) is again up to the repository."""
+    """Settings to switch off, with names of the repository's choice. Filters are off even if the user named the
+    program: what it does (that of LFS, for one) is again up to the repository."""
     for name in dict.fromkeys(name for name, _, _ in _named(settings, "filter")):
         yield from ((f"filter.{name}.{key}", value) for key, value in _FILTER_OFF)
     # Since 2.54 hooks may also be settings.

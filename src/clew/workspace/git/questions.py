@@ -1,4 +1,4 @@
-"""What Clew asks git about a folder. A question is one or two calls of git; a folder without git has plain answers.
+"""Questions to git about a folder. A question is one or two calls of git; a folder without git has plain answers.
 
 No answer depends on how the user set git up: what a setting could change about the output is said with every call.
 Paths are spelled like those of the files of a project, and the folders are those of a configuration, globs included.
@@ -26,7 +26,7 @@ _BASES = (
     *("refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master"),
     *("refs/heads/main", "refs/heads/master"),
 )
-"""What may be the branch that others start from, the likeliest first."""
+"""Names of the branch that others start from, the likeliest first."""
 
 Ranges = dict[str, tuple[tuple[int, int], ...]]
 
@@ -89,7 +89,7 @@ def _base(root: Path) -> tuple[str, str] | None:
 
 
 def uncommitted(root: Path, folders: tuple[str, ...]) -> ChangedLines | None:
-    """What differs from the last commit in these folders; None without git."""
+    """Changed lines since the last commit in these folders; None without git."""
     where = _pathspecs(folders)
     if not where:
         return ChangedLines({}) if toplevel(root) else None
@@ -111,7 +111,7 @@ def uncommitted(root: Path, folders: tuple[str, ...]) -> ChangedLines | None:
 
 
 def changed_since(root: Path, base: str, folders: tuple[str, ...]) -> ChangedLines | None:
-    """What differs from where the branch left `base`, committed or not."""
+    """Changed lines since the branch left `base`, committed or not."""
     if not _pathspecs(folders):
         return ChangedLines({}) if toplevel(root) else None
     commit = commit_of(root, base)
@@ -173,12 +173,12 @@ def changed_paths(root: Path, commit: str | None, folders: tuple[str, ...]) -> t
 
 
 def content_at(root: Path, commit: str, path: str) -> bytes | None:
-    """What a file held in a commit; None where it was not there."""
+    """The content of a file in a commit; None if it was not there."""
     return answer(root, "cat-file", "blob", f"{commit}:{_prefix(root)}{raw(path)}", seconds=WORK_SECONDS)
 
 
 def contents(root: Path, blobs: Iterable[str]) -> dict[str, bytes]:
-    """What blobs hold, by their ids, with one call of git however many there are."""
+    """Contents of blobs, by their ids, with one call of git however many there are."""
     ids = list(dict.fromkeys(blobs))
     if not ids:
         return {}
@@ -187,8 +187,8 @@ def contents(root: Path, blobs: Iterable[str]) -> dict[str, bytes]:
 
 
 def ignored(root: Path, paths: Iterable[str], *, also_tracked: bool = False) -> frozenset[str]:
-    """Those of the paths, spelled as the operating system does, that git passes over, be they there or not. What git
-    keeps already counts only with `also_tracked`."""
+    """The paths that git ignores, spelled as the operating system does; they need not exist. Tracked ones count only
+    with `also_tracked`."""
     # This command takes no literal paths, but a colon means something only at the beginning.
     asked = [f"./{path}" for path in paths]
     if not asked:
@@ -199,7 +199,7 @@ def ignored(root: Path, paths: Iterable[str], *, also_tracked: bool = False) -> 
 
 
 def is_tracked(root: Path, path: str) -> bool:
-    """Whether git keeps a file; no without git."""
+    """True if git tracks a file; False without git."""
     return bool(answer(root, "ls-files", "--cached", "-z", "--", raw(path)))
 
 
@@ -210,15 +210,15 @@ def tracked_though_ignored(root: Path) -> tuple[str, ...]:
 
 
 def folders_with_files(root: Path, names: Iterable[str]) -> frozenset[str]:
-    """Those of the names of folders in which git keeps a file, wherever they stand; none without git."""
+    """The names of folders in which git tracks a file, wherever they stand; none without git."""
     asked = frozenset(names)
     output = answer(root, "ls-files", "-z", "--", *(f":(glob)**/{name}/**" for name in sorted(asked)), patterns=True)
     return frozenset(part for path in parse.names(output or b"") for part in path.split("/")[:-1]) & asked
 
 
 def filters_of(root: Path, paths: Iterable[str]) -> dict[str, str]:
-    """Those of the paths that .gitattributes give a filter, such as `lfs`, with its name: what git holds of them is
-    not what lies in the folder."""
+    """The paths that .gitattributes give a filter, such as `lfs`, with its name: git's version of them differs from the
+    file in the folder."""
     spelled = {raw(path): path for path in paths}
     output = answer(root, "check-attr", "-z", "--stdin", "filter", stdin=parse.as_input(list(spelled)))
     values = parse.fields(output or b"")
@@ -227,7 +227,7 @@ def filters_of(root: Path, paths: Iterable[str]) -> dict[str, str]:
 
 
 def not_comparable(root: Path, paths: Iterable[str]) -> tuple[str, ...]:
-    """Those of the paths whose filter has a program. Clew runs none, so it cannot tell whether they changed."""
+    """The paths whose filter has a program. Clew runs none, so it cannot tell whether they changed."""
     try:
         tree = find_work_tree(root)
         settings = configuration(tree) if tree is not None else None
@@ -249,7 +249,7 @@ def refuse_filtered(root: Path, paths: Iterable[str]) -> None:
 
 
 def hooks_folder(root: Path) -> Path | None:
-    """Where the user's git looks for hooks: shared by all worktrees, or where core.hooksPath says."""
+    """The folder of the user's git hooks: shared by all worktrees, or the one in core.hooksPath."""
     tree = find_work_tree(root)
     if tree is None:
         return None
@@ -295,5 +295,5 @@ def _pathspecs(folders: tuple[str, ...]) -> list[str]:
 
 @cache
 def _prefix(root: Path) -> str:
-    """Where the folder stands in the work tree: status names files from the work tree's root."""
+    """The path of the folder in the work tree: git's status names files from the work tree's root."""
     return os.fsdecode(answer(root, "rev-parse", "--show-prefix") or b"").removesuffix("\n")

@@ -34,7 +34,7 @@ class Result(msgspec.Struct, frozen=True):
     output: bytes
     """Bytes, because text would turn a carriage return in a name or a line into a line feed."""
     message: str
-    """What git wrote on standard error, on one line."""
+    """The text that git wrote on standard error, on one line."""
 
 
 def run(
@@ -101,7 +101,8 @@ def answer(
 
 
 def problem(folder: Path) -> str | None:
-    """Why git is not asked about a folder that seems to lie in a repository; None where it is, or where none is."""
+    """The reason why git is not used for a folder that seems to lie in a repository; None if it is used, or if there is
+    no repository."""
     try:
         result = run(folder, "rev-parse", "--git-dir", seconds=QUESTION_SECONDS)
     except (Unavailable, Refused) as error:
@@ -110,8 +111,8 @@ def problem(folder: Path) -> str | None:
 
 
 def unused(folder: Path) -> str | None:
-    """Why the repository around a folder is not used, where it is not the user's own to see: its `.git` leads
-    elsewhere, or the folder belongs to somebody else and git refuses it. None where that is not so."""
+    """The reason why the repository around a folder is not used if it is not the user's own: its `.git` leads
+    elsewhere, or the folder belongs to somebody else and git refuses it. None for the user's own."""
     if (note := elsewhere_note(folder)) is not None:
         return note
     if not hasattr(os, "geteuid"):

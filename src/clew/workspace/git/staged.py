@@ -1,4 +1,4 @@
-"""Whether git keeps a folder, read from its index: that is asked of every folder of Clew's own when it is opened, and a
+"""Test whether git tracks a folder, by reading its index: every folder of Clew's own is tested when it is opened, and a
 process of git would take longer than the rest of it."""
 
 import errno
@@ -41,7 +41,7 @@ def mark_of(index: Path | None) -> Mark:
 
 
 def is_kept(folder: Path) -> bool:
-    """Whether git keeps a file in a folder, or a link or a repository of this name."""
+    """True if git tracks a file in a folder, or a link or a repository of this name."""
     tree = located(str(folder.parent))
     if tree is None or tree.looks_bare:
         return False
@@ -68,7 +68,7 @@ def _opened(index: Path) -> IO[bytes]:
 
 
 def _names(data: mmap.mmap, path: bytes, count: int) -> bool:
-    """Whether an entry is this path or lies below it. A look for the bytes comes first: mostly they are nowhere."""
+    """True if an entry is this path or lies below it. A look for the bytes comes first: mostly they are nowhere."""
     folded = os.path.normcase("A") == "a" or sys.platform == "darwin"
     if not folded and data.find(path + b"/") < 0 and data.find(path + b"\0") < 0:
         return False
