@@ -1,4 +1,4 @@
-"""What a reader reports instead of losing text silently."""
+"""Diagnostics: reports of a reader about text that it cannot read as meant, so that nothing is lost silently."""
 
 from collections import Counter
 

@@ -37,9 +37,9 @@ class Review(msgspec.Struct, frozen=True, gc=False, array_like=True, order=True)
     cited: str
     """The id of a requirement, an assertion or a step."""
     citing: str
-    """Who cites it, under a name that does not change when lines are inserted above."""
+    """The citing node, under a name that does not change when lines are inserted above."""
     kind: str
-    """How, such as `verifies`."""
+    """Kind of the citation, such as `verifies`."""
     hash: str
 
 

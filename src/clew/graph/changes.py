@@ -39,7 +39,7 @@ class Patches:
         return bool(self._by_path)
 
     def get(self, slot: Slot) -> bytes | None:
-        """What is to stand there; None where the file stays as it is."""
+        """New content of a slot; None if the file stays as it is."""
         return self._by_path.get(slot.path, {}).get(slot)
 
     def put(self, slot: Slot, text: bytes | None) -> None:
@@ -95,7 +95,7 @@ class Change(msgspec.Struct, frozen=True):
     definitions: tuple[Redefinition, ...]
     texts: tuple[Rewriting, ...] = ()
     notes: tuple[str, ...] = ()
-    """What its author should know."""
+    """Notes for its author."""
 
     def inverse(self) -> "Change":
         return msgspec.structs.replace(self, definitions=_inverted(self.definitions), texts=_inverted(self.texts))

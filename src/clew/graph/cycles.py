@@ -9,7 +9,7 @@ from clew.graph.walk import shortest_path
 
 
 def above(graph: Graph, id: str) -> list[str]:
-    """What a requirement stands directly below."""
+    """The direct parents of a requirement."""
     return list(dict.fromkeys(edge.target for edge in graph.iter_outgoing_edges(id) if edge.kind in HIERARCHY))
 
 

@@ -24,7 +24,7 @@ Annotator = Callable[["Graph", Node], Mapping[str, Any]]
 
 
 class GraphState(msgspec.Struct, frozen=True):
-    """What is known about the graph as a whole."""
+    """State of the graph as a whole."""
 
     fingerprint: str = ""
     """Names the content: equal in every process that read the same files, another after any change."""
@@ -52,7 +52,7 @@ class Graph:
         self.memory = MemoryRegion()
         self.state = GraphState()
         self.evidence = Evidence(self)
-        """What runs of the tests showed."""
+        """Evidence from test runs."""
         self._stored: tuple[LateRegion, ...] = ()
         self._kinds_from_stored: frozenset[EdgeKind] = frozenset()
         """Kinds of edges that lead from a stored region into others."""
@@ -92,7 +92,7 @@ class Graph:
         return sum(region.count(kind) for region in self._regions)
 
     def node_counts(self) -> dict[str, int]:
-        """How many nodes in memory there are of each kind that occurs; stored ones are counted by `count`."""
+        """Number of nodes in memory by kind, for kinds that occur; stored nodes are counted by `count`."""
         counts = {name: self.memory.count(kind) for kind, name in _KINDS}
         return {kind: number for kind, number in counts.items() if number}
 
@@ -108,7 +108,7 @@ class Graph:
                     yield node
 
     def is_root(self, node: Node) -> bool:
-        """Whether a requirement or journey stands below nothing."""
+        """True if a requirement or journey has no parent."""
         id = node.id
         return not any(edge.kind in HIERARCHY for region in self._regions for edge in region.iter_outgoing_edges(id))
 
@@ -119,14 +119,14 @@ class Graph:
     # Edges
 
     def iter_outgoing_edges(self, id: str) -> Iterator[Edge]:
-        """What the node cites."""
+        """Edges from the node to the nodes that it cites."""
         if self.memory.has_node(id):
             # Stored regions tell the edges of their own nodes only.
             return self.memory.iter_outgoing_edges(id)
         return chain.from_iterable(region.iter_outgoing_edges(id) for region in self._regions)
 
     def iter_incoming_edges(self, id: str) -> Iterator[Edge]:
-        """What cites the node."""
+        """Edges to the node from the nodes that cite it."""
         if self.memory.has_node(id):
             return self.memory.iter_incoming_edges(id)
         return chain.from_iterable(region.iter_incoming_edges(id) for region in self._regions)
@@ -161,7 +161,7 @@ class Graph:
         return chain(steps, *[region.neighbours(ids, kinds, direction, limit) for region in self._stored])
 
     def _may_come_from_stored(self, kinds: Collection[EdgeKind] | None) -> bool:
-        """Whether edges of these kinds may lead into a node in memory from elsewhere."""
+        """True if edges of these kinds may lead into a node in memory from a stored region."""
         return kinds is not None and not self._kinds_from_stored.isdisjoint(kinds)
 
     def _nodes_at(self, ids: Iterable[str]) -> Iterator[Node]:

@@ -16,7 +16,7 @@ V = TypeVar("V")
 T = TypeVar("T")
 
 SumRow = tuple[str, tuple[int, ...]]
-"""What one node adds to a sum: the group it belongs to, and its numbers."""
+"""A node's part of a sum: its group and its numbers."""
 
 
 class _Rows(Generic[V]):
@@ -134,9 +134,9 @@ class KeptFigures:
         row: "Callable[[Graph, str], V | None]",
         whole: Callable[[Mapping[str, V]], T],
     ) -> T:
-        """What `whole` makes of one row for each node that has any. `rows` makes all of them once; after that, `row`
-        makes those again that a change touched, and `whole` is asked again where one of them is another than before.
-        Neither keeps the rows it is given."""
+        """The value of `whole` over one row for each node that has any. `rows` makes all rows once; later `row` makes
+        the row of each node that a change touched, and `whole` is computed again if a row differs. Neither keeps the
+        rows it is given."""
         with self._lock:
             figure = self._kept.get(name)
             if figure is None:

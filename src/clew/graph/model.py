@@ -8,7 +8,7 @@ import msgspec
 
 
 class NodeKind(StrEnum):
-    """What a node is. A requirement of any format is a REQUIREMENT; an assertion, a scenario and an acceptance
+    """Kind of a node. A requirement of any format is a REQUIREMENT; an assertion, a scenario and an acceptance
     criterion are all an ASSERTION."""
 
     REQUIREMENT = "requirement"
@@ -24,7 +24,7 @@ class NodeKind(StrEnum):
     SECTION = "section"
     """A piece of a document under one heading."""
     ENTITY = "entity"
-    """What documents talk about: a command, a file, a term."""
+    """A subject of documents: a command, a file, a term."""
     FILE = "file"
     """A file that a document names."""
     MEMORY = "memory"
@@ -33,11 +33,11 @@ class NodeKind(StrEnum):
     """A function, class or method, or a source file as a whole."""
 
     __hash__ = str.__hash__
-    """That of an enumeration is written in Python, and every lookup by kind asks for it."""
+    """The hash of an enumeration is computed in Python, and every lookup by kind needs it."""
 
 
 class EdgeKind(StrEnum):
-    """How the source cites the target. Edges point from the one who cites to what is cited, so up is outgoing."""
+    """Kind of a citation. Edges point from the citing node to the cited one, so up is outgoing."""
 
     IMPLEMENTS = "implements"
     REFINES = "refines"
@@ -53,7 +53,7 @@ class EdgeKind(StrEnum):
     STRUCTURES = "structures"
     """An assertion is part of its requirement: the one edge that means containment."""
     NEXT = "next"
-    """What follows in the same document."""
+    """The next part of the same document."""
     MENTIONS = "mentions"
     REFERENCES = "references"
     """A link that an author wrote."""
@@ -77,7 +77,7 @@ HIERARCHY = frozenset({EdgeKind.IMPLEMENTS, EdgeKind.REFINES, EdgeKind.SATISFIES
 
 
 class Source(msgspec.Struct, frozen=True, gc=False):
-    """Where a node stands: path relative to the project, lines from 1, bytes half-open."""
+    """Place of a node: path relative to the project, lines from 1, bytes half-open."""
 
     path: str
     line: int

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Region(Protocol):
-    """What the graph asks of a region."""
+    """Interface of a region to the graph."""
 
     def get_node(self, id: str) -> Node | None: ...
 
@@ -248,7 +248,7 @@ class LateRegion:
     ) -> None:
         self._open = open_region
         self._prefixes = prefixes
-        """How the ids of its nodes begin, and those of no others."""
+        """Prefixes of the ids of its nodes; no other node's id begins with one."""
         self._kinds = kinds
         self.leads_out = leads_out
         """Kinds of edges that lead into nodes of other regions."""
@@ -304,14 +304,15 @@ class FileOrder:
         """Their names, in the order in which they read."""
 
     def outgoing(self, id: str, edges: Collection[Edge]) -> list[Edge]:
-        """What a node cites, as its definition does."""
+        """Outgoing edges of a node, in the order of its definition."""
         found = self._linker.placed(id)
         cited = self._linker.edges_of(found[1]) if found is not None else ()
         first = dict.fromkeys(edge for edge in cited if edge in edges)
         return [*first, *(edge for edge in edges if edge not in first)]
 
     def incoming(self, id: str, edges: Collection[Edge], outgoing: Callable[[str], Iterable[Edge]]) -> list[Edge]:
-        """What cites a node: first its own parts, then others in the order of the files, then results."""
+        """Incoming edges of a node: first from its own parts, then from others in the order of the files, then from
+        results."""
         found = self._linker.placed(id)
         own = {part.id: number for number, part in enumerate(found[1].parts)} if found is not None else {}
         numbers = {name: number for number, name in enumerate(self._readers())}

@@ -23,11 +23,11 @@ class Step(msgspec.Struct, Generic[E], frozen=True, gc=False):
     id: str
     """Its neighbour."""
     edge: E
-    """What leads there."""
+    """The edge that leads there."""
 
 
 class Neighbours(Protocol[K_contra, E]):
-    """What can be walked: the graph, one of its regions, or any other part of a project that has links."""
+    """A walkable set of links: the graph, one of its regions, or any other part of a project that has links."""
 
     def neighbours(
         self, ids: Sequence[str], kinds: Collection[K_contra] | None, direction: Direction, limit: int | None
@@ -68,9 +68,9 @@ class Walk(Generic[E]):
         self.came_by: dict[str, Step[E] | None] = {} if returns else dict.fromkeys(self.frontier)
         """The first step to each node that was met; None for a start."""
         self.depth = 0
-        """How far the frontier is from the starts."""
+        """Distance of the frontier from the starts."""
         self.is_cut = False
-        """Whether there were more nodes than the walk may meet."""
+        """True if there were more nodes than the limit of the walk."""
 
     def advance(self, limit: int | None = None) -> list[Step[E]]:
         """Go one step further, to at most `limit` neighbours of each node over each kind of edge: the steps to the

@@ -1,4 +1,4 @@
-"""What a value may be: which choices and fields a struct has, and what is wrong with a value that breaks its rule."""
+"""Choices and fields of a struct, and the message for a value that breaks its rule."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,7 +53,7 @@ def fields(type_: type[msgspec.Struct], *names: str) -> tuple[str, ...]:
 
 @cache
 def _about(type_: type[msgspec.Struct]) -> inspect.Type:
-    """What is known of a request: found out once, because arguments may hold thousands of words."""
+    """Description of a request's type, cached because arguments may hold thousands of words."""
     return inspect.type_info(type_)
 
 
@@ -83,8 +83,8 @@ def _values(type_: inspect.Type) -> Iterator[str]:
 
 
 def explained(error: msgspec.ValidationError, type_: type[msgspec.Struct], given: Mapping[str, Any]) -> str:
-    """What is wrong with what was given. msgspec names the rule and the place; the value at that place, and what might
-    stand there, help most."""
+    """The error message for an argument. msgspec names the rule and the place; the value at that place and its choices
+    are added."""
     rule, _, place = str(error).partition(" - at `$.")
     value: Any = given
     names: list[str] = []

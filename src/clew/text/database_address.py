@@ -12,7 +12,7 @@ _OPTIONS = (
     *("user", "password", "host", "hostaddr", "port", "dbname", "options", "service", "passfile", "application_name"),
     *("connect_timeout", "target_session_attrs", "sslmode", "sslcert", "sslkey", "sslpassword", "sslrootcert"),
 )
-"""What may stand behind the question mark of an address; anything else there may be the rest of a password."""
+"""The options known after the question mark of an address; any other may be the rest of a password."""
 _PAIR = re.compile(r"(?i)(password\s*=\s*)('[^']*'?|\S+)")
 """As in the driver's other way to write where a database is."""
 
@@ -69,7 +69,8 @@ def masked(url: str) -> str:
 
 
 def _parted(rest: str) -> tuple[str, str, str]:
-    """Who, and where, of what follows the scheme. Whatever stands before an '@' may be a password, but in options."""
+    """The user and the place in an address without its scheme. Everything before an '@' may be a password, except in
+    options."""
     place, question, query = rest.partition("?")
     start, has_at, _ = query.partition("@")
     who = place.partition("/")[0]
@@ -82,7 +83,7 @@ def _parted(rest: str) -> tuple[str, str, str]:
 
 
 def _is_sound(url: str) -> bool:
-    """Whether the driver reads the user and the password as they are meant."""
+    """True if the driver reads the user and the password as the address spells them."""
     who, _, place = _parted(url.partition("://")[2])
     return not {"@", "/"} & set(who) and "@" not in place.partition("?")[0]
 

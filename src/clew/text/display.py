@@ -2,7 +2,7 @@
 
 LONGEST_SHOWN = 80
 MORE = "…"
-"""Where there is more of a text."""
+"""Sign for the omitted rest of a text."""
 
 
 def shortened(value: str, longest: int = LONGEST_SHOWN) -> str:

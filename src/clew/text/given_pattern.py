@@ -23,7 +23,7 @@ MOST_NODES = 50_000
 """Characters and classes that a pattern may come to, each as often as it is repeated at least."""
 
 _DIGITS = re.compile(r"\{((?:[0-9\s]|#[^\n]*\n)*)")
-"""What may be the beginning of a count. A pattern may say that blanks and comments are passed over."""
+"""A possible beginning of a count. A pattern may allow blanks and comments inside it."""
 _PASSED_OVER = re.compile(r"#[^\n]*\n|\s")
 _COUNT = re.compile(r"\{([0-9]*)(?:,[0-9]*)?\}")
 _OPENING = re.compile(r"\((?:(?![?*])|\?(?:P?<[A-Za-z_][A-Za-z0-9_]*>|[aimsuL]*:|[=!>|]|<[=!]))")
@@ -76,7 +76,7 @@ def _number(digits: str) -> int:
 
 
 def _nodes(pattern: str) -> int:
-    """How many nodes there are with the counts written out. PatternTooLarge where that cannot be told."""
+    """Number of nodes with the counts written out. Raises PatternTooLarge if it cannot be computed."""
     outer: list[int] = []
     """For each open group what was before it, in its own group."""
     before = last = place = 0

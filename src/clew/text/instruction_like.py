@@ -55,7 +55,7 @@ class Rule(NamedTuple):
     """In lower case."""
 
     def found(self, text: str) -> Iterator[re.Match[str]]:
-        """Where the pattern stands in a text, in whatever case."""
+        """Matches of the pattern in a text, in any case."""
         # In ASCII a letter has one other case and the same place, and a pattern that ignores case takes three times as
         # long.
         if text.isascii():
@@ -194,7 +194,7 @@ def flags_of(text: str) -> tuple[str, ...]:
 
 
 def any_flagged(texts: Collection[str]) -> bool:
-    """Whether any of the texts has a flag."""
+    """True if any of the texts has a flag."""
     # Every answer is asked about. To begin with each of its texts anew takes longer than to go through them all; and
     # what stands between them is in no word.
     if not _has_words("\0".join(texts)):
@@ -211,7 +211,7 @@ def _flags_of(text: str) -> tuple[str, ...]:
 
 
 def _has_words(text: str) -> bool:
-    """Whether any rule can find anything in a text; nearly every answer ends here."""
+    """True if any rule can match in a text; for nearly every answer this is the only test."""
     folded = text.lower().replace("\n", " ")
     return _words().pattern.search(folded) is not None or bool(_with_other_letters(folded))
 
@@ -253,7 +253,7 @@ _RARE_LETTERS = "<kbqwygvmhcdn"
 class _Word(NamedTuple):
     text: str
     begin: int
-    """How many letters stand before its rarest one."""
+    """Number of letters before its rarest one."""
     rules: frozenset[int]
     """Their numbers."""
 
@@ -286,7 +286,7 @@ def _ends(words: Sequence[_Word]) -> str:
 
 
 def matches(text: str) -> list[tuple[int, int]]:
-    """Where a text talks to a model, as characters of it."""
+    """Spans of a text that address a model, in characters."""
     return sorted(found.span() for rule in rules_for(text) for found in rule.found(text))
 
 

@@ -56,6 +56,6 @@ def stems(text: str) -> frozenset[str]:
 
 
 def overlap(one: str, other: str) -> float:
-    """Which share of the keywords of the shorter text the other one has too, from 0 to 1."""
+    """Share of the shorter text's keywords that the other text has too, from 0 to 1."""
     first, second = stems(one), stems(other)
     return len(first & second) / min(len(first), len(second)) if first and second else 0.0

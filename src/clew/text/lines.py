@@ -25,7 +25,7 @@ class TextLines:
     def __init__(self, text: str) -> None:
         self.text = text
         self.starts: list[int] = []
-        """Where each line begins; one more for the end of the text."""
+        """Offset at which each line begins, and the end of the text."""
         self.bare: list[str] = []
         """The lines without their ends."""
         for match in _LINE.finditer(text):
@@ -37,14 +37,14 @@ class TextLines:
         return len(self.bare)
 
     def end(self, index: int) -> int:
-        """Where the text of a line ends, its line end not included."""
+        """Offset at which the text of a line ends, without its line end."""
         return self.starts[index] + len(self.bare[index])
 
     def is_blank(self, index: int) -> bool:
         return not self.bare[index].strip()
 
     def indent(self, index: int) -> int:
-        """How far a line is indented, a tab as four spaces."""
+        """Indentation of a line, a tab as four spaces."""
         line = self.bare[index]
         rest = line.lstrip(" \t")
         return len(line[: len(line) - len(rest)].expandtabs(4))

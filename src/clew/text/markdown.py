@@ -23,7 +23,7 @@ _SPECIAL = "#`~"
 
 
 class FenceRule(NamedTuple):
-    """Where a code block begins, and where it ends. One that is never closed ends with the text."""
+    """Beginning and end of a code block. A block that is never closed ends with the text."""
 
     opening: re.Pattern[str]
     """Matches a line that opens a block; the first group is its fence."""

@@ -1,4 +1,4 @@
-"""What a passage of text or code says, apart from how it is formatted, as hashes by which it is found again.
+"""Hashes of a passage of text or code, independent of its formatting, by which it is found again.
 
 Two passages have the same tokens when they differ only in blanks, line breaks, kind of quotes, trailing commas or kind
 of bullets: what a formatter may change without changing what is said. Where indentation has a meaning, as in Python,
@@ -40,13 +40,13 @@ class PassageHash(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     lines: tuple[str, ...] = ()
     """Of each line that says something, up to a limit."""
     times: int = 1
-    """How often the passage stood in its text."""
+    """Number of times that the passage occurred in its text."""
     beside: tuple[str, str] = ("", "")
     """Of the line before it and the line after it, which tell it from its like."""
     block: str = ""
     """Of the paragraph it stood in: where that is the same, its lines were only broken otherwise."""
     indented: bool = False
-    """Whether the nesting of the lines counts."""
+    """True if the nesting of the lines counts."""
 
 
 class Tokens(NamedTuple):
@@ -58,19 +58,19 @@ class Tokens(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a passage stands among the tokens of a text."""
+    """Range of a passage among the tokens of a text."""
 
     start: int
     end: int
 
 
 def is_indented(path: str) -> bool:
-    """Whether the indentation of a file means something."""
+    """True if indentation has a meaning in files of this kind."""
     return path.lower().endswith(_INDENTED)
 
 
 def tokens_of(text: str) -> list[str]:
-    """What the text says, token by token."""
+    """Tokens of a text."""
     return read_tokens(text).tokens
 
 
@@ -90,7 +90,7 @@ def read_tokens(text: str) -> Tokens:
 class _Bracket(NamedTuple):
     sign: str
     is_call: bool
-    """Whether it follows what can be called or subscripted."""
+    """True if it follows something that can be called or subscripted."""
     commas: list[int]
 
 
@@ -110,7 +110,7 @@ def _note_bracket(brackets: list[_Bracket], found: Tokens, token: str) -> None:
 
 
 def _is_tuple(bracket: _Bracket) -> bool:
-    """Whether the last comma of a group means something: `(1,)` and `x[1,]`, but not `f(1,)` or `[1,]`."""
+    """True if the last comma of a group has a meaning: in `(1,)` and `x[1,]`, but not in `f(1,)` or `[1,]`."""
     return len(bracket.commas) == 1 and bracket.is_call == (bracket.sign == "[") and bracket.sign != "{"
 
 
@@ -127,7 +127,7 @@ def passage_hash(text: str, *, indented: bool = False) -> PassageHash:
 
 
 def says(text: str, passage: PassageHash) -> bool:
-    """Whether a text as a whole is the passage."""
+    """True if a text as a whole is the passage."""
     return passage_hash(text, indented=passage.indented).hash == passage.hash
 
 
@@ -145,7 +145,7 @@ def lines_hash(text: str, first: int, last: int, *, indented: bool = False) -> P
 
 
 def stands_in(text: str, passage: PassageHash) -> bool:
-    """Whether the passage still stands in a text, at whatever lines."""
+    """True if a text still contains the passage, at any lines."""
     whole = read_tokens(text)
     places = list(_whole_lines(whole, passage))
     if len(places) >= passage.times:
@@ -160,13 +160,13 @@ def stands_in(text: str, passage: PassageHash) -> bool:
 
 
 def lines_left(text: str, passage: PassageHash) -> int:
-    """How many lines of the passage still stand in the text."""
+    """Number of lines of the passage that a text still contains."""
     present = set(_line_hashes(text, most=None))
     return sum(line in present for line in passage.lines)
 
 
 def _whole_lines(whole: Tokens, passage: PassageHash) -> Iterator[Place]:
-    """Where the passage stands from the beginning of a line to the end of one."""
+    """Ranges of the passage that begin at the start of a line and end at the end of one."""
     tokens, lines = whole.tokens, whole.lines
     width, size = min(_FIRST, passage.tokens), passage.tokens
     if not size:

@@ -1,4 +1,4 @@
-"""Where the sentences of a text are, as offsets into it.
+"""Sentences of a text, as offsets into it.
 
 Two ways to cut, both linear and both deterministic. `plain_spans` is a rule of a few words that anyone can repeat by
 hand; evidence that is quoted under a contract is cut by it. `sentences` reads markdown and knows abbreviations, tables,
@@ -52,7 +52,7 @@ _EITHER, _OPENERS = frozenset(_ANYWHERE.split()), frozenset(_FIRST_WORDS.split()
 
 
 LONGEST_HEADING = 1_000
-"""What is longer says more than a heading does."""
+"""Length above which a text says more than a heading does."""
 
 
 LONGEST_TERM = 200
@@ -61,7 +61,7 @@ _BELOW = re.compile(r"[ \t]*(?:\r\n?|\n)(?:[ \t]*(?:\r\n?|\n))*(?P<indent>[ \t]+
 
 
 class Kind(StrEnum):
-    """What a piece of text is part of."""
+    """The part of a text that a piece belongs to."""
 
     PROSE = "prose"
     HEADING = "heading"
@@ -92,13 +92,13 @@ def plain_spans(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def is_heading(text: str) -> bool:
-    """Whether a text is nothing but headings."""
+    """True if a text consists of headings only."""
     pieces = sentences(text) if len(text) <= LONGEST_HEADING else ()
     return bool(pieces) and all(piece.kind is Kind.HEADING for piece in pieces)
 
 
 def is_term(text: str, start: int, end: int) -> bool:
-    """Whether text[start:end] is a line with nothing but a name, which an indented text below it explains."""
+    """True if text[start:end] is a line with a name only, explained by an indented text below it."""
     return (
         end - start <= LONGEST_TERM
         and _TERM.fullmatch(text, start, end) is not None
@@ -108,7 +108,7 @@ def is_term(text: str, start: int, end: int) -> bool:
 
 
 def _indent(text: str, start: int) -> int:
-    """How far a line is indented before `start`; very far where something else stands there."""
+    """Indentation of a line before `start`; LONGEST_TERM if anything but blanks precedes it."""
     line = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
     return start - line if text[line:start].isspace() or line == start else LONGEST_TERM
 
@@ -164,7 +164,7 @@ def _plain_blocks(text: str) -> Iterator[tuple[int, int, Kind]]:
 
 
 class _Role(StrEnum):
-    """What a line says about itself, without its neighbours."""
+    """Role of a line, judged without its neighbours."""
 
     BLANK = "blank"
     CODE = "code"
@@ -263,13 +263,13 @@ def _ends_sentence(text: str, start: int, stop: re.Match[str], end: int) -> bool
 
 
 def _counts(before: str, *, begins: bool) -> bool:
-    """Whether a full stop after `before` follows a letter that begins a line, as in `A. First of all`."""
+    """True if a full stop after `before` follows a letter that numbers a line, as in `A. First of all`."""
     line = before.replace("\r", "\n").rpartition("\n")
     return (begins or bool(line[1])) and len(line[2].strip()) == 1 and line[2].strip().isalpha()
 
 
 def _ends_after_word(before: str, following: str) -> bool:
-    """Whether a full stop after `before` is one, or the dot of an abbreviation."""
+    """True if a full stop after `before` ends a sentence, and is not the dot of an abbreviation."""
     match = _WORD_BEFORE.search(before)
     word = match.group().lower() if match else ""
     if word in _JOINED or (word in _NUMBERED and following[0].isdigit()):

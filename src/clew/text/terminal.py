@@ -89,7 +89,7 @@ class HarmlessStream:
 
 @contextmanager
 def harmless_output() -> Iterator[None]:
-    """Whatever is printed inside, by whomever, is harmless: standard output and standard error go through one place."""
+    """Make all output printed inside harmless: standard output and standard error pass through one stream each."""
     before = {name: getattr(sys, name) for name in ("stdout", "stderr")}
     ours = {
         name: HarmlessStream(stream, needed=name == "stdout") for name, stream in before.items() if stream is not None
@@ -133,7 +133,7 @@ def linked(text: str, path: str, line: int) -> str:
 
 
 def columns(stream: Any = None) -> int | None:
-    """How many columns the terminal has; None where the stream is none, and lines stay as long as they are."""
+    """Width of the terminal in columns; None if the stream is no terminal, so that lines are not wrapped."""
     if not _is_terminal(stream if stream is not None else sys.stdout):
         return None
     from shutil import get_terminal_size
@@ -165,7 +165,7 @@ def _wrapped_line(line: str, width: int) -> Iterator[str]:
 
 
 def _hanging(line: str) -> int:
-    """Where the text of a line begins: behind its indentation, a mark of a list, and the label of a column."""
+    """Column at which the text of a line begins: after its indentation, a list mark, and the label of a column."""
     plain = _CONTROLS.sub("", line)
     start = _BEGINNING.match(plain)
     return start.end() if start is not None else 0

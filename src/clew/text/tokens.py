@@ -1,4 +1,4 @@
-"""How many tokens a text costs a language model, estimated without the model's vocabulary.
+"""Estimate of the tokens that a text costs a language model, without the model's vocabulary.
 
 Tokenizers cut text where the class of a character changes, then merge what is common. So the number of such
 changes, weighted per kind of change, comes close to the number of tokens. The weights were fitted to the
@@ -50,7 +50,7 @@ _PER_CHANGE = (
 )
 """Hundredths of a token for each occurrence, upper-case letters counted as letters."""
 _WITHOUT_BREAKS = tuple((change, weight) for change, weight in _PER_CHANGE if BREAK not in change)
-"""What can occur in JSON, and in most short texts: nothing else has to be looked for."""
+"""Changes without line breaks. JSON and most short texts have no others, so only these are searched."""
 
 CHARACTERS_PER_TOKEN_AT_MOST = 6
 
@@ -72,8 +72,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def is_surely_within(encoded: bytes, tokens: int) -> bool:
-    """Whether a text in UTF-8 is at most so many tokens, where a glance proves that; False where it has to be
-    estimated."""
+    """True if a text in UTF-8 is proved to be at most so many tokens by its size; False if it has to be estimated."""
     size, most = len(encoded), tokens * 100
     if size > tokens * CHARACTERS_PER_TOKEN_AT_MOST:
         return False

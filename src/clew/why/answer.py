@@ -1,4 +1,4 @@
-"""What an answer to "why" is made of: sections in the order of their weight, each line with its place and its basis.
+"""An answer to "why": sections in the order of their weight, each line with its place and its basis.
 
 | basis | means |
 |---|---|
@@ -31,7 +31,7 @@ class Section(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str
     facts: tuple[Fact, ...] = ()
     note: str = ""
-    """What limits the section; where it has no facts, why."""
+    """The limit of the section's facts; the reason if it has none."""
     more: int = 0
     """Facts that were left out."""
 

@@ -36,13 +36,13 @@ class Said(msgspec.Struct, frozen=True):
     title: str
     place: str
     confidence: float
-    """How likely the quote is to answer, from 0 to 1."""
+    """Probability that the quote answers the question, from 0 to 1."""
 
 
 class Answered(msgspec.Struct, frozen=True):
     quotes: tuple[Said, ...]
     nearest: tuple[str, ...] = ()
-    """What came nearest, where nothing answers."""
+    """The closest texts, if none answers the question."""
     notes: tuple[str, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""Which commits made lines as they are.
+"""The commits that made lines as they are.
 
 Three questions to git, each kept by HEAD, content and range: which commit touched a line last; which one, when commits
 that only formatted it are skipped; and which one, when lines that were moved or copied are followed to where they came
@@ -50,7 +50,7 @@ class Skipped(msgspec.Struct, frozen=True):
 
 class Blame(msgspec.Struct, frozen=True):
     made: dict[str, int]
-    """How many of the lines each commit made, the most first."""
+    """Number of lines that each commit made, largest first."""
     boundaries: frozenset[str]
     """Commits with which the history that is here begins."""
     moved_by: dict[str, tuple[int, str]]
@@ -61,7 +61,7 @@ class Blame(msgspec.Struct, frozen=True):
 
 
 def ignored_commits(root: Path) -> Ignored:
-    """What the repository's list of formatting commits holds; what is no commit in it is counted and left out."""
+    """Commits in the repository's list of formatting commits; entries that are no commit are counted and left out."""
     top = git.toplevel(root)
     try:
         rows = contents(top / IGNORE_FILE).decode("utf-8", "replace").splitlines() if top is not None else []

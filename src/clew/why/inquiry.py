@@ -24,7 +24,7 @@ _NO_TRACKERS = (
     "UTF|UCS|LATIN|ASCII|SHA|MD|AES|RSA|TLS|SSL|ISO|IEC|IEEE|ECMA|RFC|PEP|BIP|EIP|CVE|CWE|GHSA|HTTP|ISBN|UTC|GMT|X"
     "|GPL|LGPL|AGPL|BSD|MIT|MPL|APACHE|COVID|IPV|ARM|RISC|AVX|SSE|USB|PY|JAVA|ES|C|CPP|NET|V"
 )
-"""What stands before a hyphen and a number without being the key of a tracker."""
+"""Words before a hyphen and a number that are no key of a tracker."""
 _REFERENCES = re.compile(
     r"(?<![\w/&])#\d{1,7}\b|\bGH-\d{1,7}\b|(?<![\w!])!\d{1,6}\b|"
     rf"\b(?!(?:{_NO_TRACKERS})-)"
@@ -161,7 +161,7 @@ _SHORTEST_NAME = 4
 
 
 def is_telling(inquiry: Inquiry, name: str) -> bool:
-    """Whether a name means one symbol of the project alone, so that a line that holds it is about that one."""
+    """True if a name means only one symbol of the project, so that a line with the name is about that symbol."""
     is_name = len(name) >= _SHORTEST_NAME and re.fullmatch(r"\w+", name) is not None and not name.startswith("__")
     if not is_name:
         return False

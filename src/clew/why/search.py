@@ -55,9 +55,9 @@ class FoundItem(msgspec.Struct, frozen=True, omit_defaults=True):
     place: str
     preview: str = ""
     exact: bool = False
-    """Whether it is called exactly so."""
+    """True if the query is its name."""
     related: bool = False
-    """Whether it has to do with the query without holding all its words; told of requirements searched alone."""
+    """True if it is related to the query without holding all its words; only when requirements are searched alone."""
 
 
 class FoundItems(msgspec.Struct, frozen=True):
@@ -67,7 +67,7 @@ class FoundItems(msgspec.Struct, frozen=True):
     next_cursor: str | None = None
     notes: tuple[str, ...] = ()
     indexed: str | None = None
-    """How much can be found by words and by meaning; null without a search index."""
+    """Texts in the search index, with and without embeddings; null without a search index."""
 
 
 def read_documents(call: "Call") -> None:
@@ -88,7 +88,7 @@ class Everything:
         self.notes: list[str] = list(call.notes)
         self.indexed: str | None = None
         self._in_step: SearchEngine | None = None
-        """What was brought in step for this question."""
+        """The engine that was brought up to date for this question."""
 
     def find(self, query: str, *, offset: int = 0, limit: int = 10) -> FoundItems:
         if self._kinds == ("requirement",):
@@ -137,12 +137,12 @@ class Everything:
         return self._visible([each for each in ranking.units if _is_relevant(each)])
 
     def units(self, ids: Collection[str]) -> dict[str, Unit]:
-        """Those that are there, in the order of their ids."""
+        """The indexed texts that exist, in the order of their ids."""
         found = self.answered(lambda engine: [(id, engine.units.get(id)) for id in ids]) or ()
         return {id: unit for id, unit in found if unit is not None}
 
     def unmentioned(self, question: str) -> tuple[str, ...]:
-        """What a question names that stands nowhere, source code included."""
+        """Names in a question that occur nowhere, source code included."""
         scope = self._scope(tuple(KINDS))
         absent = self.answered(
             lambda engine: engine.absent(names_in(question, engine.word_vectors()), scope, Filters())
@@ -150,12 +150,12 @@ class Everything:
         return absent or ()
 
     def is_unheard(self, question: str) -> bool:
-        """Whether nothing of what a question asks about beside names stands anywhere as it has it."""
+        """True if no word of a question occurs anywhere as written, names left aside."""
         scope = self._scope(tuple(KINDS))
         return bool(self.answered(lambda engine: engine.is_unheard(question, scope, Filters())))
 
     def answered(self, question: "Callable[[SearchEngine], T]") -> T | None:
-        """What the index answers, brought in step."""
+        """Answer of the search index, which is brought up to date first."""
 
         def in_step(engine: "SearchEngine") -> T:
             if engine is not self._in_step:
@@ -274,8 +274,8 @@ class Everything:
 
 
 def _joined(exact: Sequence[FoundItem], ranked: Sequence[RankedUnit]) -> list[FoundItem | RankedUnit]:
-    """What is called exactly so before the ranking. Of many that are called so, some come later: each kind among the
-    best twenty is among the first ten."""
+    """Exact names before the ranking. If there are many, some come later: each kind among the best twenty is among the
+    first ten."""
     kinds = {_kind(each) for each in ranked[:_AMONG]}
     lead = max(_FIRST - len(kinds), 1)
     mixed = varied(ranked, _FIRST - min(lead, len(exact)))
@@ -299,7 +299,7 @@ def varied(found: Sequence[RankedUnit], among: int = _FIRST) -> list[RankedUnit]
 
 
 def _is_whole_id(query: str, item: FoundItem) -> bool:
-    """Whether a query is the id of a requirement with its prefix: 404 alone may be anything."""
+    """True if a query is the id of a requirement with its prefix: 404 alone may be anything."""
     prefix = _LETTERS.match(item.id)
     if item.kind not in _WITH_ID or prefix is None or not any(map(str.isdigit, query)):
         return False

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _PLACES = (NodeKind.CODE, NodeKind.TEST)
 _CITING = (EdgeKind.IMPLEMENTS, EdgeKind.VERIFIES, EdgeKind.VALIDATES, EdgeKind.SATISFIES, EdgeKind.REFINES)
 SECONDS = 2.0
-"""How long reading source files may take before the answer is given without the rest."""
+"""Time for reading source files; after it the answer is given without the rest."""
 
 
 class SourceFigures(msgspec.Struct, frozen=True):
@@ -31,7 +31,7 @@ class SourceFigures(msgspec.Struct, frozen=True):
     symbols: int
     """Functions, classes and methods."""
     cited: int
-    """Those of them, and of its tests, that cite a requirement."""
+    """Number of its functions, classes, methods and tests that cite a requirement."""
     requirements: int
     """Different requirements that are cited from here."""
     tests: int
@@ -83,7 +83,7 @@ def source_tree(project: "Project") -> SourceTree:
 
 
 class _Citing(NamedTuple):
-    """What a file's places and tests cite, as counts."""
+    """Counts of the places and tests in a file that cite something."""
 
     places: int
     requirements: int

@@ -50,7 +50,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     symbol: Symbol | None = None
     commit: str | None = None
     others: tuple[str, ...] = ()
-    """What else the name may mean."""
+    """Other meanings of the name."""
 
     @property
     def place(self) -> str:
@@ -90,8 +90,8 @@ def _is_hidden(root: Path, path: str) -> bool:
 
 
 def find_target(call: "Call", asked: str, until: float) -> Target:
-    """What is meant; `until` is the moment by which the answer has to be given. NotFound where nothing here is called
-    so."""
+    """The target of a question; `until` is the time by which the answer is due. Raises NotFound if nothing here has
+    that name."""
     text = asked.strip()
     if not text or "\0" in text:
         raise InvalidArgument(f"'{shortened(asked)}' names nothing.", hint=_HELP)

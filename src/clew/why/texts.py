@@ -38,7 +38,7 @@ def find_section(call: "Call", text: str, path: str, anchor: str) -> "Target":
 
 
 def _last_line(sections: "tuple[Section, ...]", section: "Section") -> int:
-    """Where a section ends, with those below it."""
+    """Last line of a section, those below it included."""
     last, inside = section.end_line, {sections.index(section)}
     for number, each in enumerate(sections):
         if each.parent in inside:

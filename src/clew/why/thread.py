@@ -52,8 +52,8 @@ def thread_of(inquiry: Inquiry) -> Thread:
 
 
 def decided_and_open(call: Call, asked_for: str) -> tuple[Section, Section]:
-    """What was decided about a requirement, and what is about to change: the thread without its history, which takes
-    longest. The graph has to be in step with the files."""
+    """Decisions about a requirement and its pending changes: the thread without its history, which takes longest. The
+    graph has to be up to date with the files."""
     inquiry = Inquiry(call, asked_for)
     _ = inquiry.readiness
     remembered = decided(inquiry)
@@ -130,7 +130,7 @@ def _what(inquiry: Inquiry) -> Iterator[Fact]:
 
 
 def _first_words(inquiry: Inquiry) -> str:
-    """What a source file says at its very beginning."""
+    """First comment of a source file that says something, or its first heading."""
     if inquiry.text is None or inquiry.target.path is None:
         return ""
     from clew.formats.code.comments import comments

@@ -1,4 +1,5 @@
-"""Which files use a file: one walk against the imports, for `impact`, `why` and the brief, and what it cannot see."""
+"""Files that use a file: one walk against the imports, for `impact`, `why` and the brief, and the imports that could
+not be resolved."""
 
 # Implements: REQ-d00363
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from clew.project import Project
 
 FARTHEST = 3
-"""How many imports away a file still counts as a user."""
+"""Distance in imports up to which a file counts as a user."""
 _SHOWN = 2
 
 
@@ -44,7 +45,7 @@ def users(project: "Project", path: str, farthest: int = FARTHEST) -> Iterator[U
 
 
 def not_seen(code: CodeRegion, path: str) -> str:
-    """What the imports of a file leave out, as a sentence; empty where nothing is."""
+    """A sentence about the imports of a file that could not be read; empty if all could."""
     family = family_for(path)
     if family is not None and family.blocks and family.name not in READ:
         return "Imports are not read in this language."

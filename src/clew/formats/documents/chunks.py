@@ -34,9 +34,9 @@ class Chunk(msgspec.Struct, frozen=True):
     """document.text[start:end], a piece of one section."""
 
     section: int
-    """Which section of the document."""
+    """Index of its section in the document."""
     ordinal: int
-    """Which piece of the section, from 1."""
+    """Number of the piece in its section, from 1."""
     start: int
     end: int
     line: int
@@ -45,7 +45,7 @@ class Chunk(msgspec.Struct, frozen=True):
     version: str
     """Names the text: equal versions are equal texts."""
     kinds: tuple[BlockKind, ...]
-    """What it is made of, each once."""
+    """Kinds of its blocks, each once."""
 
 
 class _Piece(NamedTuple):
@@ -233,7 +233,7 @@ def _at_spaces(text: str, start: int, end: int) -> Iterator[int]:
 
 
 def _at_nested_items(text: str, start: int, end: int) -> Iterator[int]:
-    """Where an inner item begins outside of code."""
+    """Offsets at which an inner item begins outside of code."""
     fenced = False
     position = start
     for match in _LINE_END.finditer(text, start, end):

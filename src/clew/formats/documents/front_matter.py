@@ -1,4 +1,4 @@
-"""What an author says about a document before it begins: YAML between `---`, TOML between `+++`.
+"""Front matter of a document: YAML between `---`, TOML between `+++`.
 
 Of YAML this reads what front matter is made of: keys at the left margin with a text, a number or a truth value, lists
 in both spellings, and folded or literal text below a key. A deeper structure is kept as the text it was written in.

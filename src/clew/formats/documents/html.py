@@ -1,4 +1,4 @@
-"""What a person reads of an HTML page, cut into blocks. Tags that are not closed, or closed twice, do no harm."""
+"""Readable text of an HTML page, cut into blocks. Tags that are not closed, or closed twice, do no harm."""
 
 import re
 from collections.abc import Mapping
@@ -157,7 +157,7 @@ class _Reading(HTMLParser):
             self._run.add(data, keep_space=self._code > 0)
 
     def all_properties(self) -> dict[str, Any]:
-        """What the head of the page says about it."""
+        """Properties in the head of the page."""
         title = " ".join(" ".join(self._title).split())
         return {**self.properties, **({"title": title} if self._title else {})}
 

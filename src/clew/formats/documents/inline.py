@@ -1,4 +1,4 @@
-"""What stands inside a line of Markdown: code between backticks, and links to other places of the project."""
+"""Inline elements of a line of Markdown: code between backticks, and links to other places of the project."""
 
 import re
 from bisect import bisect_right

@@ -46,7 +46,8 @@ class _Scan:
         self.blocks: list[Block] = []
         self.diagnostics: list[Diagnostic] = []
         self._comments_end = True
-        """Whether a comment that opens here is closed somewhere; asked once, or many open ones would cost a square."""
+        """True if a comment that opens here is closed somewhere. Computed once, so that many open comments cost linear
+        time."""
 
     def block(self, index: int) -> int:
         for step in (self._fence, self._heading, self._comment, self._table, self._item, self._indented):
@@ -138,7 +139,7 @@ class _Scan:
         return _BULLET.match(line) is not None and not _RULE.match(line)
 
     def _interrupts(self, index: int) -> bool:
-        """Whether a line begins a block of its own though no blank line stands before it."""
+        """True if a line begins a block without a blank line before it."""
         line = self.lines.bare[index]
         following = self.lines.bare[index + 1] if index + 1 < len(self.lines) else ""
         return (

@@ -1,4 +1,4 @@
-"""What a reader makes of a document.
+"""Records of a document.
 
 A document has one *text*, and everything in it is a range of that text, counted in characters (code points). Of
 markdown and plain text that is the file's own text, so a range of the text is a range of the file; of
@@ -30,12 +30,12 @@ class BlockKind(StrEnum):
     CODE = "code"
     """Its fences, or the directive that opens it, included."""
     OUTPUT = "output"
-    """What a cell of a notebook printed."""
+    """Output of a cell of a notebook."""
     TABLE = "table"
     ITEM = "item"
     """One item of a list, with everything that stands below it."""
     COMMENT = "comment"
-    """What readers of the rendered document do not see."""
+    """Text that readers of the rendered document do not see."""
 
 
 class Block(msgspec.Struct, frozen=True, gc=False):
@@ -65,7 +65,7 @@ class DocumentLink(msgspec.Struct, frozen=True, gc=False):
     label: str
     """The place in it; empty for the whole document."""
     anywhere: bool = False
-    """Whether the label may be in any document, as in reStructuredText."""
+    """True if the label may be in any document, as in reStructuredText."""
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -88,7 +88,7 @@ class Section(msgspec.Struct, frozen=True):
     blocks: tuple[Block, ...]
     """The heading comes first, where there is one."""
     parent: int
-    """Which section of the document it stands below; -1 for none."""
+    """Index of the section above it; -1 for none."""
 
     @property
     def key(self) -> str:
@@ -100,7 +100,7 @@ class Document(msgspec.Struct, frozen=True):
     title: str
     text: str
     front_matter: Mapping[str, Any]
-    """What the author said about the document: texts, numbers, truth values, and lists of them."""
+    """Properties that the author wrote: texts, numbers, truth values, and lists of them."""
     sections: tuple[Section, ...]
     links: tuple[DocumentLink, ...]
     diagnostics: tuple[Diagnostic, ...]

@@ -100,7 +100,7 @@ def _names_above(parent: Section, title_heading: Block | None) -> tuple[str, ...
 
 
 class _Names:
-    """Which anchors are taken, and how often each was asked for."""
+    """Anchors that are taken, and the number of requests for each."""
 
     def __init__(self) -> None:
         self._asked: dict[tuple[str, ...], int] = {}

@@ -51,7 +51,7 @@ def format_of(path: str) -> Format:
 
 
 def read_document(data: bytes, path: str) -> Document:
-    """What the file at `path`, relative to the project, says. Takes time linear in its length."""
+    """Document from the bytes of the file at `path`, relative to the project. Takes time linear in its length."""
     text, problems = decoded(data)
     read = _READERS[format_of(path)]
     document = read(text, path)

@@ -96,7 +96,7 @@ def _begins(lines: TextLines, index: int) -> bool:
 
 
 def _is_quoted(lines: TextLines, index: int) -> bool:
-    """Whether a line may belong to a literal block whose lines begin with a sign instead of being indented."""
+    """True if a line may belong to a literal block whose lines begin with a sign instead of being indented."""
     before = index - 1
     while before > 0 and lines.is_blank(before):
         before -= 1
@@ -269,7 +269,7 @@ class _Scan:
         return after
 
     def _before_title(self, index: int) -> bool:
-        """Whether nothing but names, comments and blank lines stand between a line and the next title."""
+        """True if only names, comments and blank lines lie between a line and the next title."""
         first, after = self._names
         if not first <= index <= after:
             first = after = index
@@ -353,13 +353,14 @@ class _Scan:
 
 
 def _named(line: str, directive: re.Match[str]) -> str:
-    """What a directive names if a title follows: a setting, a signal; nothing where it shows something itself."""
+    """Name that a directive gives to a title after it: a setting, a signal; empty if the directive shows something
+    itself."""
     name = directive[1].lower()
     return "" if name in _SHOWN or ":" in name or name.startswith("auto") else line[directive.end() :].strip()
 
 
 def underlines(ruler: Sequence[str], title: str) -> bool:
-    """Whether the line after a text makes it a title. Inside of a directive, such as `automodule`, a title begins no
+    """True if the line after a text makes it a title. Inside of a directive, such as `automodule`, a title begins no
     section of the document, but ends a paragraph like one."""
     found = _RULER.match(ruler[0]) if ruler else None
     return found is not None and found[1] == title[: len(title) - len(title.lstrip())]

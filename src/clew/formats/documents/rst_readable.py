@@ -29,7 +29,7 @@ _ADMONITION_NAMES = """
 """
 _ADMONITIONS = frozenset(_ADMONITION_NAMES.split())
 _FOR_LAYOUT = frozenset({"container", "rst-class", "cssclass", "only", "ifconfig"})
-"""What follows their name says how the text inside is laid out, or where it is shown."""
+"""Directives whose argument says how the text inside is laid out, or where it is shown."""
 _VERSIONS = {
     "versionadded": "Added in version",
     "versionchanged": "Changed in version",
@@ -161,7 +161,7 @@ class _Page:
 
 
 def _announcement(name: str, argument: str) -> str:
-    """What a reader sees of the line that opens a directive."""
+    """Readable form of the line that opens a directive."""
     if name in _FOR_LAYOUT:
         return ""
     if name in _VERSIONS:

@@ -17,8 +17,7 @@ _SENTENCE_ENDS = (".", ";", ":", "!", "?", ")", "`", '"', "*")
 
 
 def is_retired(text: str) -> bool:
-    """Whether an assertion says of itself that it no longer holds: `<RETIRED> ...` or, as was usual before,
-    `[Removed - ...]`."""
+    """True if an assertion is marked as retired: `<RETIRED> ...` or, as was usual before, `[Removed - ...]`."""
     return text[:1] in ("<", "[", "{") and _RETIRED.match(text) is not None
 
 
@@ -49,7 +48,7 @@ class AssertionReader:
         """Read the section below the heading in that line."""
         depth, title = self._lines.heading(heading)
         begin: int | None = None
-        """Where the entry being read begins; None while reading the text of a heading."""
+        """First line of the entry being read; None while reading the text of a heading."""
         group, group_title, group_depth = heading, title, depth
         kinds, text = self._lines.kinds, self._lines.text
         for index in range(heading + 1, stop):
@@ -76,11 +75,11 @@ class AssertionReader:
             self._groups.append(SectionRecord(group_title, self._lines.joined(first, last), group_depth, span))
 
     def _is_entry(self, entry: re.Match[str], index: int, begin: int | None) -> bool:
-        """Whether a line that begins like an entry is one.
+        """True if a line that begins like an entry is one.
 
         A label of the configured style at the left margin always is. An indented, longer or differently styled
         label was allowed in the February 2026 dialect, but may as well be a numbered list or the end of a wrapped
-        sentence ("... through the\\nAPI. Then ..."): it counts where a sentence can begin and no other list is meant.
+        sentence ("... through the\nAPI. Then ..."): it counts where a sentence can begin and no other list is meant.
         """
         indent, written = entry[1], entry[2]
         if not indent and self._grammar.is_label(written):

@@ -14,7 +14,7 @@ from clew.formats.elspais.toml_values import TomlValues
 FIRST_WITH_CHANGELOG = 4
 """The version of `.elspais.toml` from which on elspais demands entries unless the file says otherwise."""
 NO_HASH = "________"
-"""What an entry names for a requirement that has no hash."""
+"""Hash in the entry of a requirement that has no hash."""
 
 _NOTHING = ("", "-")
 
@@ -25,14 +25,14 @@ class ChangelogSettings(msgspec.Struct, frozen=True):
     present: bool = False
     """Every Active requirement has an entry."""
     reason: bool = True
-    """Whether an entry has to say why; likewise the others."""
+    """True if an entry needs a reason; likewise the others."""
     author_name: bool = True
     author_id: bool = True
     change_order: bool = False
 
 
 def read_changelog(values: TomlValues) -> ChangelogSettings:
-    """What a settings file says. Without the table, what elspais assumes for a file of that version."""
+    """Changelog settings of a settings file. Without the table, the defaults of elspais for a file of that version."""
     _, table = values.table("changelog")
     version = values.integer("version", default=0, least=0, most=1_000_000)
     return ChangelogSettings(
@@ -57,7 +57,7 @@ def changelog_line(entry: ChangelogEntry) -> str:
 
 
 def changelog_problems(record: Requirement, settings: ChangelogSettings) -> Iterator[Diagnostic]:
-    """What an Active requirement lacks."""
+    """Diagnostics for the changelog of an Active requirement."""
     if not (settings.hash_current or settings.present) or not owes_entries(record.status):
         return
     advice = "save_mutations and `clew fix` write entries; each takes a message."

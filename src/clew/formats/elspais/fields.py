@@ -29,7 +29,7 @@ class Field(msgspec.Struct, frozen=True, gc=False):
     """Followed by `:` or `=`."""
     name_start: int = 0
     start: int = 0
-    """Where the name and the value begin in the line."""
+    """Column in the line at which the name and the value begin."""
     continues: bool = False
     """It continues the list of the line above, without a name of its own."""
 
@@ -70,7 +70,7 @@ class ReferenceList:
         return tuple(self._found.values())
 
     def looks_like_one(self, value: str) -> bool:
-        """Whether any item was surely meant as a reference, or as the absence of one."""
+        """True if any item was certainly meant as a reference, or as the absence of one."""
         items = [item.strip() for item in value.split(",")]
         return any(
             item.casefold() in NO_REFERENCE or self._grammar.parse_reference(item) or self._grammar.resembles(item)
@@ -164,7 +164,7 @@ def _further_fields(end: int, parts: list[str]) -> Iterator[Field | str]:
 
 
 def _is_meant(field: Field, references: ReferenceList) -> bool:
-    """Whether a line that begins with a field's name is metadata, not a sentence that begins with that word."""
+    """True if a line that begins with a field's name is metadata, not a sentence that begins with that word."""
     if field.name == FLAG_FIELD:
         return not field.value or field.value.casefold() == "true"
     if field.decorated:

@@ -20,7 +20,7 @@ from clew.formats.elspais.settings import ElspaisSettings
 
 HashRule = Literal["ordered", "sorted"]
 NOT_APPLICABLE = "N/A"
-"""What stands in the End marker of a requirement without assertions."""
+"""Text in the End marker of a requirement without assertions."""
 OF_NOTHING = sha256(b"").hexdigest()[:8]
 """elspais gives this to a requirement that has no assertions yet."""
 
@@ -32,7 +32,7 @@ _RULES: tuple[HashRule, HashRule] = ("ordered", "sorted")
 
 
 class HashState(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """How the stored hash of a requirement compares with its text."""
+    """Comparison of a requirement's stored hash with its text."""
 
     state: str
     """current, stale, missing (no hash, or a word such as TODO in its place) or none (nothing to hash)."""
@@ -68,7 +68,7 @@ def hash_to_write(before: Requirement, after: Requirement, settings: ElspaisSett
 
 
 def _is_digest(stored: str | None) -> bool:
-    """Whether something that was once a hash is stored, not a word such as TODO in its place."""
+    """True if the stored value was once a hash, not a word such as TODO in its place."""
     return stored is not None and _DIGEST.fullmatch(stored) is not None
 
 

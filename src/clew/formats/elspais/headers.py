@@ -1,4 +1,4 @@
-"""Where requirements and journeys begin and end."""
+"""Headers and ends of requirements and journeys."""
 
 import re
 
@@ -68,7 +68,7 @@ class HeaderReader:
         return Header(index, parsed.target, written, title, depth, self._grammar.is_journey(parsed.target))
 
     def _begins_block(self, index: int) -> bool:
-        """Whether a line without `#` is a header: it stands alone and metadata or assertions follow it."""
+        """True if a line without `#` is a header: it has blank lines around it, and metadata or assertions follow."""
         if index and self._lines.kinds[index - 1] != BLANK and self._lines.text[index - 1].strip() != "---":
             return False
         following = index + 1

@@ -85,7 +85,7 @@ class _BlockReader:
         self._add(reader.read(header, stop, None), header, stop)
 
     def _is_rule(self, index: int) -> bool:
-        """Whether the line is `---` below a blank one, so that it underlines nothing."""
+        """True if the line is `---` below a blank one, so that it underlines nothing."""
         return self._lines.text[index].strip() == "---" and self._lines.kinds[index - 1] == BLANK
 
     def _add(self, block: Block, header: Header, stop: int) -> None:

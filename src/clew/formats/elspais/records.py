@@ -1,4 +1,4 @@
-"""What reading one elspais markdown file yields.
+"""Records of one elspais markdown file.
 
 A file becomes a sequence of blocks that covers it without gap or overlap: concatenating the `raw` of every block gives
 back the text of the file. Spans are in bytes of the file; the other texts are decoded, and valid Unicode whatever the
@@ -90,7 +90,7 @@ class Journey(msgspec.Struct, frozen=True, array_like=True, tag="journey"):
     goal: str
     context: str
     references: tuple[Reference, ...]
-    """What the journey validates."""
+    """References to the requirements that the journey validates."""
     steps: tuple[tuple[int, str, int], ...]
     """Number, text and line of each item of the Steps section."""
     preamble: str

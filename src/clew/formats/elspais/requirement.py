@@ -24,7 +24,7 @@ UNKNOWN = "Unknown"
 
 
 class Metadata(msgspec.Struct):
-    """What the fields below a header say."""
+    """Metadata in the fields below a header."""
 
     level: str = ""
     status: str = ""

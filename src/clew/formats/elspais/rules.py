@@ -15,7 +15,7 @@ FAULTS = ("malformed", "unknown_requirement", "unknown_assertion", "forbidden")
 
 
 class FormatRules(msgspec.Struct, frozen=True):
-    """What a requirement must have. Nothing is demanded where the file does not say so."""
+    """Rules for a requirement's parts. A rule that the file does not set is off."""
 
     require_hash: bool = False
     require_assertions: bool = False
@@ -24,7 +24,7 @@ class FormatRules(msgspec.Struct, frozen=True):
     require_shall: bool = False
     labels_sequential: bool = False
     no_assertions: str = ""
-    """How a requirement without assertions is reported; empty for not at all."""
+    """Severity of a requirement without assertions; empty if it is not reported."""
 
     @property
     def any(self) -> bool:
@@ -32,12 +32,12 @@ class FormatRules(msgspec.Struct, frozen=True):
 
 
 class CoverageRules(msgspec.Struct, frozen=True):
-    """How far a requirement must be covered. Nothing is demanded where the file does not say so."""
+    """Rules for the coverage of a requirement. A rule that the file does not set is off."""
 
     severities: tuple[tuple[str, str, str], ...] = ()
-    """What is counted, how far a requirement is covered there, and how that is reported."""
+    """The dimension, the tier of coverage in it, and the severity of its finding."""
     uncredited_evidence: str = ""
-    """How a test of an assertion that nothing implements is reported; empty for not at all, as below."""
+    """Severity of a test for an assertion that nothing implements; empty if it is not reported, as below."""
     external_test_failure: str = ""
 
 
@@ -50,7 +50,7 @@ class TermRules(msgspec.Struct, frozen=True):
     """The signs around a term that mark its use."""
     exclude_files: tuple[str, ...] = ()
     output_dir: str = "spec/_generated"
-    """Where elspais writes its glossary, which is not read."""
+    """Folder into which elspais writes its glossary, which is not read."""
     severities: tuple[tuple[str, str], ...] = ()
     """By check, where the file says it; `off` for not at all."""
 
@@ -108,7 +108,7 @@ def read_term_rules(values: TomlValues) -> TermRules:
 
 
 def read_fault_severities(values: TomlValues) -> tuple[tuple[str, str], ...]:
-    """How broken references are reported, where the file says it."""
+    """Severities of broken references, as far as the file sets them."""
     return tuple(
         (fault, values.choice(SEVERITIES, f"rules.references.{fault}", default="error"))
         for fault in FAULTS

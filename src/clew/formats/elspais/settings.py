@@ -1,4 +1,4 @@
-"""What Clew needs from `.elspais.toml`, whichever of its layouts a project uses.
+"""Settings of `.elspais.toml`, in any of its layouts.
 
 elspais changed the shape of this file several times: `patterns`, `spec` and `testing` in February 2026, `id-patterns`
 and `scanning` since version 4, and mixtures in between. Every setting is looked up in all the places it ever
@@ -36,13 +36,13 @@ class Level(msgspec.Struct, frozen=True):
     rank: int
     """1 is the most general."""
     letter: str
-    """How the level is spelled inside an id."""
+    """Spelling of the level inside an id."""
     implements: tuple[str, ...] | None = None
     """The levels a requirement of this level may implement; None where the project has no rule about it."""
     display_name: str = ""
-    """How people call it; empty where that is its name."""
+    """Name of the level for people; empty if it is the same."""
     expects_validation: bool = False
-    """Whether user journeys have to validate requirements of this level."""
+    """True if user journeys have to validate requirements of this level."""
 
 
 DEFAULT_LEVELS = (
@@ -92,7 +92,7 @@ def shared_letters(levels: Iterable[Level]) -> Iterator[Diagnostic]:
 
 
 def _allowed_implements(values: TomlValues) -> dict[str, tuple[str, ...]]:
-    """Which level may implement which, in the two spellings that preceded `levels.NAME.implements`."""
+    """Levels that a level may implement, in the two spellings that preceded `levels.NAME.implements`."""
     _, hierarchy = values.table("rules.hierarchy")
     allowed = {
         name.casefold(): tuple(item for item in value if isinstance(item, str))
@@ -131,7 +131,7 @@ class Associate(msgspec.Struct, frozen=True):
     settings: "ElspaisSettings | None" = None
     """Its own settings, where it is read."""
     problem: str = ""
-    """Why it is not read."""
+    """Reason why it is not read."""
 
 
 class ElspaisSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -181,7 +181,7 @@ class ElspaisSettings(msgspec.Struct, frozen=True, kw_only=True):
     code_skip_files: tuple[str, ...] = ()
     code_skip_dirs: tuple[str, ...] = ()
     tests_enabled: bool | None = None
-    """Whether tests and their results are read. None where the file does not say: elspais then reads none, Clew all."""
+    """True if tests and their results are read. None if the file does not say: elspais then reads none, Clew all."""
     test_directories: tuple[str, ...] = ("tests",)
     test_patterns: tuple[str, ...] = ("test_*.py", "*_test.py")
     test_skip_files: tuple[str, ...] = ()
@@ -191,13 +191,13 @@ class ElspaisSettings(msgspec.Struct, frozen=True, kw_only=True):
     result_files: tuple[str, ...] = ()
     """Globs of test reports."""
     journey_results: str = "uat-results.csv"
-    """Where people note what became of user journeys."""
+    """File with people's results of user journeys."""
 
     status_roles: tuple[tuple[str, tuple[str, ...]], ...] = DEFAULT_STATUS_ROLES
     expectations: tuple[tuple[str, bool], ...] = ()
     """Statuses of which the file itself says whether they expect coverage."""
     reference_severities: tuple[tuple[str, str], ...] = (("retired", "warning"),)
-    """How a reference to a requirement of a role is reported; not at all where the role is not named."""
+    """Severity of a reference to a requirement of a role; a role that is not listed is not reported."""
     hash_mode: str = "normalized-text"
     changelog: ChangelogSettings = ChangelogSettings()
     associates: tuple[Associate, ...] = ()
@@ -207,7 +207,7 @@ class ElspaisSettings(msgspec.Struct, frozen=True, kw_only=True):
     coverage_rules: CoverageRules = CoverageRules()
     terms: TermRules = TermRules()
     fault_severities: tuple[tuple[str, str], ...] = ()
-    """How broken references are reported, by fault, where the file says it."""
+    """Severity of broken references by fault, as far as the file sets them."""
 
     def level(self, text: str) -> Level | None:
         """The level that `text` names or whose letter it is, in any case."""
@@ -226,7 +226,7 @@ class ElspaisSettings(msgspec.Struct, frozen=True, kw_only=True):
         return "active"
 
     def expects_coverage(self, status: str) -> bool:
-        """Whether requirements of this status should be implemented and tested."""
+        """True if requirements of this status should be implemented and tested."""
         folded = status.casefold()
         said = next((expected for name, expected in self.expectations if name.casefold() == folded), None)
         return self.status_role(status) == "active" if said is None else said

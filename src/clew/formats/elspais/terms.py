@@ -178,7 +178,7 @@ def name_pattern(names: Iterable[str]) -> re.Pattern[str] | None:
 
 
 def uses(text: str, known: frozenset[str], pattern: re.Pattern[str] | None) -> Iterator[Use]:
-    """What a line marks, and the known terms (in small letters) that it has without a mark."""
+    """Marked terms of a line, and its known terms (in small letters) without a mark."""
     bare = _CODE.sub(lambda found: " " * len(found[0]), text)
     rest = bare
     for found in _EMPHASIS.finditer(bare):

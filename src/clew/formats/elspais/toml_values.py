@@ -42,7 +42,7 @@ def parse_toml(data: bytes, name: str) -> dict[str, Any]:
 
 
 def _keys(text: str) -> Iterator[str]:
-    """What stands where a key may: in a line that begins with a bracket, and before each equals sign."""
+    """Texts at the places of keys: in a line that begins with a bracket, and before each equals sign."""
     yield from (line.partition(",")[0] for line in text.split("\n") if line.lstrip().startswith("["))
     for part in text.split("=")[:-1]:
         yield part[max(part.rfind(sign) for sign in "\n{,") + 1 :]
@@ -97,7 +97,7 @@ class TomlValues:
         return ConfigError(f"{self._name}: `{key}` is {shown(value)}, but must be {rule}.", hint=f"Correct `{key}`.")
 
     def has(self, key: str) -> bool:
-        """Whether the document has a key; it does not count as asked for."""
+        """True if the document has a key; it does not count as used."""
         return self._lookup(key) is not None
 
     def text(self, *keys: str, default: str = "") -> str:

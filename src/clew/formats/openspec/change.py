@@ -109,7 +109,7 @@ class Change(msgspec.Struct, frozen=True, array_like=True):
     """One for each spec it touches, sorted by the spec's id."""
     metadata: ChangeMetadata | None = None
     misplaced: bool = False
-    """Whether a `spec.md` stands directly in its folder `specs`, where it belongs to no spec."""
+    """True if a `spec.md` is directly in its folder `specs`, where it belongs to no spec."""
     misnamed: tuple[str, ...] = ()
     """Other files below `specs` that hold sections of a delta, relative to the change; nobody applies them."""
 

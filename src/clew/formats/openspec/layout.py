@@ -1,4 +1,4 @@
-"""Which file is what: the folders of Spec Oxide and OpenSpec, by paths alone.
+"""Roles of files in the folders of Spec Oxide and OpenSpec, by their paths alone.
 
 | | Spec Oxide | OpenSpec |
 |---|---|---|
@@ -42,7 +42,7 @@ class Root(msgspec.Struct, frozen=True):
     changes: str
     archive: str
     prefix: str = ""
-    """What the ids of its specs and changes begin with where the project has several roots."""
+    """Prefix of the ids of its specs and changes, if the project has several roots."""
 
 
 class PlaceKind(StrEnum):
@@ -62,7 +62,7 @@ class PlaceKind(StrEnum):
 
 
 class Place(msgspec.Struct, frozen=True):
-    """What a file is."""
+    """Role of a file in a spec folder."""
 
     kind: PlaceKind
     root: Root
@@ -115,7 +115,7 @@ def find_roots(paths: Iterable[str]) -> tuple[Root, ...]:
 
 
 def may_mark(path: str) -> bool:
-    """Whether a file can be the mark of a root, or lie in a folder that is one."""
+    """True if a file can be the mark of a root, or lie in a folder that is one."""
     return "openspec/" in path or "specs/_" in path or path.endswith(SPOX_CONFIG)
 
 
@@ -139,7 +139,7 @@ def _before(path: str, mark: str) -> str | None:
 
 
 def classify(path: str, roots: Sequence[Root]) -> Place | None:
-    """What a file of the project is; None where it belongs to no root or is nothing that Clew reads."""
+    """Role of a file; None if it belongs to no root, or is not read."""
     for root in roots:
         # OpenSpec's archive lies in its changes, Spec Oxide's changes in its specs: inner folders are asked first.
         for folder, archived in ((root.archive, True), (root.changes, False)):
@@ -187,12 +187,12 @@ def _inside(path: str, folder: str) -> tuple[str, ...] | None:
 
 
 def spec_path(root: Root, spec_id: str) -> str:
-    """Where the file of a spec belongs."""
+    """Path of a spec's file."""
     return f"{_joined(root.specs, _own(checked_id(spec_id), root))}/{SPEC_FILE}"
 
 
 def new_change_folder(root: Root, change_id: str) -> str:
-    """Where the folder of a new change belongs; its id must be one that other tools accept as well."""
+    """Path of a new change's folder; its id must be accepted by other tools too."""
     own = _own(checked_id(change_id, "change"), root)
     if not _CHANGE_ID.fullmatch(own) or len(own) > LONGEST_CHANGE_ID or own == "archive":
         raise InvalidArgument(

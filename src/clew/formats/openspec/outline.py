@@ -1,4 +1,4 @@
-"""What most questions need of a spec: names, counts and places, beside the whole of it in sealed form.
+"""Outline of a spec: names, counts and places, beside the whole spec in packed form.
 
 A repository may hold thousands of scenarios, and a start needs the steps of none of them. So the records of a spec stay
 packed until somebody looks into that spec.

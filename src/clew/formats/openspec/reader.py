@@ -42,7 +42,7 @@ def read_spec(data: bytes, id: str = "") -> Spec:
 
 
 def read_delta(data: bytes, spec_id: str = "") -> Delta:
-    """What a change does to one spec. Never fails either."""
+    """Delta of a change for one spec, from the bytes of its file. Never fails either."""
     reading = _Reading(data)
     reading.report_headers_that_resemble()
     of_kind = {kind: [each for each in reading.sections if each.kind is kind] for kind in DELTA_KINDS}

@@ -1,4 +1,4 @@
-"""What reading the files of a spec folder yields.
+"""Records of the files of a spec folder.
 
 A document is a sequence of sections that covers the file without gap or overlap; a section holds its own text and then
 its requirements, a requirement its own text and then its scenarios, a scenario its own text and then its steps. Every
@@ -42,9 +42,9 @@ class Scenario(msgspec.Struct, frozen=True, gc=False, array_like=True):
     name: str
     slug: str
     labelled: bool
-    """Whether the heading says `Scenario:`. OpenSpec counts every other heading of level four too, and so does Clew."""
+    """True if the heading says `Scenario:`. OpenSpec counts every other heading of level four too, and so does Clew."""
     text: str
-    """What stands between the heading and the first step."""
+    """Text between the heading and the first step."""
     head: str
     """Heading and text, as they stand in the file."""
     steps: tuple[Step, ...]
@@ -52,7 +52,7 @@ class Scenario(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
     @property
     def depth(self) -> int:
-        """How many number signs its heading has."""
+        """Number of number signs in its heading."""
         return len(self.head) - len(self.head.lstrip("#"))
 
     @property
@@ -107,7 +107,7 @@ class Requirement(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
     @property
     def is_normative(self) -> bool:
-        """Whether the description says SHALL or MUST, as whole words in capitals."""
+        """True if the description contains SHALL or MUST, as whole words in capitals."""
         return _NORMATIVE.search(self.statement) is not None
 
     def stated(self, key: str) -> str:
@@ -117,7 +117,7 @@ class Requirement(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 class SectionKind(StrEnum):
     HEAD = "head"
-    """What stands before the first section, the title included."""
+    """Text before the first section, the title included."""
     PURPOSE = "purpose"
     REQUIREMENTS = "requirements"
     ADDED = "added"
@@ -134,7 +134,7 @@ class Section(msgspec.Struct, frozen=True, gc=False, array_like=True):
     kind: SectionKind
     heading: str
     text: str
-    """What stands between the heading and the first requirement, line ends as LF."""
+    """Text between the heading and the first requirement, line ends as LF."""
     head: str
     """Heading and text, as they stand in the file."""
     requirements: tuple[Requirement, ...]
@@ -205,7 +205,7 @@ class Removal(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class Delta(msgspec.Struct, frozen=True, array_like=True):
-    """What a change does to one spec."""
+    """Delta of a change for one spec."""
 
     spec_id: str
     document: Document
@@ -229,7 +229,7 @@ class Delta(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def count(self) -> int:
-        """How many operations it holds."""
+        """Number of its operations."""
         return len(self.added) + len(self.modified) + len(self.removed) + len(self.renamed)
 
 

@@ -1,4 +1,4 @@
-"""How code, tests and people cite specs.
+"""References to specs in code, in tests and from people.
 
 | written | means |
 |---|---|
@@ -32,7 +32,7 @@ class SpecReference(msgspec.Struct, frozen=True, gc=False):
 
 
 def parse_reference(text: str) -> SpecReference | None:
-    """What a text cites; None where it is no reference."""
+    """Reference in a text; None if it is not one."""
     if len(text) > _LONGEST or not ("/" in text or "#" in text):
         return None
     match = _REFERENCE.fullmatch(text)

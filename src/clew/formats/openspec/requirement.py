@@ -169,7 +169,7 @@ _LONGEST_WITH_CODE = 2_000
 
 
 class _Start(msgspec.Struct, frozen=True, gc=False):
-    """Where a step begins."""
+    """Beginning of a step."""
 
     index: int
     column: int
@@ -260,7 +260,7 @@ def _step(lines: SpecLines, start: _Start, role: str, following: _Start | None, 
 
 
 def _below(lines: SpecLines, text: str, first: int, stop: int) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """What stands in the lines below a step: the rest of its own text, its children and its code."""
+    """Lines below a step: the rest of its own text, its children and its code."""
     paragraphs: list[list[str]] = [[text]]
     code: list[list[str]] = []
     in_code = apart = False

@@ -14,7 +14,7 @@ from clew.formats.openspec.settings import Lines
 FOLDER, FILE, TEMPLATES = "schemas", "schema.yaml", "templates"
 MOST_ARTEFACTS = 1_000
 NAME = re.compile(r"[A-Za-z0-9_][\w.-]{0,99}")
-"""How a schema may be called: its name is that of its folder."""
+"""Pattern of a schema's name, which is that of its folder."""
 
 
 class SchemaArtefact(msgspec.Struct, frozen=True):
@@ -29,10 +29,10 @@ class SchemaArtefact(msgspec.Struct, frozen=True):
 
 
 class Applying(msgspec.Struct, frozen=True):
-    """How a change is carried out."""
+    """Rules for carrying out a change."""
 
     requires: tuple[str, ...] = ()
-    """What has to be there before."""
+    """Artefacts that have to exist before."""
     tracks: str = ""
     """The file with the tasks, below the folder of a change, or a glob; none where no tasks are counted."""
     instruction: str = ""
@@ -95,7 +95,7 @@ def _apply(lines: Lines) -> Applying:
 
 
 def _faults(schema: Schema, values: Mapping[str, str]) -> Iterator[str]:
-    """What OpenSpec refuses too."""
+    """Faults that OpenSpec refuses too."""
     if not schema.name:
         yield "it has no name"
     if not re.fullmatch(r"0*[1-9][0-9]{0,8}", values.get("version", "")):

@@ -21,11 +21,11 @@ _BLOCK = re.compile(r"([|>])[-+]?")
 class ProjectSettings(msgspec.Struct, frozen=True):
     schema: str = ""
     context: str = ""
-    """What everybody who writes an artefact has to know."""
+    """Context for everybody who writes an artefact."""
     rules: dict[str, tuple[str, ...]] = {}
     """Rules for single artefacts, by the id of the artefact."""
     problems: tuple[str, ...] = ()
-    """What was not understood, with its line."""
+    """Settings that were not understood, each with its line."""
 
 
 def read_settings(data: bytes) -> ProjectSettings:

@@ -25,7 +25,7 @@ class Mention(msgspec.Struct, frozen=True, gc=False):
 
 
 NEAR = 5
-"""How far, in numbers, a suggestion may be from what was asked for."""
+"""Distance in numbers up to which an id is suggested for one that does not exist."""
 
 
 def format_id(number: int) -> str:

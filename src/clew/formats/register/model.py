@@ -84,7 +84,7 @@ class ActorKind(Word):
 
 
 EXTRAS_KEY = "(unknown keys)"
-"""What `extras` is called while a value is converted. It never reaches a file."""
+"""Key of `extras` while a value is converted. It never reaches a file."""
 
 
 class _Value(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -180,9 +180,9 @@ class Register(msgspec.Struct, frozen=True, kw_only=True):
     format_tag: str = "req-v3"
     """Of the file it was read from; a file is always written in the format of today."""
     notice: Mapping[str, Any] = msgspec.field(default_factory=dict)
-    """What the file tells people who open it, as found there; empty where it said nothing."""
+    """The file's notice for people who open it, as found there; empty if it has none."""
     history: tuple[HistoryEntry, ...] = ()
-    """What happened to the register as a whole, such as the removal of a requirement."""
+    """History of the register as a whole, such as the removal of a requirement."""
     extras: Mapping[str, Any] = msgspec.field(default_factory=dict)
     """Keys of the file that this version does not know, as they stand."""
 

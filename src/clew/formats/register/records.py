@@ -78,7 +78,7 @@ def encode_history(entries: tuple[HistoryEntry, ...]) -> list[HistoryEntry | _Ra
 
 
 def encode_requirement(requirement: Requirement) -> Requirement | _Raw:
-    """What stands in the file for a requirement. Without unknown keys the value encodes as it is, and faster."""
+    """Value of a requirement in the file. Without unknown keys the struct encodes as it is, which is faster."""
     if not requirement.extras and not any(
         value.extras for value in (*requirement.links, *requirement.history, *requirement.tests)
     ):

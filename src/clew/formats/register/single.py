@@ -85,7 +85,7 @@ def migrate(data: bytes, name: str = "project.req") -> Migration:
 
 
 def payload_of(document: Mapping[str, Value]) -> dict[str, Value]:
-    """What the checksum is taken of, of an object or of its parts."""
+    """Payload of the checksum, of an object or of its parts."""
     return {key: value for key, value in document.items() if key not in envelope.ENVELOPE}
 
 
@@ -135,7 +135,7 @@ def optional_payload(register: Register) -> dict[str, Any]:
 
 
 class Rendering(NamedTuple):
-    """How a requirement stands in a file."""
+    """Forms of a requirement in a file."""
 
     requirement: Requirement
     canonical: bytes
@@ -143,7 +143,7 @@ class Rendering(NamedTuple):
 
 
 Renderings = dict[str, Rendering]
-"""What was rendered before, by id: a requirement that did not change need not be rendered again."""
+"""Earlier renderings by id: an unchanged requirement is not rendered again."""
 
 
 def write_single(register: Register, known: Renderings | None = None) -> bytes:

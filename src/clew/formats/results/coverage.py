@@ -7,7 +7,7 @@ from clew.formats.results.records import LONGEST_NAME, ExecutedLines
 from clew.text.display import shortened
 
 _PHASES = ("|run", "|setup", "|teardown", "|call")
-"""What pytest-cov puts behind the name of a test."""
+"""Suffixes that pytest-cov adds to the name of a test."""
 
 
 class _File(msgspec.Struct, frozen=True):

@@ -28,8 +28,8 @@ _LONGEST_TEXT = 4_000
 _FORBIDDEN = bytes(code for code in range(32) if code not in b"\t\n\r")
 """Control characters that no XML file may hold, but that programs under test print."""
 _SPEAKING = {"failure": FAILED, "error": ERROR, "skipped": SKIPPED, "disabled": SKIPPED, "ignored": SKIPPED}
-"""What an element inside a test says about it. Attempts that were repeated (`rerunFailure`, `flakyError`) say nothing:
-what counts is how the last one ended."""
+"""Status by the name of an element inside a test. Repeated attempts (`rerunFailure`, `flakyError`) have none: the last
+attempt counts."""
 _NOT_RUN = frozenset({"notrun", "disabled", "skipped", "suppressed", "ignored", "pending", "not run"})
 _FAILED_WORDS = {"fail": FAILED, "failed": FAILED, "failure": FAILED, "error": ERROR, "errored": ERROR}
 _SEVERITY = {PASSED: 0, SKIPPED: 1, FAILED: 2, ERROR: 3}
@@ -172,7 +172,7 @@ class JUnitReader:
 
 
 def _stated(attributes: dict[str, str]) -> str:
-    """What the attributes alone say, as ctest and GoogleTest write them."""
+    """Status by the attributes alone, as ctest and GoogleTest write them."""
     for key in ("status", "result"):
         word = attributes.get(key, "").lower()
         if word in _NOT_RUN:

@@ -38,7 +38,7 @@ _STATUSES = {
     "skip": SKIPPED,
     "xfailed": SKIPPED,
 }
-"""What is expected to fail and does so proves nothing, so it counts as skipped."""
+"""Status by pytest's word. An expected failure proves nothing, so it counts as skipped."""
 _SEVERITY = {UNKNOWN: 0, SKIPPED: 1, PASSED: 2, FAILED: 3, ERROR: 4}
 
 
@@ -140,7 +140,7 @@ def read_log(data: bytes, findings: Findings) -> list[Outcome]:
 
 
 class _Places:
-    """Where the names of the tests stand in a document, asked in their order."""
+    """Lines of the tests' names in a document, asked for in their order."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -253,7 +253,7 @@ def _reason(phase: _Phase) -> str:
 
 
 def _words(reason: Any) -> str:
-    """What a representation of a failure says, in whichever shape pytest wrote it."""
+    """Text of a failure, in any form that pytest writes."""
     match reason:
         case str():
             return reason

@@ -37,7 +37,7 @@ _STATUSES = {
 
 
 def read_results(data: bytes) -> ResultRecords:
-    """What a report says, in whichever format it is."""
+    """Records of a report in any known format."""
     findings = Findings("results")
     body = data.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not body:
@@ -95,7 +95,7 @@ def _unknown(findings: Findings, why: str) -> ResultRecords:
 
 
 def read_acceptance(data: bytes, findings: Findings) -> Iterator[Outcome]:
-    """What became of each journey. Further columns are not looked at."""
+    """Result of each journey. Further columns are ignored."""
     import csv
 
     reader = csv.DictReader(io.StringIO(data.decode("utf-8", "replace"), newline=""), restkey="", restval="")

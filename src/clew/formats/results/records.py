@@ -1,4 +1,4 @@
-"""What a report says about a run of tests, before it is known which tests are meant."""
+"""Records of a test report, before it is known which tests are meant."""
 
 import msgspec
 
@@ -12,7 +12,7 @@ _LONGEST_REASON = 20_000
 
 
 class Outcome(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """What became of one test, with one set of parameters."""
+    """Result of one test, with one set of parameters."""
 
     name: str
     """As the report has it, without the parameters."""
@@ -21,16 +21,16 @@ class Outcome(msgspec.Struct, frozen=True, gc=False, array_like=True):
     status: str
     """passed, failed, error, skipped or unknown."""
     line: int
-    """Where the report says so; 0 where that is not known."""
+    """Line in the report; 0 if not known."""
     parameters: str = ""
-    """What follows the name in brackets."""
+    """Text in brackets after the name."""
     suite: str = ""
     file: str = ""
     """The source file, as the report spells it."""
     test_line: int = 0
-    """Where in that file the test begins, from 1; 0 where the report does not say. Decorators may stand above."""
+    """Line of that file in which the test begins, from 1; 0 if the report does not say. Decorators may be above."""
     message: str = ""
-    """Why it did not pass, in one line."""
+    """Reason why it did not pass, in one line."""
     seconds: float | None = None
     properties: tuple[tuple[str, str], ...] = ()
     whole_file: bool = False
@@ -38,7 +38,7 @@ class Outcome(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class ExecutedLines(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """Which lines of a source file a run executed. All lists are sorted."""
+    """Executed lines of a source file in a run. All lists are sorted."""
 
     path: str
     """As the report spells it."""

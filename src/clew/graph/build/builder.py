@@ -66,7 +66,7 @@ log = logging.getLogger(__name__)
 
 
 class BuildReport(msgspec.Struct, frozen=True):
-    """What a refresh did."""
+    """Counts of one refresh."""
 
     files: int
     parsed: int
@@ -127,11 +127,11 @@ class Builder:
         self._folders: dict[str, tuple[Diagnostic, ...]] = {}
         self._saving = threading.Lock()
         self._unsaved: dict[tuple[str, str], CachedFile | None] = {}
-        """What the cache lacks, by reader and path; None for what it should forget."""
+        """Changes of the cache that are not saved yet, by reader and path; None for an entry to delete."""
 
     @property
     def linker(self) -> Linker:
-        """What links the files now; a full refresh makes another one."""
+        """The present linker of the files; a full refresh makes another one."""
         return self._linker
 
     @property
@@ -142,11 +142,11 @@ class Builder:
         return [reader.name for reader in self._readers]
 
     def readers_of(self, path: str) -> list[Reader]:
-        """Those that read a file."""
+        """The readers of a file."""
         return [reader for reader in self._readers if (path, reader.name) in self.follower.states]
 
     def knows(self, path: str) -> bool:
-        """Whether a file was read."""
+        """True if a file was read."""
         return bool(self.readers_of(path))
 
     def attach(self, drafts: Drafts) -> None:
@@ -174,7 +174,8 @@ class Builder:
         )
 
     def _same_as(self, known: FileState, path: str) -> bytes | None:
-        """What stands in a file, where it is what was read there. Then it does not matter where a link leads by now."""
+        """Present content of a file, if it is the content that was read, wherever a link in its path leads by now; else
+        None."""
         if entry_of(self._root, path).size != known.size:
             return None
         try:
@@ -184,7 +185,7 @@ class Builder:
         return data if content_hash(data) == known.content_hash else None
 
     def diagnostics(self) -> list[tuple[str, Diagnostic]]:
-        """What readers reported, with the path, sorted by place."""
+        """Diagnostics of the readers, each with its path, sorted by place."""
         found = [(path, item) for (path, _), items in self._diagnostics.items() for item in items]
         found += [(path, item) for path, items in self._folders.items() for item in items]
         return sorted(found, key=lambda pair: (pair[0], pair[1].line, pair[1].code))
@@ -195,7 +196,7 @@ class Builder:
     # Noticing changes
 
     def is_stale(self) -> bool:
-        """Whether any file was added, removed or changed since the last refresh."""
+        """True if any file was added, removed or changed since the last refresh."""
         return not self.follower.is_current()
 
     # Catching up

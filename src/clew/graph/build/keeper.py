@@ -13,7 +13,7 @@ from clew.graph.graph import Graph
 from clew.workspace.keeping import Keeper
 
 PATIENCE_SECONDS = 1.0
-"""How long the answer of a server waits for a large file."""
+"""Time that an answer of a server waits for a large file."""
 
 
 class GraphKeeper(Keeper):

@@ -20,7 +20,7 @@ _FUNCTION = "clew.graph.build.parse_worker:read_large"
 
 
 class Left(Enum):
-    """Why a file has no records."""
+    """Reason why a file has no records."""
 
     SET_ASIDE = auto()
     """The process that read it was ended."""
@@ -45,7 +45,7 @@ class LargeFiles:
         """By reader, path and hash of the content."""
         self._free = threading.Semaphore(_AT_ONCE)
         self.patience: float | None = None
-        """How many seconds an answer waits for a file; None for as long as it takes."""
+        """Seconds that an answer waits for a file; None for as long as it takes."""
 
     def begin(self, reader: str, path: str, digest: str) -> None:
         """Have a file read, unless that goes on already. `reader` is the name under which records are cached."""
@@ -59,7 +59,7 @@ class LargeFiles:
         start_thread("clew-large-file", lambda: self._read(reader, path, run))
 
     def outcome(self, reader: str, path: str, digest: str, waiting: Callable[[], None]) -> Outcome | None:
-        """What became of a file; None while it is still being read. `waiting` is called meanwhile and may raise."""
+        """Outcome of reading a file; None while it is still being read. `waiting` is called meanwhile and may raise."""
         key = (reader, path, digest)
         run, waited = self._runs[key], 0.0
         while not run.done.wait(WAIT_SECONDS):

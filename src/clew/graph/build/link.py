@@ -53,17 +53,17 @@ class Definition(msgspec.Struct, frozen=True):
 
 
 class Contribution(msgspec.Struct, frozen=True):
-    """What one file adds to the graph."""
+    """Contribution of one file to the graph."""
 
     definitions: tuple[Definition, ...] = ()
     results: tuple[Node, ...] = ()
-    """What became of tests in a run. Nothing cites them, and what they belong to is not for their file to say."""
+    """Results of tests in a run. Nothing cites them, and the linker decides to which test each belongs."""
     lines: tuple[ExecutedLines, ...] = ()
-    """What a run executed."""
+    """Lines that a run executed."""
 
 
 class LinkReport(msgspec.Struct, frozen=True):
-    """How much an update touched."""
+    """Counts of one update."""
 
     nodes_put: int
     nodes_removed: int
@@ -84,9 +84,9 @@ class Linker:
         self._declared: dict[str, dict[Place, Definition]] = {}
         """By declared id: where it is defined, and how."""
         self._placed: dict[Place, Definition] = {}
-        """What stands in the graph for a definition: the same, or a renamed duplicate."""
+        """The definition in the graph for each place: the one of the file, or a renamed duplicate of it."""
         self._by_file: dict[FileKey, dict[int, Definition]] = {}
-        """What a file defines, by position."""
+        """Definitions of a file, by position."""
         self._places: dict[str, Place] = {}
         """By the id of the node that stands in the graph for a definition."""
         self._citing: dict[str, dict[Citation, None]] = {}
@@ -94,13 +94,13 @@ class Linker:
         self._aliases: dict[str, dict[str, None]] = {}
         """The ids of the nodes that share a shorter name."""
         self._moved_aliases: set[str] = set()
-        """Those that mean something else since citations were last decided."""
+        """Aliases whose meaning changed since citations were last decided."""
         self._by_alias: dict[Citation, str] = {}
-        """What a citation by a shorter name was taken to mean."""
+        """The id that a citation by a shorter name was resolved to."""
         self._parted: set[str] = set()
         """The ends of what was disconnected in the exchange that is going on."""
         self._doubled: list[Place] = []
-        """Where ids are defined that others define as well, in the exchange that is going on."""
+        """Places of ids that are defined more than once, in the present update."""
         self._order = FileOrder(self, graph.evidence, readers)
 
     def duplicate_ids(self) -> list[str]:
@@ -112,31 +112,31 @@ class Linker:
         )
 
     def definition_at(self, place: Place) -> Definition | None:
-        """What is defined there, under the id that it is declared with."""
+        """The definition at a place, under the id that the file declares."""
         return self._by_file.get(place[:2], {}).get(place[2])
 
     def place_of(self, id: str) -> Place | None:
-        """Where a node is defined; None for one that is part of another, or that no file defines."""
+        """Place at which a node is defined; None for a part of another node, or one that no file defines."""
         return self._places.get(id)
 
     def placed(self, id: str) -> tuple[Place, Definition] | None:
-        """What stands in the graph for the definition of a node, and where; None likewise."""
+        """Place of a node's definition, and the definition in the graph; None likewise."""
         place = self._places.get(id)
         return (place, self._placed[place]) if place is not None else None
 
     def placed_at(self, place: Place) -> Definition:
-        """What stands in the graph for what is defined there."""
+        """The definition in the graph for a place."""
         return self._placed[place]
 
     def edges_of(self, definition: Definition) -> Iterator[Edge]:
-        """What a definition cites, in its order, as it stands in the graph."""
+        """Edges of a definition's citations in the graph, in their order."""
         for citation in definition.citations:
             target = self._region.get_node(self._by_alias.get(citation, citation.target))
             if target is not None and (edge := _edge(citation, target)) is not None:
                 yield edge
 
     def places(self, path: str) -> list[Place]:
-        """Where a file defines anything, by any reader."""
+        """Places of all definitions in a file, by any reader."""
         return [(*file, position) for file, defined in self._by_file.items() if file[0] == path for position in defined]
 
     def citations_of(self, id: str) -> list[Citation]:
@@ -385,13 +385,13 @@ class Linker:
 
 
 def _labels(node: Node | None) -> tuple[str, ...] | None:
-    """What can be cited of a node; None where there is no such node."""
+    """Labels of a node that can be cited; None if there is no such node."""
     labels: tuple[str, ...] | None = node.fields.get("labels", ()) if node is not None else None
     return labels
 
 
 def _edge(citation: Citation, target: Node) -> Edge | None:
-    """What a citation stands for; None where its target has none of the labels."""
+    """The edge of a citation; None if its target has none of the labels."""
     labels = citation.labels
     if not labels:
         return Edge(citation.kind, citation.source, target.id)

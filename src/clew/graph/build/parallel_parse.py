@@ -36,11 +36,12 @@ class ParallelParse:
         self._threads = [start_thread("clew-parsing", self._employ) for _ in range(other_cores())]
 
     def claim(self, key: FileKey) -> bool:
-        """Whether the caller has to parse this file itself; otherwise another thread does already."""
+        """Claim a file for the calling thread: True if it has to parse the file, False if another thread does so
+        already."""
         return self._open.pop(key, None) is not None
 
     def finish(self) -> dict[FileKey, Parsed]:
-        """What the others parsed, once they are done."""
+        """Wait for the other threads, and return the files that they parsed."""
         for thread in self._threads:
             thread.join()
         return self._parsed
@@ -103,6 +104,6 @@ def shared(root: Path, tasks: Mapping[FileKey, Task], max_file_bytes: int) -> It
 
 
 def other_cores() -> int:
-    """How many processes beside this one can run at the same time."""
+    """Number of processes that can run beside this one at the same time."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(MOST_PROCESSES, cores - 1)

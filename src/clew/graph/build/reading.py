@@ -88,7 +88,7 @@ class FilePass:
         self.contributions: dict[FileKey, Contribution | None] = {}
         self.diagnostics: dict[FileKey, tuple[Diagnostic, ...]] = {}
         self.fresh: list[CachedFile] = []
-        """What is worth keeping for the next start."""
+        """Files to save in the cache for the next start."""
         self.parsed = 0
         self.from_cache = 0
 
@@ -247,7 +247,7 @@ class FilePass:
         self._keep(reader, key, msgspec.msgpack.encode(records))
 
     def _take_cached(self, reader: Reader, key: FileKey, cached: CachedFile) -> bool:
-        """Whether the cached records could be used."""
+        """Use the cached records of a file; False if they cannot be used."""
         if cached.payload == SET_ASIDE:
             self.contributions[key], self.diagnostics[key] = None, (_SET_ASIDE,)
             return True
@@ -258,8 +258,8 @@ class FilePass:
 
     # Implements: REQ-d00645-B
     def _take_records(self, reader: Reader, key: FileKey, payload: bytes) -> bool:
-        """Whether records that were made elsewhere could be used. What another version wrote may not decode, and what
-        decodes may be nothing that the reader would make: then the file is read again."""
+        """Use records that were made elsewhere; False if they cannot be used. Records of another version may not
+        decode, or may not be what the reader would make: then the file is read again."""
         try:
             self._take(reader, key, msgspec.msgpack.decode(payload, type=reader.records_type))
         except Exception as error:
@@ -292,7 +292,7 @@ def _is_large(entry: FileEntry) -> bool:
 
 
 def folder_diagnostics(trees: Iterable[Tree]) -> dict[str, tuple[Diagnostic, ...]]:
-    """What could not be looked into, by path."""
+    """Diagnostics for folders that could not be read, by path."""
     found: dict[str, tuple[Diagnostic, ...]] = {}
     for tree in trees:
         for path in tree.unreadable:

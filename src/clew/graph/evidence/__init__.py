@@ -1,3 +1,3 @@
-"""What test runs showed: which test a report means, and what was executed."""
+"""Evidence from test runs: the tests that a report names, and the lines that were executed."""
 
 # Implements: REQ-d00041

@@ -1,4 +1,4 @@
-"""Which test a report means.
+"""Matching the tests that a report names with the tests in the graph.
 
 Reports name tests in many ways: `tests.test_lamp.TestBell` and `test_rings[2]`, `com.example.LampTest` and `rings()`,
 `pkg/lamp` and `TestBell/rings`, `lamp.test.ts` and `bell > rings`. A name is looked up without its decoration; what
@@ -16,7 +16,7 @@ from clew.graph.inverted import Inverted
 from clew.graph.model import Node, NodeKind
 
 Rank = tuple[int, int, int, int]
-"""How well a test fits: what confirms its place, by how many parts of it, its classes, its line."""
+"""Rank of a candidate: the kind of match of its place, the number of parts that match, its classes, its line."""
 
 IN_FILE, IN_CLASS, BY_NAME = 3, 2, 1
 
@@ -45,7 +45,7 @@ class Subject(msgspec.Struct, frozen=True, gc=False):
 
 
 class Mention(msgspec.Struct, frozen=True, gc=False):
-    """How a report names a test."""
+    """Name of a test in a report."""
 
     name: str
     classname: str = ""
@@ -76,7 +76,7 @@ def names_of_test(node: Node) -> tuple[str, ...]:
 
 
 def names_of_mention(mention: Mention) -> tuple[str, ...]:
-    """What to look up, the most telling first."""
+    """Names to look up, the most specific first."""
     name = mention.name
     if name.isidentifier():
         return (name,)
@@ -111,7 +111,7 @@ def exact_ids(name: str, classname: str, file: str) -> tuple[str, ...]:
 
 
 def choose(mention: Mention, name: str, candidates: Iterable[Subject]) -> tuple[list[Subject], bool]:
-    """Those of the tests called `name` that the report means, and whether it might have meant several.
+    """The tests called `name` that the report names, and True if the name is ambiguous.
 
     Several are meant together only where nothing tells them apart: a name that is defined twice in the same place.
     """
@@ -135,7 +135,7 @@ def choose(mention: Mention, name: str, candidates: Iterable[Subject]) -> tuple[
 
 
 def file_fits(mention: Mention, path: str) -> bool:
-    """Whether a report about a whole file means this one: by its path, or as a dotted module."""
+    """True if a report about a whole file names this one: by its path, or as a dotted module."""
     spelled = mention.file or mention.name
     if _as_file(spelled) is not None:
         return overlap(spelled.replace("\\", "/"), path) > 0
@@ -144,14 +144,14 @@ def file_fits(mention: Mention, path: str) -> bool:
 
 
 def overlap(reported: str, path: str) -> int:
-    """How many parts two paths share from the end, where one of them is the end of the other; else 0."""
+    """Number of parts that two paths share from the end, if one of them is the end of the other; else 0."""
     one, other = _segments(reported), _segments(path)
     shared = _common(one, other)
     return shared if shared == min(len(one), len(other)) else 0
 
 
 class _Said:
-    """What a report says about the place of a test."""
+    """Place of a test, as a report gives it."""
 
     def __init__(self, mention: Mention, name: str) -> None:
         self._line = mention.line
@@ -164,7 +164,7 @@ class _Said:
         self._classes = (*(() if in_class else _parts(classname)), *self._inside)
 
     def rank(self, test: Subject) -> Rank | None:
-        """How well a test fits; None where the report contradicts it."""
+        """Rank of a test; None if the report contradicts it."""
         ending = test.path.rpartition(".")[2]
         place, shared, classes = self._place(test, ending)
         if not place:
@@ -173,7 +173,7 @@ class _Said:
         return place, shared, int(classes), line
 
     def _place(self, test: Subject, ending: str) -> tuple[int, int, bool]:
-        """What confirms the place (0: it is contradicted), by how many parts, and whether the classes agree."""
+        """Kind of match of the place (0 if contradicted), number of matching parts, and whether the classes agree."""
         if self._file:
             shared = overlap(self._file, test.path)
             return (IN_FILE if shared else 0), shared, self._ends_with(test.classes)
@@ -200,7 +200,7 @@ class _Said:
         return self._classes[len(self._classes) - len(classes) :] == classes if classes else not self._inside
 
     def _module(self, path: str) -> tuple[int, tuple[str, ...]]:
-        """How much of a dotted name is the path of the file, and the classes that follow it there."""
+        """Number of parts of a dotted name that are the path of the file, and the classes that follow."""
         place = _place(path)
         for index in range(len(self._classes) - 1, -1, -1):
             if self._classes[index] == place[-1]:
@@ -211,7 +211,7 @@ class _Said:
 
 
 def _prefix(written: str, name: str) -> tuple[str, ...]:
-    """What stands before the looked-up name in the written one."""
+    """Parts of the written name before the looked-up name."""
     whole = plain(_ARGUMENTS.sub("", written))
     before = whole.removesuffix(name)
     if before == whole or not before:
@@ -250,7 +250,7 @@ def _place(path: str) -> tuple[str, ...]:
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many parts two names share, counted from their ends."""
+    """Number of parts that two names share, counted from their ends."""
     shared = 0
     for left, right in zip(reversed(one), reversed(other), strict=False):
         if left != right:
@@ -324,8 +324,8 @@ class TestIndex:
         return sorted({each.path for _, filed in self._by_name.items() for each in filed.values()})
 
     def _candidates(self, mention: Mention, name: str) -> Iterator[Collection[Subject]]:
-        """Those that have the name: all of them, or of very many those that share a part of their place with what the
-        report says, beginning with the part that fewest share."""
+        """Tests with the name. Of very many, those that share a part of their place with the report, beginning with the
+        rarest part."""
         filed = self._by_name.holders(name)
         if not filed:
             return

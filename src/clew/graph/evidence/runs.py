@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class LineCount(msgspec.Struct, frozen=True, gc=False):
-    """How much of a stretch of code was executed."""
+    """Number of executed lines in a range of a file."""
 
     executable: int
     executed: int
@@ -36,18 +36,18 @@ class LineCount(msgspec.Struct, frozen=True, gc=False):
 
 
 class Executed:
-    """What was executed, by source file. Reports spell paths as their machine had them; the end of a path decides."""
+    """Executed lines by source file. Reports spell paths as their machine had them, so the end of a path decides."""
 
     def __init__(self) -> None:
         self._reported: dict[FileKey, tuple[ExecutedLines, ...]] = {}
         self._by_name: dict[str, list[ExecutedLines]] | None = None
-        """What was reported, by the name of the file without its folders; None until the first question."""
+        """Reported lines, by the name of the file without its folders; None until the first question."""
         self._files: dict[str, list[str]] | None = None
         """The files of the graph, likewise."""
         self._by_path: dict[str, ExecutedLines | None] = {}
 
     def __bool__(self) -> bool:
-        """Whether any report was read."""
+        """True if any report was read."""
         return bool(self._reported)
 
     @property
@@ -73,7 +73,7 @@ class Executed:
         return True
 
     def count(self, path: str, first: int, last: int, files: Iterable[str]) -> LineCount | None:
-        """How much of these lines of a file was executed; None if no report covers the file.
+        """Number of executed lines among these lines of a file; None if no report covers the file.
 
         `files` are the files that a report may mean.
         """
@@ -87,7 +87,7 @@ class Executed:
         return LineCount(executed + _within(found.missing, first, last), executed, tests)
 
     def _of_file(self, path: str, files: Iterable[str]) -> ExecutedLines | None:
-        """What all reports say together: a line that one of them saw executed was."""
+        """All reports of a file together: a line counts as executed if one of them executed it."""
         name = path.rpartition("/")[2]
         reported = self._named().get(name, ())
         if not reported:
@@ -122,7 +122,7 @@ def _by_last_part(items: Iterable[T], path_of: Callable[[T], str]) -> dict[str, 
 
 
 def _is_meant(reported: str, path: str, rivals: Iterable[str]) -> bool:
-    """Whether a reported path means this file, and no other just as well."""
+    """True if a reported path means this file, and no other equally well."""
     spelled = reported.replace("\\", "/")
     shared = overlap(spelled, path)
     return shared > 0 and (spelled == path or all(overlap(spelled, rival) < shared for rival in rivals))
@@ -157,12 +157,12 @@ class Evidence:
         self._executed = Executed()
         self._had_results = False
         self._places: dict[str, Place] | None = None
-        """Where results stand; made at the first question, which is rare."""
+        """Places of the results; computed at the first question, which is rare."""
 
     # Asking
 
     def verdict(self, test_id: str) -> str | None:
-        """What the results of a test say together: error, failed, passed, skipped or unknown; None where it has none.
+        """Verdict of a test's results: error, failed, passed, skipped or unknown; None if it has none.
 
         The worst counts: a test that failed with one set of parameters failed.
         """
@@ -176,7 +176,8 @@ class Evidence:
         return iter(sorted(self._unmatched.items()))
 
     def lines(self, path: str, first: int, last: int) -> LineCount | None:
-        """How much of these lines was executed and by which tests; None if no report covers the file."""
+        """Number of executed lines among these, with the tests that executed them; None if no report covers the
+        file."""
         count = self._executed.count(path, first, last, self._graph.memory.files())
         if count is None or not count.tests:
             return count
@@ -188,7 +189,7 @@ class Evidence:
         return self._executed.paths
 
     def place_of(self, result: str) -> "Place | None":
-        """Which report gave a result, and as which of its results."""
+        """Report that holds a result, and the result's position in it."""
         if self._places is None:
             self._places = {
                 node.id: (*file, position)

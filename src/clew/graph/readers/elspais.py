@@ -128,7 +128,7 @@ class ElspaisReader:
         return fields
 
     def _standing(self, status: str) -> Mapping[str, Any]:
-        """What a status means here: its role, and whether it expects coverage."""
+        """Meaning of a status in this project: its role, and whether it expects coverage."""
         standing = self._standings.get(status)
         if standing is None:
             settings = self._settings
@@ -169,7 +169,7 @@ def _citations(
 
 
 def _citation(reference: Reference, source: str, path: str, register: RegisterIds | None) -> Citation:
-    """What the grammar of the format does not know may be an id of the register."""
+    """Citation of a reference. A target that is malformed in this format may be an id of the register."""
     target, labels, malformed = reference.target, reference.labels, reference.malformed
     if malformed and register is not None and (parsed := register.parse(reference.written)) is not None:
         target, labels, malformed = parsed.target, parsed.labels, False

@@ -1,4 +1,4 @@
-"""Where a project keeps its register and its specs.
+"""Locations of a project's register and specs.
 
 A register is `project.req`, or a folder with `index.req`. One at the root is the project's, and hides those of examples
 and tests further down. Without one, every register below counts, except in a folder that is a project of its own and in
@@ -81,7 +81,7 @@ class RegisterLocations:
         self._below = tuple(_called(path) for path in paths if self._is_register(path) and not self._is_others(path))
 
     def _is_register(self, path: str) -> bool:
-        """Whether a file of the right name is one; an index says of itself what it is the index of."""
+        """True if a file of the right name is a register; an index names its kind in its own text."""
         place = self._root / path
         try:
             return place.is_file() and (place.name != INDEX or _TAG in contents(place))
@@ -89,7 +89,7 @@ class RegisterLocations:
             return False
 
     def _is_others(self, path: str) -> bool:
-        """Whether it lies in a folder that is a project of its own."""
+        """True if a file lies in a folder that is a project of its own."""
         folders = [self._root / folder for folder in PurePosixPath(path).parents if folder.name]
         return any((folder / mark).exists() for folder in folders for mark in _OWN_PROJECT)
 
@@ -164,7 +164,7 @@ def _is_spox(root: Path) -> bool:
 
 @lru_cache(maxsize=16)
 def _holds_specs(root: Path, looked: int) -> bool:
-    """Whether a folder `specs` without any mark holds specs of Spec Oxide: many tools have a folder of that name, but
+    """True if a folder `specs` without any mark holds specs of Spec Oxide: many tools have a folder of that name, but
     not requirements of that form. `looked` is the time of the folder, so that a new spec is noticed."""
     for name in names_in(root / _SPOX)[:_LOOKED_AT] if looked else ():
         file = root / _SPOX / name / SPEC_FILE

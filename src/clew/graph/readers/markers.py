@@ -25,7 +25,8 @@ from clew.workspace.find import Selection
 
 
 class MarkerFile(msgspec.Struct, frozen=True, array_like=True):
-    """What a file says, in the form that the graph takes: a warm start reads thousands of these."""
+    """Contribution and diagnostics of a file, in the form that the graph takes: a warm start reads thousands of
+    these."""
 
     contribution: Contribution
     diagnostics: tuple[Diagnostic, ...]
@@ -57,18 +58,18 @@ class MarkerReader:
         self._grammar = grammar
         self._is_test = is_test
         self._register = register
-        """Whether the project has a register, whose ids are then read as well."""
+        """True if the project has a register, whose ids are then read as well."""
         self._specs = specs
         """Likewise for specs, whose scenarios are cited as `spec/requirement#scenario`."""
 
     def markers(self, data: bytes, path: str) -> MarkerRecords:
-        """What the file cites and which tests it holds, as written."""
+        """Citations and tests in the file, as written."""
         return read_markers(
             data, path, self._grammar, is_test=self._is_test, register=self._register, specs=self._specs
         )
 
     def register_citations(self, data: bytes, path: str) -> tuple[tuple[ParsedReference, int], ...]:
-        """What of a register the file cites, and in which line."""
+        """Citations of a register in the file, each with its line."""
         return register_citations(data, path, self._grammar, is_test=self._is_test, specs=self._specs)
 
     def read(self, data: bytes, path: str) -> MarkerFile:

@@ -1,5 +1,5 @@
-"""Which readers a project has, also for other repositories in its folder: their requirements, code, tests and results
-are found where each repository's own settings say."""
+"""The readers of a project, also for other repositories in its folder: their requirements, code, tests and results are
+found by each repository's own settings."""
 
 from collections.abc import Iterator
 

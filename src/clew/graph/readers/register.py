@@ -66,7 +66,7 @@ class RegisterRecord(msgspec.Struct, frozen=True):
     line: int
     end_line: int
     criteria_line: int = 0
-    """Where the first acceptance criterion stands; 0 where each is not on a line of its own."""
+    """Line of the first acceptance criterion; 0 if the criteria share a line."""
 
 
 class RegisterRecords(msgspec.Struct, frozen=True):
@@ -159,7 +159,7 @@ class RegisterReader:
         return Definition(node, parts, (*links, *self._citations(record, path)))
 
     def _citations(self, record: RegisterRecord, path: str) -> tuple[Citation, ...]:
-        """What its texts cite. Other requirements of the register are linked, not cited in prose."""
+        """Citations in its texts. Other requirements of the register are linked, not cited in prose."""
         requirement = record.requirement
         texts = (requirement.statement, requirement.rationale)
         cited = (

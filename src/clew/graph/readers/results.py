@@ -14,14 +14,15 @@ from clew.workspace.find import Selection
 
 
 class ResultFile(msgspec.Struct, frozen=True, array_like=True):
-    """What a report says, in the form that the graph takes."""
+    """Contribution and diagnostics of a report, in the form that the graph takes."""
 
     contribution: Contribution
     diagnostics: tuple[Diagnostic, ...]
 
 
 class ResultsReader:
-    """Which test a result belongs to is settled when all files are known; see `graph/evidence/runs.py`."""
+    """Reader of test reports. The test of a result is matched when all files are known; see
+    `graph/evidence/runs.py`."""
 
     name = "results"
     version = str(RESULTS_VERSION)
@@ -53,7 +54,7 @@ def _nodes(records: ResultRecords, path: str) -> Iterator[Node]:
 
 
 def _identity(outcome: Outcome) -> str:
-    """How the report tells the result from its others, without anything that only its machine knows."""
+    """Name of a result within its report, without anything that only its machine knows."""
     name = outcome.name + outcome.parameters
     if outcome.file and "." not in outcome.classname:
         name = "::".join(filter(None, (_portable(outcome.file), outcome.classname, name)))

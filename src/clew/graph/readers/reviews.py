@@ -37,6 +37,6 @@ class ReviewsReader:
 
 
 def recorded_reviews(graph: Graph) -> tuple[Review, ...]:
-    """What the file says; nothing where there is none."""
+    """Reviews in the file of reviews; none if there is no such file."""
     node = graph.get_node(_ID)
     return () if node is None else node.get_field("reviews", ())

@@ -45,19 +45,19 @@ STATUS = "Active"
 
 
 class SpecFile(msgspec.Struct, frozen=True, gc=False):
-    """What one file holds; at most one of these, by what the file is."""
+    """Records of one file of a spec folder; at most one field is set, by the role of the file."""
 
     outline: SpecOutline | None = None
     """Of a spec, whose records follow in sealed form."""
     packed: bytes = b""
     cited: tuple[tuple[int, tuple[Cited, ...]], ...] = ()
-    """What its requirements cite, by their place among them; few cite anything."""
+    """Citations in the texts of its requirements, by their position among them; few cite anything."""
     delta: Delta | None = None
     proposal: Proposal | None = None
     tasks: Tasks | None = None
     metadata: ChangeMetadata | None = None
     misnamed: bool = False
-    """Whether it holds sections of a delta, though it is called otherwise."""
+    """True if it holds sections of a delta under another name than `spec.md`."""
     text: str | None = None
     lines: int = 1
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -71,7 +71,7 @@ class SpecReader:
         self._roots = roots
         self._grammar = grammar
         self._register = register
-        """Whether the project has a register, whose requirements may then be cited."""
+        """True if the project has a register, whose requirements may then be cited."""
         named = content_hash(msgspec.json.encode(roots), size=8)
         self.version = f"{READER_VERSION}{'-register' if register else ''}-{named}-{fingerprint(grammar.settings)}"
         self.selection = Selection(
@@ -144,7 +144,7 @@ class SpecReader:
 
 
 def _may_cite(data: bytes) -> bool:
-    """Whether a file can cite anything. Most do not, and this costs next to nothing."""
+    """True if a file may cite anything. Most do not, and this test is cheap."""
     folded = data.lower()
     return any(word in folded for word in (b"implements", b"refines", b"verifies"))
 
@@ -160,7 +160,7 @@ def _spec(spec: SpecOutline, file: SpecFile, path: str) -> Iterator[Definition]:
 
 
 def _citations(cited: tuple[Cited, ...], record: RequirementOutline, spec_id: str, path: str) -> tuple[Citation, ...]:
-    """What the text of a requirement says it implements, refines or verifies."""
+    """Citations in the text of a requirement: implements, refines or verifies."""
     source = requirement_id(spec_id, record.slug)
     return tuple(
         Citation(

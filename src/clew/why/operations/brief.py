@@ -44,7 +44,7 @@ class Concern(msgspec.Struct, frozen=True):
     title: str = ""
     """The number and the kind in words, such as `187 scenarios without a test`."""
     help: str = ""
-    """What helps with all of them."""
+    """The command or step that helps with all of them."""
 
 
 class NextCall(msgspec.Struct, frozen=True):
@@ -69,15 +69,15 @@ class Brief(msgspec.Struct, frozen=True):
     """Most severe and most frequent first."""
     next_calls: tuple[NextCall, ...]
     overview: Overview | None = None
-    """What the files and the history say about the project."""
+    """The project by its files and its history."""
     index: str | None = None
-    """How much can be found by words and by meaning; null where there is no search index."""
+    """Texts in the search index, with and without embeddings; null if there is no search index."""
     remembered: tuple[Remembered, ...] = ()
     """The latest decisions and pitfalls."""
     decided: tuple[Decided, ...] = ()
     """The latest commits whose messages say what was chosen and why."""
     notes: tuple[str, ...] = ()
-    """What limits the answer, such as a store that could not be opened."""
+    """Limits of the answer, such as a store that could not be opened."""
     truncated: bool = False
 
 
@@ -132,7 +132,7 @@ def _concern(group: Group) -> Concern:
 
 
 def _next_calls(project: "Project") -> tuple[NextCall, ...]:
-    """What an agent calls next."""
+    """Calls that an agent should make next."""
     root = top_requirement(project)
     why = NextCall('why(target="...")', "why a line, symbol, id or commit is there, what proves it, what depends on it")
     tools = NextCall('tools_search(query="...")', "tools that are not listed")
@@ -254,7 +254,7 @@ def _commands(result: Brief) -> Iterator[tuple[str, str]]:
 
 
 def _about(result: Brief, seen: Overview) -> list[tuple[str, str]]:
-    """What the project says and holds, as rows: first its own words, last its history."""
+    """Rows about the project: first its own words, last its history."""
     holds, past = seen.holds, seen.past
     rows = [("About", one_line(seen.about.summary, 240) or "no README or description found")]
     if result.node_counts.get(NodeKind.REQUIREMENT):
@@ -325,7 +325,7 @@ def _with_reason(each: Decided) -> str:
 
 
 def _decisions(result: Brief, width: int) -> Iterator[str]:
-    """What was remembered comes before what commit messages say: somebody chose to keep it."""
+    """Recent decisions. Memories come before commit messages, because somebody chose to keep them."""
     rows = [(each.kind, each.title) for each in result.remembered[:_DECISIONS_SHOWN]]
     left = max(1, _DECISIONS_SHOWN - len(rows))
     rows += [(f"{each.day} {each.commit[:7]}", _with_reason(each)) for each in result.decided[:left]]

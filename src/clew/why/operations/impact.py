@@ -30,11 +30,12 @@ class ImpactShown(Impact, frozen=True, kw_only=True):
     """Files that import it, and files that import those, nearest first."""
     used_by_total: int
     notes: tuple[str, ...] = ()
-    """What the imports leave out."""
+    """Users of the file that the imports do not show."""
 
 
 def _subject(call: Call, text: str, source: str | None) -> Subject:
-    """What is meant: also a source file that cites nothing. NotFound where nothing is known about it at all."""
+    """The subject of the question, which may be a source file that cites nothing. Raises NotFound if nothing is known
+    about it."""
     project = call.project
     try:
         resolver = Resolver(project.graph, project.context.grammar)
@@ -75,7 +76,7 @@ class ShowImpact(
     summary="what depends on a requirement or file, what proves it, what becomes suspect",
     epilog="clew impact REQ-d00001-A\nclew impact src/fairwater/curve.py",
 ):
-    """What depends on something, what proves it, and which links become suspect when it changes."""
+    """Dependents of a requirement or file, the evidence for it, and the links that become suspect when it changes."""
 
     what: Annotated[
         str,

@@ -88,7 +88,7 @@ class FindEverything(
         return "\n".join(found_lines(result, coloured)) or self._nothing(result)
 
     def _nothing(self, result: FoundItems) -> str:
-        """What to try instead."""
+        """The answer if nothing was found, with a next step."""
         if result.total:
             return f"There are {result.total} results and no more on this page."
         if self.kind or self.regex or self.field != "all":

@@ -68,8 +68,8 @@ class ShowContext(
     outlined=True,
     example={"target": "REQ-d00001"},
 ):
-    """What you should know before you edit something: requirements it has to keep, decisions, tests to run, what
-    depends on it, then its text, packed into max_tokens (default 1,500). For the commits behind it call `why`."""
+    """Knowledge for an edit: requirements to keep, decisions, tests to run, what depends on the target, then its text,
+    packed into max_tokens (default 1,500). For the commits behind it call `why`."""
 
     target: TargetName
     max_tokens: Annotated[

@@ -70,7 +70,7 @@ class SearchTools(
 
 
 class AnyResult(msgspec.Struct, frozen=True):
-    """Whatever the called tool returns."""
+    """Result of the called tool, in its own form."""
 
 
 class CallTool(

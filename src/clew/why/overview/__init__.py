@@ -1,1 +1,1 @@
-"""What a project is, as its own files and its history tell: for `clew brief`, in a repository that nobody set up."""
+"""Overview of a project from its files and its history: for `clew brief`, in a repository that nobody set up."""

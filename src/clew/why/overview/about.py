@@ -1,4 +1,4 @@
-"""What a project says about itself: its manifest and the beginning of its README."""
+"""A project's own description: its manifest and the beginning of its README."""
 
 # Implements: REQ-d00440
 

@@ -66,7 +66,7 @@ def _reasons(project: "Project", seen: Overview) -> Iterator[NextCommand]:
 
 
 def _lists(project: "Project", concerns: "tuple[Group, ...]") -> Iterator[NextCommand]:
-    """What fits the requirements of the project, where it has any."""
+    """Commands for a project with requirements."""
     uncovered = next((each for each in concerns if each.code == UNCOVERED and len(each.findings) > FLOOD), None)
     if uncovered is not None and project.links.has_unlinked_tests():
         yield NextCommand("clew links suggest --tests", "which test proves which")
@@ -75,7 +75,7 @@ def _lists(project: "Project", concerns: "tuple[Group, ...]") -> Iterator[NextCo
 
 
 def _others(project: "Project", seen: Overview) -> Iterator[NextCommand]:
-    """What answers anywhere."""
+    """Commands for any project."""
     busy = seen.past.busy[0].path if seen.past is not None and seen.past.busy else None
     symbol = main_symbol(project, busy) if busy is not None else None
     if symbol is not None:

@@ -1,4 +1,4 @@
-"""What a project's folder holds, by the names of its files: languages, documents and tests. No file is opened."""
+"""Contents of a project's folder, by the names of its files: languages, documents and tests. No file is opened."""
 
 # Implements: REQ-d00440
 
@@ -26,7 +26,7 @@ class Holdings(msgspec.Struct, frozen=True):
     """Source files of each language, the most frequent first; tests included."""
     documents: int
     document_places: tuple[str, ...]
-    """Where documents are: single ones at the top by name, folders with their number."""
+    """Places of the documents: single ones at the top by name, folders with their number."""
     test_files: int
     test_places: tuple[str, ...]
     packages: int
@@ -44,13 +44,13 @@ _MANIFESTS = frozenset(
 
 
 def holdings(project: "Project") -> Holdings:
-    """What the folder holds now. It is looked into again only where a name may have come or gone."""
+    """Current contents of the folder. Folders are listed again only if a name may have come or gone."""
     config = project.config
     return project.names.made(lambda: _looked_up(config.root, config))
 
 
 def _looked_up(root: Path, config: Config) -> tuple[Holdings, dict[str, int]]:
-    """What the folder holds, and the times of what was looked into."""
+    """Contents of the folder, and the times of the folders that were listed."""
     tree = survey(root, MOST_NAMES)
     paths = [PurePosixPath(path) for path in tree.files]
     languages = Counter(name for path in paths if (name := sniff.language(path)) is not None)

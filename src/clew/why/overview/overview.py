@@ -1,4 +1,4 @@
-"""What a project is: its own words, what its folder holds, and what its history tells."""
+"""Overview of a project: its own words, its folder, and its history."""
 
 # Implements: REQ-d00440
 
@@ -52,7 +52,7 @@ def overview(project: "Project") -> Overview:
 
 
 def _with_impact(project: "Project", busy: BusyFile) -> BusyFile:
-    """What a change to the file concerns, by the walk that `clew impact` goes."""
+    """The file with the requirements and files that a change of it concerns, as `clew impact` finds them."""
     graph, root = project.graph, project.config.root
     # Outlines that were never read would have to be read now, all of them.
     used_by = sum(1 for _ in users(project, busy.path, 1)) if project.code.was_read else None

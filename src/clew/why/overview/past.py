@@ -1,4 +1,4 @@
-"""What the history of a project tells at a glance: who works on it, which files change most, what was decided."""
+"""A project's history at a glance: its authors, its busiest files, its decisions."""
 
 # Implements: REQ-d00440
 
@@ -38,7 +38,7 @@ class BusyFile(msgspec.Struct, frozen=True, omit_defaults=True):
     commits: int
     """Of the recent commits, how many touched it."""
     asked_by: tuple[str, ...] = ()
-    """What it cites: requirements and parts of them."""
+    """Requirements and assertions that it cites."""
     proofs: int = 0
     """Tests of what it cites."""
     used_by: int | None = None

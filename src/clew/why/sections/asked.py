@@ -20,7 +20,7 @@ _DOCUMENTS = ("*.md", "*.rst", "*.txt", "*.adoc", "*.mdx")
 
 
 class Cited:
-    """What the target cites, itself or by what is around it."""
+    """The citations of the target, and those that it inherits from its surroundings."""
 
     def __init__(self, inquiry: Inquiry) -> None:
         self._inquiry = inquiry

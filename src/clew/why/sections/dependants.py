@@ -28,7 +28,7 @@ def dependants(inquiry: Inquiry) -> Section:
 
 
 def citing(inquiry: Inquiry) -> Iterator[Fact]:
-    """What cites a node, tests left out: they are proofs."""
+    """Facts about the citations of a node; tests are left out, since they are evidence."""
     node = inquiry.target.node
     if node is not None:
         subject = Subject(node.id, node.kind.value, node.title, (node.id,))

@@ -145,7 +145,7 @@ def _number(commit: Commit | None) -> int:
 
 
 def around(inquiry: Inquiry, commit: Commit | None) -> Iterator[Fact]:
-    """What a commit takes back, what the lines were before, and which merge brought it in."""
+    """Facts around a commit: the commit that it reverts, the lines before it, and the merge that brought it in."""
     if commit is None:
         return
     if undone := REVERTS.search(commit.message):
@@ -161,7 +161,7 @@ def around(inquiry: Inquiry, commit: Commit | None) -> Iterator[Fact]:
 
 
 def _restored(inquiry: Inquiry, removed: Commit) -> Iterator[Fact]:
-    """Who first wrote a line that a commit had removed and another brought back."""
+    """The first author of a line that one commit removed and another brought back."""
     path, text = inquiry.target.path, inquiry.text
     if path is None or text is None or not removed.parents or not inquiry.target.first:
         return
@@ -210,7 +210,7 @@ def _note(inquiry: Inquiry, blame: Blame) -> str:
 
 
 def _by_touches(inquiry: Inquiry, touches: Sequence[Touch]) -> Made:
-    """Where lines cannot be asked about: the commits that touched the file."""
+    """The commits that touched the file, for lines without blame."""
     if not touches:
         reason = "Not known: the file is not committed, or its history is not read yet."
         return Made(Section("made_by", note=reason), Section("authors", note="Not known."), ())

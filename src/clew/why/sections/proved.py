@@ -42,7 +42,7 @@ def proved(inquiry: Inquiry, cited: Cited) -> Section:
 
 
 class Reports:
-    """How old the results of tests are, measured against the target."""
+    """Age of test reports, compared with the target."""
 
     def __init__(self, inquiry: Inquiry) -> None:
         self._inquiry = inquiry
@@ -118,7 +118,7 @@ class Reports:
 
 
 def is_edited(inquiry: Inquiry) -> bool:
-    """Whether the target's file differs from its last commit."""
+    """True if the target's file differs from its last commit."""
     return inquiry.target.path is not None and _differs(inquiry, inquiry.target.path)
 
 
@@ -183,7 +183,7 @@ def _name(id: str) -> str:
 
 
 def _by_lines(inquiry: Inquiry, reports: Reports) -> Iterator[Fact]:
-    """What a coverage report says of these lines."""
+    """Facts from coverage reports about these lines."""
     path = inquiry.target.path
     count = inquiry.graph.evidence.lines(path, *inquiry.span) if path is not None else None
     if count is None or not count.executable:
@@ -244,7 +244,7 @@ def _called_after(inquiry: Inquiry, how: str) -> Iterator[Fact]:
 
 
 def is_test_file(inquiry: Inquiry, path: str) -> bool:
-    """Whether a file holds tests, by what it defines or by its name."""
+    """True if a file holds tests, by its definitions or its name."""
     return is_test_name(path) or any(each.is_test for each in inquiry.project.code.file.symbols_of(path))
 
 

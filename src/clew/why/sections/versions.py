@@ -162,7 +162,7 @@ def _difference(older: Version, newer: Version) -> str | None:
 
 
 def _followed(inquiry: Inquiry, id: str, touch: Touch) -> Iterator[Fact]:
-    """Which of the places that cite the requirement changed with a version or after it."""
+    """The places that cite the requirement, by whether they changed with a version or after it."""
     citing = (inquiry.graph.get_node(edge.source) for edge in inquiry.graph.memory.iter_incoming_edges(id))
     kinds = (NodeKind.CODE, NodeKind.TEST)
     paths = dict.fromkeys(

@@ -32,7 +32,7 @@ class ParsedReference(msgspec.Struct, frozen=True, gc=False):
     labels: tuple[str, ...] = ()
     """The assertions, or the step of a journey, that are meant; empty means the whole."""
     notes: tuple[str, ...] = ()
-    """How the spelling departs from the canonical one: alias, case, padding, separator, dash_labels, label."""
+    """Departures of the spelling from the canonical one: alias, case, padding, separator, dash_labels, label."""
 
 
 class IdGrammar:
@@ -56,7 +56,7 @@ class IdGrammar:
         self._resembling = re.compile(f"{start}|JNY-")
         spellings = sorted({spelling for _, spelling in self._patterns.spelling_of.values()})
         self.header_prefixes = (settings.namespace,) if self._template.startswith("{namespace}") else tuple(spellings)
-        """How a line begins that may be a header without `#`."""
+        """Prefixes of a line that may be a header without `#`."""
         self._others = tuple(IdGrammar(_of_associate(each, settings)) for each in settings.associates)
         """The grammars of associates, whose ids may be cited as well."""
         self._references = lru_cache(_REMEMBERED)(self._reference)
@@ -68,7 +68,7 @@ class IdGrammar:
         return parsed.target if parsed is not None and not parsed.labels else None
 
     def parse_reference(self, item: str) -> ParsedReference | None:
-        """What one item of a reference list means: an id, with or without labels, in any accepted spelling."""
+        """Reference in one item of a reference list: an id, with or without labels, in any accepted spelling."""
         return self._references(item) if len(item) <= _LONGEST else None
 
     def parse_header(self, text: str) -> ParsedReference | None:
@@ -81,7 +81,7 @@ class IdGrammar:
         return f"{owner_id}{separator}{label}"
 
     def is_label(self, text: str) -> bool:
-        """Whether an assertion may be labelled so under the configured style."""
+        """True if the configured style allows this label of an assertion."""
         return self._strict_label.fullmatch(text) is not None
 
     def label(self, text: str) -> str | None:
@@ -117,7 +117,7 @@ class IdGrammar:
         return match is not None and match[2] is None
 
     def resembles(self, text: str) -> bool:
-        """Whether a text begins the way ids of this project do, so that it was surely meant as one."""
+        """True if a text begins the way ids of this project do, so that it was certainly meant as one."""
         return self._resembling.match(text) is not None or any(other.resembles(text) for other in self._others)
 
     def associate_of(self, id: str) -> Associate | None:
@@ -188,7 +188,7 @@ class IdGrammar:
         return ParsedReference(target, labels, tuple(dict.fromkeys(notes)))
 
     def _other_separator(self, own: str, parts: dict[str, str | None], component: str) -> bool:
-        """Whether the id is written with another sign between its parts than the template has."""
+        """True if the id has another sign between its parts than the template."""
         level = parts.get("level") or ""
         expected = self._patterns.compose(self._template, parts, level, component)
         if parts.get("labels"):
@@ -242,7 +242,7 @@ def label_at(position: int, settings: ElspaisSettings) -> str | None:
 
 
 def position_of(label: str, settings: ElspaisSettings) -> int | None:
-    """Where a label stands in the series; None for one of another style."""
+    """Position of a label in the series; None for a label of another style."""
     signs = _signs(settings)
     if signs is not None:
         return signs.find(label) if len(label) == 1 and label in signs else None

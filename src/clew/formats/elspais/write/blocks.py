@@ -101,7 +101,7 @@ def with_hash(data: bytes, grammar: IdGrammar, value: str) -> bytes:
 
 
 class Style(msgspec.Struct, frozen=True):
-    """How requirements are written in a file."""
+    """Style of the requirements in a file."""
 
     depth: int = 2
     """Of their headers; 0 for headers without `#`."""
@@ -299,7 +299,7 @@ def _assertions_heading(lines: BlockLines) -> int | None:
 
 
 def _are_spaced(record: Requirement) -> bool:
-    """Whether blank lines part the assertions."""
+    """True if blank lines separate the assertions."""
     pairs = zip(record.assertions, record.assertions[1:], strict=False)
     return any(after.span.line > before.span.end_line + 1 for before, after in pairs)
 
@@ -339,7 +339,7 @@ def places_taken(record: Requirement, labels: Sequence[str]) -> list[AssertionRe
 
 
 def _changes(record: Requirement, labels: Sequence[str]) -> list[tuple[int, int, int, int]]:
-    """Which of the assertions, from and to, give way to which of the labels."""
+    """Ranges of the assertions to replace, each with the range of the labels that replace it."""
     from difflib import SequenceMatcher  # only for what is edited
 
     there = [each.label for each in record.assertions]

@@ -29,7 +29,7 @@ _STRINGS = (
     *(r'"(?:\\.|[^"\\\n])*"', r"'[^'\n]*'"),
 )
 _TOKEN = re.compile("|".join((*_STRINGS, r"#[^\n]*", r"[\[\]{}\n]")), re.DOTALL)
-"""What decides where a value ends: strings and comments, whose signs do not count, brackets, and the ends of lines."""
+"""Signs that decide where a value ends: strings and comments, whose content does not count, brackets, and line ends."""
 
 Settings = Mapping[str, Any]
 
@@ -40,7 +40,7 @@ class _Setting(msgspec.Struct, frozen=True):
     stop: int
     """Lines of the file."""
     comment: str
-    """What stands behind the value, with the space before it."""
+    """Comment after the value, with the space before it."""
 
 
 class _Table(msgspec.Struct, frozen=True):
@@ -54,7 +54,7 @@ class _Table(msgspec.Struct, frozen=True):
 
 
 def declared(data: bytes, file: str) -> dict[str, Settings]:
-    """What a file declares, by name, in its order."""
+    """Declarations of a file by name, in their order."""
     found = parse_toml(data, file).get(TABLE)
     if not isinstance(found, dict):
         return {}
@@ -159,7 +159,7 @@ def _table(lines: list[str], file: str, name: str) -> _Table:
 
 
 def _settings(lines: list[str], at: int) -> Iterator[_Setting]:
-    """Those from a line to the next header."""
+    """Settings from a line to the next header."""
     text, place = "".join(lines[at:]), 0
     while at < len(lines) and not _ANY_HEADER.match(lines[at]):
         first = at
@@ -173,7 +173,7 @@ def _settings(lines: list[str], at: int) -> Iterator[_Setting]:
 
 
 def _end_of_value(text: str, start: int) -> tuple[int, str]:
-    """Where the last line of a value ends, and the comment behind it."""
+    """End of a value's last line, and the comment after it."""
     depth = 0
     for token in _TOKEN.finditer(text, start):
         sign = token[0]

@@ -12,7 +12,7 @@ from clew.formats.elspais.write.fields import add_field, journey_fields, require
 from clew.formats.elspais.write.lines import BlockLines
 
 Rewrite = Callable[[ParsedReference], str | None]
-"""What to write in the place of a reference; None leaves it as it is."""
+"""Replacement of a reference; None leaves it as it is."""
 
 
 class Item(msgspec.Struct, frozen=True, gc=False):
@@ -25,7 +25,7 @@ class Item(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def cites(self) -> bool:
-        """Whether it cites anything; `-` and its like say that nothing is cited."""
+        """True if it cites anything; `-` and its like mean that nothing is cited."""
         return self.written.casefold() not in NO_REFERENCE
 
 
@@ -116,8 +116,8 @@ def with_kind(data: bytes, grammar: IdGrammar, kind: str, target: str, new_kind:
 
 
 def names(written: str, target: str, grammar: IdGrammar) -> bool:
-    """Whether an item cites a requirement, by an id of its own format or by one of a register. One that is no id cites
-    what it says."""
+    """True if an item cites a requirement, by an id of its own format or of a register. An item that is no id is
+    compared as text."""
     parsed = grammar.parse_reference(written) or RegisterIds(grammar).parse(written)
     return parsed.target == target if parsed is not None else written == target
 

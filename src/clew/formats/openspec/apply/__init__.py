@@ -1,3 +1,3 @@
-"""What a change does to specs: applying it, its conflicts, its order among other changes."""
+"""Effects of a change on specs: applying it, its conflicts, its order among other changes."""
 
 # Implements: REQ-d00074

@@ -46,9 +46,9 @@ class ThreeWay(msgspec.Struct, frozen=True):
     now: str | None
     wanted: str | None
     theirs: str
-    """What happened to the spec since: the difference from then to now."""
+    """Diff of the spec from then to now."""
     ours: str
-    """What the change does: the difference from then to what it wants."""
+    """Diff of the change from then to what it wants."""
 
 
 class ConflictFound(msgspec.Struct, frozen=True):
@@ -115,7 +115,7 @@ def repeated_additions(places: Touching) -> Iterator[tuple[tuple[str, ...], str]
 
 
 def _agree(mine: Touch, theirs: Touch, name: str, there: Mapping[str, Requirement]) -> bool:
-    """Whether two changes do the same to a requirement, or one makes room for what the other brings."""
+    """True if two changes do the same to a requirement, or one makes room for the other."""
     return mine == theirs or any(
         must_precede(first, then, name, there) is not None for first, then in ((mine, theirs), (theirs, mine))
     )
@@ -166,7 +166,7 @@ def _with_specs(
 
 
 def _is_settled(baseline: Baseline, now: Baseline, touch: Touch, there: Mapping[str, Requirement]) -> bool:
-    """Whether the requirement is as it was, or archiving the change takes nothing back."""
+    """True if the requirement is unchanged, or archiving the change undoes nothing."""
     if now.hash == baseline.hash:
         return True
     if now.hash:
@@ -192,7 +192,7 @@ def _three_way(baseline: Baseline, now: Baseline, touch: Touch) -> ThreeWay:
 
 
 def _scenario_lost(change_id: str, spec_id: str, name: str, lost: tuple[str, ...]) -> ConflictFound:
-    """What moved is reported beside it, from all sides."""
+    """Conflict about scenarios that archiving would drop. Other differences are reported beside it."""
     named = ", ".join(map(repr, lost))
     message = (
         f"Archiving {change_id!r} would drop {named} from {name!r} of {spec_id!r}, added since the change was written."

@@ -52,7 +52,7 @@ class Done(msgspec.Struct, frozen=True):
 
 
 class Applied(msgspec.Struct, frozen=True):
-    """What applying a delta to a spec gives."""
+    """Result of applying a delta to a spec."""
 
     spec_id: str
     before: bytes | None
@@ -64,7 +64,7 @@ class Applied(msgspec.Struct, frozen=True):
     done: tuple[Done, ...] = ()
     warnings: tuple[str, ...] = ()
     refusals: tuple[str, ...] = ()
-    """Why nothing was done; empty where everything was."""
+    """Reasons why nothing was done; empty if everything was."""
 
     @property
     def changes_file(self) -> bool:
@@ -72,7 +72,7 @@ class Applied(msgspec.Struct, frozen=True):
 
 
 class Sides(msgspec.Struct, frozen=True):
-    """How conflicts are decided, by the names of requirements."""
+    """Decisions of conflicts, by the names of requirements."""
 
     spec: frozenset[str] = frozenset()
     """These stay as the spec has them; what the change says about them is left out."""
@@ -126,7 +126,7 @@ def apply_delta(
 
 
 def _faults(delta: Delta, layout: Layout) -> tuple[str, ...]:
-    """What makes the delta unusable whatever the spec says."""
+    """Faults that make the delta unusable for any spec."""
     issues = Issues(Dialect.ALL)
     check_delta(delta, issues)
     found = [_placed(issue) for issue in issues.found() if _is_fault(issue, layout)]
@@ -136,8 +136,8 @@ def _faults(delta: Delta, layout: Layout) -> tuple[str, ...]:
 
 
 def _is_fault(issue: Issue, layout: Layout) -> bool:
-    """Whether OpenSpec or Clew calls it an error; what only Spec Oxide asks for keeps nobody from archiving. Nor
-    does, in a folder of Spec Oxide, what that calls less than an error."""
+    """True if OpenSpec or Clew calls it an error. A rule of Spec Oxide alone does not prevent archiving, nor does, in a
+    folder of Spec Oxide, a rule that it calls less than an error."""
     rule = RULES.get(issue.code)
     if rule is None:
         return issue.level is Level.ERROR or issue.code == "unclosed_fence"
@@ -150,7 +150,7 @@ def _placed(issue: Issue) -> str:
 
 
 def _unaccounted(spec: Spec) -> str:
-    """What a spec holds besides title, purpose and requirements, by name; empty where nothing."""
+    """Contents of a spec besides title, purpose and requirements, by name; empty if there are none."""
     found = [section.heading for section in spec.document.of_kind(SectionKind.OTHER)]
     for section in spec.document.of_kind(SectionKind.HEAD, SectionKind.REQUIREMENTS):
         texts = (line for line in section.text.splitlines() if line.strip())
@@ -251,7 +251,7 @@ class _Applying:
         return misspelled(name, (each for each in plan.names() if each not in brought))
 
     def _last_name(self, name: str) -> str:
-        """What a name becomes by the renames of the delta, which may stand in a chain."""
+        """New name of a requirement by the renames of the delta, which may form a chain."""
         targets = {rename.old: rename.new for rename in self._delta.renamed}
         seen: set[str] = set()
         while name in targets and name not in seen:
@@ -260,7 +260,7 @@ class _Applying:
         return name
 
     def _came_after(self, name: str, plan: Plan) -> bool:
-        """Whether a name that was renamed away is there again because the delta itself brought it back."""
+        """True if the delta itself brings back a name that it renamed."""
         sources = {rename.new: rename.old for rename in self._delta.renamed}
         added = {requirement.name for requirement in self._delta.added}
         seen: set[str] = set()

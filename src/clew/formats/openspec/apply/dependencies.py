@@ -1,4 +1,4 @@
-"""Which changes must be archived before which."""
+"""Order in which changes must be archived."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -25,8 +25,8 @@ class Dependency(msgspec.Struct, frozen=True):
 def dependencies(
     changes: Sequence[Change], specs: Mapping[str, Spec], places: Touching | None = None
 ) -> tuple[Dependency, ...]:
-    """Which changes must be archived before which: what one adds another modifies, what one frees another takes.
-    `places` is what they touch, where that is known."""
+    """Dependencies between changes: one modifies a requirement that another adds, or takes a name that another frees.
+    `places` holds the requirements that they touch, if known."""
     found: dict[tuple[str, str, str, str], Dependency] = {}
     for (spec_id, name), touching in (by_place(changes) if places is None else places).items():
         if len(touching) == 1:
@@ -55,7 +55,8 @@ def order(changes: Sequence[Change], needed: Sequence[Dependency]) -> tuple[tupl
 
 
 def must_precede(first: Touch, then: Touch, name: str, there: Mapping[str, Requirement]) -> str | None:
-    """Why the first must come before the second; None where it need not. `there` are the requirements of the spec."""
+    """Reason why the first must come before the second; None if it need not. `there` are the requirements of the
+    spec."""
     if name not in there:
         brings = first.new_name == name or (first.operation is DeltaKind.ADDED and first.name == name)
         needs = then.name == name and then.operation is not DeltaKind.ADDED
@@ -65,7 +66,7 @@ def must_precede(first: Touch, then: Touch, name: str, there: Mapping[str, Requi
 
 
 def _takes(touch: Touch, name: str, there: Mapping[str, Requirement]) -> bool:
-    """Whether a change takes a name that is there; one that was applied already has taken it."""
+    """True if a change takes a name that exists; one that was applied already has taken it."""
     if touch.new_name == name:
         return touch.name in there
     return touch.operation is DeltaKind.ADDED and touch.name == name and touch.text != settled(there[name])

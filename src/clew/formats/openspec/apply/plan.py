@@ -126,7 +126,7 @@ class Plan:
         )
 
     def _own(self, block: _Block, last: _Block | None) -> tuple[int, int, bytes] | None:
-        """What becomes of a block itself; what is removed behind the last that stays goes with the tail."""
+        """New bytes of a block's range; removed blocks after the last remaining one are part of the tail."""
         if block.removed:
             return (block.start, block.end, b"") if last is not None and block.start < last.start else None
         if block.text is not None:

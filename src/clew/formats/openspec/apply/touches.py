@@ -1,4 +1,4 @@
-"""What a change touches, and how that was when the change was first seen."""
+"""Requirements that a change touches, and their state when the change was first seen."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -63,7 +63,7 @@ def based(delta: Delta) -> Iterator[tuple[str, Touch]]:
 
 
 def places(change: Change) -> set[Place]:
-    """Where the change touches anything; only the names are looked at."""
+    """Requirements that the change touches; only names are read."""
     found: set[Place] = set()
     for delta in change.deltas:
         olds = _olds(delta)
@@ -90,7 +90,7 @@ def scenario_names(requirement: Requirement) -> tuple[str, ...]:
 
 
 Promises = Mapping[Place, Mapping[str, Baseline]]
-"""What open changes bring under names that no spec has, by the change."""
+"""Requirements that open changes add under names that no spec has, by the change."""
 NO_PROMISES: Promises = {}
 
 
@@ -118,7 +118,7 @@ def _brought(delta: Delta, there: Mapping[str, Requirement]) -> Iterator[Baselin
 
 
 def promised(place: Place, change_id: str, among: Promises) -> Baseline | None:
-    """What another open change brings there; None where no other does."""
+    """Requirement that another open change adds there; None if there is none."""
     return next((each for id, each in among.get(place, {}).items() if id != change_id), None)
 
 
@@ -142,11 +142,11 @@ def by_name(spec: Spec | None) -> dict[str, Requirement]:
 
 
 Touching = Mapping[Place, Sequence[tuple[str, Touch]]]
-"""Which changes touch a requirement, and how."""
+"""Changes that touch a requirement, each with its touch."""
 
 
 def by_place(changes: Sequence[Change]) -> Touching:
-    """Who touches a requirement, and how; a rename touches both names."""
+    """Changes that touch a requirement, each with its touch; a rename touches both names."""
     found: dict[Place, list[tuple[str, Touch]]] = {}
     for change in changes:
         for delta in change.deltas:

@@ -1,4 +1,4 @@
-"""Whether a change follows the rules: its proposal, its tasks, and what it does to specs."""
+"""Rules for a change: its proposal, its tasks, and its deltas."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -46,7 +46,7 @@ def validate_change(
 
 
 def check_whole(change: Change) -> tuple[Issue, ...]:
-    """What its metadata and its folders say about a change, without its texts."""
+    """Issues in the metadata and folders of a change, without its texts."""
     issues = Issues(Dialect.ALL)
     _check_metadata(change, issues)
     _check_extent(change, issues)
@@ -102,7 +102,7 @@ def _check_metadata(change: Change, issues: Issues) -> None:
 
 
 def _check_extent(change: Change, issues: Issues) -> None:
-    """Whether the change does anything, and not too much."""
+    """Check that the change does something, and not too much."""
     issues.enter("specs", "deltas")
     operations = sum(delta.count for delta in change.deltas)
     if change.misplaced:

@@ -1,4 +1,4 @@
-"""Whether a delta follows the rules, by itself and against the spec in force."""
+"""Rules for a delta, by itself and against the current spec."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
@@ -16,7 +16,7 @@ Named = tuple[str, int]
 
 
 class OtherChanges(msgspec.Struct, frozen=True):
-    """What other open changes do to the names of a spec."""
+    """Names of a spec that other open changes add and free."""
 
     brought: frozenset[str] = frozenset()
     freed: frozenset[str] = frozenset()
@@ -26,7 +26,7 @@ NO_OTHER_CHANGES = OtherChanges()
 
 
 def check_delta(delta: Delta, issues: Issues) -> None:
-    """What the delta shows by itself."""
+    """Check a delta by itself."""
     issues.adopt(delta.document.diagnostics)
     if not any(delta.document.of_kind(*DELTA_KINDS)):
         known = ", ".join(f"`## {kind.name} Requirements`" for kind in DELTA_KINDS)
@@ -128,7 +128,7 @@ def _check_requirement(kind: SectionKind, requirement: Requirement, issues: Issu
 def check_against(
     delta: Delta, spec: Spec | None, issues: Issues, elsewhere: OtherChanges, known_specs: Iterable[str]
 ) -> None:
-    """What shows only beside the spec in force, and what other open changes do to it."""
+    """Check a delta against the current spec, and against other open changes."""
     promised = elsewhere.brought
     if spec is None:
         _check_new(delta, issues, promised, known_specs)

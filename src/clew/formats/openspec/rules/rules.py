@@ -121,7 +121,7 @@ RULES: dict[str, Rule] = {
 
 
 _SEEN_BY_OPENSPEC = frozenset({"duplicate_section", "section_depth", "unpaired_rename"})
-"""What of the reader's errors OpenSpec calls an error too: half a rename, and what hides requirements from it."""
+"""Errors of the reader that OpenSpec reports too: half a rename, and text that hides requirements from it."""
 
 
 class Issue(msgspec.Struct, frozen=True):
@@ -141,7 +141,7 @@ class Issue(msgspec.Struct, frozen=True):
 
 
 def is_valid(issues: tuple[Issue, ...], *, strict: bool = False) -> bool:
-    """Whether there is no error, and where `strict`, no warning either."""
+    """True if there is no error, and with `strict` no warning either."""
     failing = (Level.ERROR, Level.WARNING) if strict else (Level.ERROR,)
     return not any(issue.level in failing for issue in issues)
 
@@ -155,7 +155,7 @@ class Issues:
         self._file = self._section = self._spec_id = ""
 
     def enter(self, file: str, section: str = "", spec_id: str = "") -> None:
-        """What is added from now on stands in this file."""
+        """Set the file of the issues that are added from now on."""
         self._file, self._section, self._spec_id = file, section, spec_id
 
     def add(self, code: str, message: str, line: int = 0) -> None:

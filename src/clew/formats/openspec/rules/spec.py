@@ -1,4 +1,4 @@
-"""Whether a spec follows the rules."""
+"""Rules for a spec."""
 
 import re
 from collections import Counter
@@ -75,13 +75,13 @@ def _check_requirement(requirement: Requirement, issues: Issues) -> None:
 
 
 def _is_code(requirement: Requirement) -> bool:
-    """Whether the description is one code block and nothing else."""
+    """True if the description is one code block and nothing else."""
     text = requirement.text.strip()
     return text.startswith(("```", "~~~")) and text.endswith(text[:3]) and text.count(f"\n{text[:3]}") == 1
 
 
 def says_shall(requirement: Requirement, dialect: Dialect) -> bool:
-    """Whether a requirement is normative. Spec Oxide is content with the words in any case, and inside others."""
+    """True if a requirement is normative. Spec Oxide accepts the words in any case, and inside others."""
     if dialect is Dialect.SPOX:
         text = requirement.text.lower()
         return "shall" in text or "must" in text
@@ -96,7 +96,7 @@ def normative_advice(requirement: Requirement) -> str:
 
 
 def has_body(scenario: Scenario, dialect: Dialect) -> bool:
-    """Whether a scenario counts: to OpenSpec a heading with nothing below it is none."""
+    """True if a scenario counts: OpenSpec ignores a heading with nothing below it."""
     return dialect is Dialect.SPOX or bool(scenario.steps or scenario.text)
 
 
