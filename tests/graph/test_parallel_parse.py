@@ -13,7 +13,7 @@ import pytest
 
 from clew.errors import Cancelled
 from clew.graph.build import parallel_parse
-from clew.graph.build.parse_worker import Answer, Request, receive, send
+from clew.graph.build.parse_messages import Answer, Request, receive, send
 from clew.project import Project
 
 Open = Callable[[Path], Project]

@@ -1,6 +1,6 @@
 """Work that a hostile file could make endless, done in another process with bounded processor time.
 
-    answer = answer_apart("clew.graph.build.parse_worker:read_large", message)
+    answer = answer_apart("clew.graph.readers.parse_worker:read_large", message)
 
 A file of a project may be made to keep a reader busy. A small one cannot do harm, since every reader takes time linear
 in its size; a large one is read here. The process that takes too long is ended, and no other file waits for it.

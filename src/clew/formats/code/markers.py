@@ -28,11 +28,10 @@ from clew.formats.code.marker_comments import (
     ON_ITS_OWN,
     Cited,
     CommentReader,
-    RegisterIds,
-    is_register_id,
 )
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais.ids.grammar import IdGrammar, ParsedReference
+from clew.formats.elspais.ids.register import RegisterIds, is_register_id
 
 MARKERS_VERSION = 5
 """Goes up whenever the same bytes give other records; records cached under another version are not used."""

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 import msgspec
 
 from clew.formats.code.comments import DOCSTRING, Token
-from clew.formats.code.marker_comments import Cited, CommentReader, RegisterIds
+from clew.formats.code.marker_comments import Cited, CommentReader
 from clew.formats.elspais.ids.grammar import IdGrammar
+from clew.formats.elspais.ids.register import RegisterIds
 
 _KEYWORD = r"[*_]*(?:Implements|Refines|Verifies)[*_]*:"
 _WORTH_READING = re.compile(_KEYWORD, re.IGNORECASE)

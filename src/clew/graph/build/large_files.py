@@ -11,12 +11,12 @@ from pathlib import Path
 
 import msgspec
 
-from clew.graph.build.parse_worker import LargeFile, Parsed
+from clew.graph.build.parse_messages import LargeFile, Parsed
 from clew.workspace import worker
 from clew.workspace.keeping import WAIT_SECONDS, start_thread
 
 _AT_ONCE = 2
-_FUNCTION = "clew.graph.build.parse_worker:read_large"
+_FUNCTION = "clew.graph.readers.parse_worker:read_large"
 
 
 class Left(Enum):

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from clew.graph.build.link import FileKey
-from clew.graph.build.parse_worker import Answer, Parsed, Request, Task, receive, send
+from clew.graph.build.parse_messages import Answer, Parsed, Request, Task, receive, send
 from clew.workspace.keeping import start_thread
 
 FILES_AT_ONCE = 40
@@ -53,7 +53,7 @@ class ParallelParse:
 
     def _employ(self) -> None:
         """Keep one other process busy until nothing is left to do."""
-        command = (sys.executable, "-P", "-m", "clew.graph.build.parse_worker", str(self._root))
+        command = (sys.executable, "-P", "-m", "clew.graph.readers.parse_worker", str(self._root))
         try:
             process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

@@ -148,7 +148,7 @@ class FilePass:
         ):
             yield None
             return
-        from clew.graph.build.parse_worker import Task
+        from clew.graph.build.parse_messages import Task
 
         tasks = {(entry.path, reader.name): Task(cache_name(reader), entry.path) for reader, entry in unknown}
         with parallel_parse.shared(self._root, tasks, self._max_file_bytes) as sharing:

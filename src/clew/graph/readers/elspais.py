@@ -5,13 +5,13 @@ from typing import Any
 
 import msgspec
 
-from clew.formats.code.marker_comments import RegisterIds
 from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais import READER_VERSION
 from clew.formats.elspais.assertions import is_retired
 from clew.formats.elspais.changelog import changelog_problems
 from clew.formats.elspais.hashes import HashState, hash_state, rule_of_file
 from clew.formats.elspais.ids.grammar import IdGrammar
+from clew.formats.elspais.ids.register import RegisterIds
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import FileRecords, Journey, Reference, Remainder, Requirement
 from clew.formats.elspais.settings import ElspaisSettings

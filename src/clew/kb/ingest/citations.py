@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from clew.formats.code.marker_comments import RegisterIds
 from clew.formats.elspais.ids.grammar import IdGrammar
+from clew.formats.elspais.ids.register import RegisterIds
 from clew.formats.openspec.references import parse_reference, requirement_id
 from clew.kb import ids
 from clew.kb.entities.model import EntityKind, Mention

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import msgspec
 
-from clew.formats.code.marker_comments import RegisterIds
 from clew.formats.elspais.fields import NO_REFERENCE, REFERENCE_FIELDS, Field
 from clew.formats.elspais.ids.grammar import IdGrammar, ParsedReference
+from clew.formats.elspais.ids.register import RegisterIds
 from clew.formats.elspais.journey import LIST_FIELDS
 from clew.formats.elspais.write.fields import add_field, journey_fields, requirement_fields
 from clew.formats.elspais.write.lines import BlockLines

@@ -3,8 +3,8 @@
 import re
 
 from clew.errors import AlreadyExists, InvalidArgument, NotFound, Refused, WrongKind
-from clew.formats.code.marker_comments import RegisterIds
 from clew.formats.elspais.ids.grammar import ParsedReference, describe_labels, label_at, position_of
+from clew.formats.elspais.ids.register import RegisterIds
 from clew.formats.elspais.write.references import reference_kinds
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.text.display import shortened
