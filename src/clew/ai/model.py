@@ -1,4 +1,4 @@
-"""What a language model is to the rest of Clew."""
+"""The interface of a language model to the rest of Clew."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -8,9 +8,9 @@ import msgspec
 
 class Question(msgspec.Struct, frozen=True):
     instructions: str
-    """What the model is for, in Clew's own words."""
+    """The purpose and rules of the answer, in Clew's own words."""
     text: str
-    """What it is asked about, in the words of the project and of the caller."""
+    """The material that it is asked about, in the words of the project and of the caller."""
     max_tokens: int = 8_000
 
 

@@ -1,4 +1,4 @@
-"""Which language model is meant."""
+"""The choice of a language model: from environment variables, else from the settings."""
 
 import os
 import shlex
@@ -30,7 +30,7 @@ _HOW = (
 
 
 class _Wanted(msgspec.Struct, frozen=True):
-    """What was said about the model, and how the place is called where each was said."""
+    """The configured model, and the name under which each value was set, for messages."""
 
     command: str
     url: str
@@ -77,7 +77,7 @@ def open_model(
 
 
 def _wanted(environment: Mapping[str, str], settings: AiSettings) -> _Wanted:
-    """What the environment says where it names a model; otherwise the settings."""
+    """The values of the environment if it names a model; otherwise those of the settings."""
     said = {name: environment.get(name, "").strip() for name in (COMMAND, URL, MODEL, KEY, TIMEOUT)}
     if said[COMMAND] or said[URL] or not (settings.command or settings.url):
         names = {name: name for name in said}

@@ -1,3 +1,3 @@
-"""What exists only for a profile: tools of other systems, as adapters over the services."""
+"""Tools of other systems, each set for a profile of its own, as adapters over the services."""
 
 # Implements: REQ-p00003

@@ -24,12 +24,12 @@ _USUAL = {
     "parent": ("parent", "parent id"),
     "criteria": ("criteria", "acceptance", "acceptance criteria", "assertions"),
 }
-"""What columns are usually called, in small letters."""
+"""Usual names of columns, in small letters."""
 _SKIPPED = "-"
 
 
 class Mapped(msgspec.Struct, frozen=True, kw_only=True):
-    """Which column means what."""
+    """A mapping of columns to fields."""
 
     columns: Mapping[str, str] = {}
     relations: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ def rendered(mapping: Mapped) -> bytes:
 
 
 def meanings(header: Sequence[str], mapping: Mapped | None) -> dict[str, str]:
-    """What each column means: as the mapping says, else by its own name, else by what it is usually called."""
+    """The field of each column: from the mapping, else by the column's own name, else by the usual names."""
     given = dict(mapping.columns) if mapping is not None else {}
     found = {name: given[name] for name in header if name in given}
     taken = set(found.values())
@@ -78,7 +78,7 @@ def meanings(header: Sequence[str], mapping: Mapped | None) -> dict[str, str]:
 
 
 def exchange_of(rows: Sequence[Sequence[str]], name: str, mapping: Mapped | None) -> Exchange:
-    """What a table holds whose first row names its columns."""
+    """The items of a table whose first row names its columns."""
     if not rows:
         return Exchange()
     header = [cell.strip() for cell in rows[0]]
@@ -120,7 +120,8 @@ def _check_header(
 
 
 def _check_spellings(fields: Iterable[str], cited: set[str], number: int, name: str) -> None:
-    """What differs in capitals only is one attribute of an item; items of one table may spell it differently."""
+    """Refuse names of columns that differ in capitals only, because they are one attribute of an item. Items of one
+    table may spell it differently."""
     taken: dict[str, str] = {}
     for each in (each for each in fields if each not in OWN):
         other = taken.setdefault(field_name(each, cited).casefold(), each)

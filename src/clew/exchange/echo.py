@@ -1,4 +1,4 @@
-"""What a format says otherwise is no change: an item that comes back as the format says it is what it was.
+"""Items that come back from a format unchanged, although the format writes them otherwise.
 
 No table has tabs at the ends of its cells, and no XML has form feeds. So what was exported from here is compared with
 what the format makes of it now, and each part that is the same is taken from the project. After an import the same
@@ -112,7 +112,8 @@ def _by_target(relations: Iterable[Relation]) -> dict[tuple[str, str], list[Rela
 
 
 def _cited(given: list[Relation], here: list[Relation], exported: list[Relation]) -> list[Relation]:
-    """How one target is cited: those of here, without labels that went and with those that came."""
+    """The relations to one target: those of the project, without the labels that were removed and with those that were
+    added."""
     if set(given) == set(exported):
         return here
     if set(here) == set(exported):

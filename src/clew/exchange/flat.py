@@ -159,7 +159,7 @@ def _by_kind(relations: Iterable[Relation]) -> dict[str, list[str]]:
 
 
 def reference(relation: Relation) -> str:
-    """What is cited in one word: `REQ-2##A+B`."""
+    """A relation's target and labels in one word: `REQ-2##A+B`."""
     target = _spelled(relation.target)
     return f"{target}##{'+'.join(map(_spelled, relation.labels))}" if relation.labels else target
 
@@ -195,7 +195,8 @@ def _written(criterion: Criterion) -> str:
 
 
 def parsed_criteria(text: str) -> Iterator[Criterion]:
-    """What stands on lines of its own; a line without label gets its number, behind all that are labels."""
+    """The criteria in a text, one for each line that is not indented. A line without label gets the number after the
+    highest."""
     lines: list[str] = []
     for line in text.split("\n"):
         if line.startswith(_INDENT) and lines:

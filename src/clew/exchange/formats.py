@@ -38,10 +38,10 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     both_ways: bool = False
     is_binary: bool = False
     has_everything: bool = False
-    """Whether it takes memories, and the nodes that are made from files."""
+    """True if it takes memories, and the nodes that are made from files."""
 
     is_table: bool = False
-    """Whether it has columns, whose meaning can be said."""
+    """True if it has columns that can be mapped."""
 
     def read(self, source: Source, columns: "Mapped | None" = None) -> Exchange:
         reader: Callable[..., Exchange] = import_module(self.module).read

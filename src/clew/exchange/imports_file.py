@@ -29,8 +29,8 @@ NOW = "in its source now"
 
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What an item says that has no place where it was imported to. What did fit but reads differently there is here as
-    the source has it."""
+    """The parts of an item that its new place cannot hold. A part that it holds in another form is here as the source
+    has it."""
 
     kind: str = ""
     title: str = ""
@@ -85,7 +85,7 @@ def render_records(records: Iterable[ImportRecord]) -> bytes:
 
 
 def left_over(item: Item, wanted: Item, placed: Item) -> Kept:
-    """What of an item is not to be read where it was placed. `wanted` is the item in the ids of the project."""
+    """The parts of an item that cannot be read in its new place. `wanted` is the item in the ids of the project."""
     found = {key.casefold(): _bare(value) for key, value in placed.attributes.items()}
     return Kept(
         kind=item.kind if item.kind != placed.kind else "",

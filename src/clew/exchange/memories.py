@@ -29,7 +29,7 @@ _KINDS = {
 
 
 def kind_of(word: str) -> str:
-    """What sort of statement a word of another tool means."""
+    """The kind of a memory for a word of another tool; `fact` for an unknown word."""
     return _KINDS.get(word.strip().casefold(), "fact")
 
 
@@ -70,7 +70,7 @@ def memory_lines(
 
 
 def left_out(ids: Sequence[str]) -> tuple[str, ...]:
-    """What is said about memories without a text."""
+    """A note about memories without a text; empty if there are none."""
     number = counted(len(ids), "memory has no text and is", "memories have no text and are")
     return (f"{number} left out: {shortened(', '.join(ids), 200)}.",) if ids else ()
 
@@ -97,7 +97,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _bounded(metadata: Mapping[str, Any], source: str, id: str) -> dict[str, Any]:
-    """What the source says besides, as far as a memory holds so much; the rest is named."""
+    """The other values of the source, as far as the metadata of a memory may hold them; the rest is named."""
     kept: dict[str, Any] = {"imported_from": source, "imported_id": id[:200]}
     for name, value in metadata.items():
         if value in (None, "", [], {}):

@@ -1,4 +1,4 @@
-"""What is exchanged: one neutral form between every format of another tool and every format of a project.
+"""The neutral form of an exchange, between every format of another tool and every format of a project.
 
 A reader turns a file into items, a writer turns items into a file, and a place turns items into requirements of the
 project and back. No reader depends on a place, and no writer on another format.
@@ -19,7 +19,7 @@ REQUIREMENT = "requirement"
 HEADING = "heading"
 INFORMATION = "information"
 JOURNEY = "journey"
-"""What a user does, step by step; it validates requirements."""
+"""The steps of a user towards a goal; a journey validates requirements."""
 
 VERSION_DIGITS = 8
 """Bytes of the hash that names what an item says."""
@@ -35,7 +35,7 @@ class Criterion(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Relation(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How an item cites another one. It points from the one who cites to what is cited."""
+    """A citation from one item to another."""
 
     kind: str
     """Such as `implements`: in small letters, words joined by `_`."""
@@ -58,10 +58,10 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Everything else that has a name and a text, such as level, status or Rationale."""
     relations: tuple[Relation, ...] = ()
     parent: str | None = None
-    """What it stands below in its document."""
+    """The id of the item above it in its document."""
     path: str = ""
     line: int = 0
-    """Where it stands in its source."""
+    """The line in its source."""
     rich: str = ""
     """The text as XHTML, where the source has it so."""
     kept: Mapping[str, Any] = {}
@@ -71,15 +71,15 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Exchange(msgspec.Struct, frozen=True, kw_only=True):
-    """What a file holds."""
+    """The contents of a file."""
 
     items: tuple[Item, ...] = ()
     memories: tuple[str, ...] = ()
     """Lines of JSON, as `clew memory export` writes them."""
     notes: tuple[str, ...] = ()
-    """What a person has to know about the file."""
+    """Notes about the file for a person."""
     columns: frozenset[str] | None = None
-    """What a table can say, by the names of `flat`; None where a file can say everything."""
+    """The fields that a table has columns for, by the names of `flat`; None if the file can hold all fields."""
 
 
 def version_of(item: Item) -> str:
@@ -95,8 +95,8 @@ def version_of(item: Item) -> str:
 
 
 def is_same(item: Item, here: Item) -> bool:
-    """Whether an item is the requirement that has its id, and not another one that is called so by chance: it was
-    exported from here, or its title or its text is the same, or it says neither."""
+    """True if the item is the requirement with its id, and not another one that has the same id by chance: it was
+    exported from here, or its title or its text is the same, or it has neither."""
     said = [(given, own) for given, own in ((item.title, here.title), (item.text, here.text)) if given.strip()]
     return bool(item.version) or not said or any(given.strip() == own.strip() for given, own in said)
 
@@ -115,7 +115,7 @@ def without_attributes(item: Item, *names: str) -> dict[str, str]:
 
 
 def relation_kind(word: str) -> str:
-    """How a kind of relation is spelled here, whatever another tool writes."""
+    """The spelling of a kind of relation in Clew, from that of another tool."""
     return "_".join(word.replace("-", " ").replace("_", " ").casefold().split()) or "relates"
 
 

@@ -51,7 +51,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     rejected: tuple[results.Problem, ...]
     unplaced: tuple[results.Unplaced, ...]
     notes: tuple[str, ...]
-    """What else a person has to know."""
+    """Further notes for a person."""
     records: tuple[ImportRecord, ...]
     """Of this import; they take the place of those that it left before."""
 
@@ -75,9 +75,9 @@ def plan_import(
     in_file: Mapping[str, Item],
     as_exported: Collection[str],
 ) -> list[tuple[Place, Plan]]:
-    """What each place does. The first takes what none of them has yet; every other item belongs to the place that has
-    it. `exists` says whether the project has something of an id that is not imported, and `in_file` are the items that
-    the file itself says otherwise, as it says them. Those `as_exported` say no more than an export says now."""
+    """Plan an import in each place. The first takes the items that no place has yet; every other item belongs to the
+    place that has it. `exists` tells if the project has an id which is not imported, `in_file` are the items that the
+    file itself has in another form, and items of `as_exported` say no more than an export says now."""
     in_file = {id: _as_wished(item, wishes) for id, item in in_file.items()}
     items = [_as_wished(item, wishes) for item in checked(exchange).items]
     here = [place.items() for place in places]
@@ -142,7 +142,8 @@ class _Planner:
         """By attribute that cannot be empty, the items that empty it."""
 
     def plan(self) -> Plan:
-        """What is refused gets no id, so that nothing cites it here; the others have the ids that they have without."""
+        """The plan of the import. Refused items get no id, so that nothing cites them here; the ids of the others do
+        not depend on them."""
         kinds = self._place.kinds | set(self._wishes.include)
         self._give_ids(item for item in self._items if item.kind in kinds)
         refused: dict[str, results.Problem] = {}
@@ -235,7 +236,7 @@ class _Planner:
             taken.add(self._ids[item.id])
 
     def _is_meant(self, item: Item) -> bool:
-        """Whether an item of the same id here is the same item."""
+        """True if the item of the same id in the project is the same item."""
         here = self._here.get(item.id)
         if here is None or item.id in self._ids.values():
             return False
@@ -416,7 +417,7 @@ class _Planner:
             self._note("place in the hierarchy", item.id)
 
     def _note_emptied(self, item: Item, placed: Item) -> None:
-        """What was exported with the item and is not said any more, where the format has to say something."""
+        """Note the parts that were exported with the item and are empty now, if the format needs a value."""
         if _has_emptied_title(item):
             self._emptied.setdefault("title", []).append(item.id)
         for name, value in placed.attributes.items():
@@ -454,12 +455,12 @@ def _hash(item: Item, wanted: Item) -> str:
 
 
 def _says_the_same(record: ImportRecord, hash: str, file_hash: str) -> bool:
-    """Whether the source says what it said at the last import."""
+    """True if the source is the same as at the last import."""
     return record.file_hash == file_hash or record.hash in (hash, file_hash)
 
 
 def _is_of_another_export(item: Item, record: ImportRecord) -> bool:
-    """Whether an item comes from another export than the one that the last import read."""
+    """True if an item comes from another export than the one that the last import read."""
     return item.version not in ("", record.version)
 
 

@@ -57,7 +57,7 @@ def find_renamed(
 
 
 def _is_alike(here: Item, there: Item | None) -> bool:
-    """Whether most words of one are words of the other: a title alone may be that of something else."""
+    """True if most words of one are words of the other: the same title alone may belong to something else."""
     if there is None:
         return False
     mine, other = (

@@ -1,4 +1,4 @@
-"""What an import and an export answer."""
+"""Answers of an import and an export."""
 
 import msgspec
 
@@ -21,7 +21,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class Unplaced(msgspec.Struct, frozen=True):
-    """What had no place in the project's format: it is kept in the record of the import."""
+    """Parts without a place in the project's format, which the record of the import keeps."""
 
     what: str
     count: int
@@ -31,7 +31,7 @@ class Unplaced(msgspec.Struct, frozen=True):
 class ImportReport(msgspec.Struct, frozen=True, kw_only=True):
     format: str
     source: str
-    """What the import is called; the same name finds the same items again."""
+    """The name of the import; the same name finds the same items again."""
     into: str
     """The requirement format of the project; empty where only memories came."""
     dry_run: bool
@@ -39,7 +39,7 @@ class ImportReport(msgspec.Struct, frozen=True, kw_only=True):
     changed: tuple[Imported, ...] = ()
     unchanged: int = 0
     mapped: tuple[Imported, ...] = ()
-    """Those among them that have another id here than in the source."""
+    """The items among them that have another id here than in the source."""
     conflicts: tuple[Problem, ...] = ()
     """Changed both in the source and here; what is here stays."""
     rejected: tuple[Problem, ...] = ()
@@ -64,7 +64,7 @@ class ExportReport(msgspec.Struct, frozen=True, kw_only=True):
     relations: int
     memories: int = 0
     nodes: int = 0
-    """What else the graph holds: code, tests, results, documents."""
+    """The other nodes in the graph: code, tests, results, documents."""
     notes: tuple[str, ...] = ()
 
 

@@ -247,8 +247,8 @@ def _without_now(item: Item) -> Item:
 
 
 def _completed(exchange: Exchange, present: Mapping[str, Item], columns: frozenset[str]) -> Exchange:
-    """What a table has no column for stays as it is; `present` are the items that the project has, by their ids in the
-    table."""
+    """The exchange with the parts that a table has no column for; `present` are the items of the project, by their ids
+    in the table."""
     from clew.exchange.flat import completed
 
     items = (completed(item, present[item.id], columns) if item.id in present else item for item in exchange.items)
@@ -256,7 +256,7 @@ def _completed(exchange: Exchange, present: Mapping[str, Item], columns: frozens
 
 
 def _says_something(node: Node) -> bool:
-    """Whether a text between requirements is more than headings and rules."""
+    """True if a text between requirements holds more than headings and rules."""
     lines = str(node.get_field("text") or "").splitlines()
     return any(line.strip(" \t-") and not line.startswith("#") for line in lines)
 

@@ -33,7 +33,7 @@ class Source:
 
     @property
     def name(self) -> str:
-        """What the file is called, for messages and for the record of the import."""
+        """The file's name, for messages and for the record of the import."""
         return self.place.name
 
     @property
@@ -107,7 +107,7 @@ def text_of(data: bytes, name: str) -> str:
 
 
 def json_of(data: bytes, name: str, line: int = 0) -> Any:
-    """What JSON says; `line` is where it stands, for a file of lines."""
+    """The value in JSON; `line` is its number in a file of lines."""
     where = f"line {line} of '{name}'" if line else f"'{name}'"
     data = data.removeprefix(b"\xef\xbb\xbf")
     try:

@@ -47,7 +47,7 @@ def is_sound(value: str) -> bool:
 
 
 def plain_of(value: str, name: str) -> str:
-    """What XHTML says as plain text: paragraphs and items on lines of their own."""
+    """The plain text of XHTML: paragraphs and items on lines of their own."""
     pieces: list[str] = []
     _collect(_parsed(value, name), pieces)
     lines = [line.strip(" ") for line in "".join(pieces).split("\n")]

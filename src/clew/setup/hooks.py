@@ -27,16 +27,17 @@ class HookFile(msgspec.Struct, frozen=True):
     events: tuple[str, ...]
     """The first one is the start of a session."""
     nested: bool = True
-    """Whether hooks stand in groups, each with a matcher."""
+    """True if hooks are listed in groups, each with a matcher."""
     typed: bool = True
     milliseconds: bool = False
     matchers: Mapping[str, str] = {}
     begins_with: Mapping[str, Any] = {}
-    """What a new file holds besides."""
+    """Further keys of a new file."""
     injects_prompts: bool = True
-    """Whether what is said at a prompt reaches the agent; otherwise the agent is asked to look for itself."""
+    """True if text that a hook prints at a prompt reaches the agent; otherwise the agent is asked to look for
+    itself."""
     note: str = ""
-    """What the user has to know."""
+    """A note for the user."""
 
 
 HOOK_FILES: Mapping[str, HookFile] = {
@@ -147,7 +148,7 @@ def _present(text: str) -> list[tuple[str, Any]]:
 
 
 def _first_own(document: dict[str, Any]) -> tuple[str | int, ...] | None:
-    """Where the first of Clew's own lines stands."""
+    """The path of the first hook of Clew in a document."""
     hooks = document.get(_HOOKS)
     for event, items in hooks.items() if isinstance(hooks, dict) else ():
         for place, item in enumerate(items if isinstance(items, list) else ()):

@@ -1,4 +1,4 @@
-"""What agents do every day with Clew, step by step. MCP clients get each task as a prompt, and plugins some of them as
+"""Everyday tasks of agents with Clew, step by step. MCP clients get each task as a prompt, and plugins some of them as
 skills: one text for both.
 
 A task names tools by their own names. A server offers it where all of them can be called.
@@ -21,7 +21,7 @@ class TaskArgument(msgspec.Struct, frozen=True):
     description: str
     required: bool = True
     otherwise: str = ""
-    """What stands in its place where it is not given, as in a skill."""
+    """The text in its place if it is not given, as in a skill."""
 
 
 class Task(msgspec.Struct, frozen=True, dict=True):
@@ -29,15 +29,15 @@ class Task(msgspec.Struct, frozen=True, dict=True):
     """As a prompt, with underscores; a skill has hyphens."""
     title: str
     description: str
-    """What it does and when to use it, in one or two sentences."""
+    """The task and when to use it, in one or two sentences."""
     arguments: tuple[TaskArgument, ...]
     text: str
     """The steps, with each argument in braces."""
     is_skill: bool = False
     quotes: Kind | None = None
-    """What its argument names: the text of that follows the steps."""
+    """The kind of thing that its argument names; the text of that follows the steps."""
     needs: Kind | None = None
-    """What the listing of tools has to be about; None where the tools that it names say that."""
+    """The kind that the listing of tools has to be about; None if the tools that the task names decide."""
 
     @cached_property
     def tools(self) -> frozenset[str]:

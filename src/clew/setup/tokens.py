@@ -31,7 +31,7 @@ _LOCK_SECONDS = 10.0
 
 
 class Token(msgspec.Struct, frozen=True, kw_only=True):
-    """What is kept of a token."""
+    """The stored record of a token: its hash, dates and permissions."""
 
     sha256: str
     made_at: str
@@ -47,7 +47,7 @@ class _Tokens(msgspec.Struct, frozen=True):
 
 
 class Principal(msgspec.Struct, frozen=True):
-    """Who was authenticated."""
+    """An authenticated caller and its permissions."""
 
     name: str
     may_write: bool
@@ -99,7 +99,7 @@ class Tokens:
         self._by_hash: dict[str, tuple[str, Token]] = {}
 
     def principal(self, token: str, now: datetime) -> Principal | None:
-        """Whose token it is; None for one that nobody has, or that has expired."""
+        """The caller who owns a token; None if nobody owns it, or if it has expired."""
         # A hash is looked up, not compared sign by sign: what takes longer tells nothing about a secret of 256 bits.
         found = self._current().get(_hash(token)) if token.startswith(PREFIX) else None
         if found is None or found[1].has_expired(now):

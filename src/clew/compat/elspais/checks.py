@@ -28,7 +28,7 @@ SAME: Mapping[str, tuple[str, ...]] = {
     "tests.unmatched_results": ("trace.unmatched_result",),
 }
 _OWN = ("elspais.", "file.", "markers.", "openspec.", "register.", "results.", "reviews.", "terms.", "trace.")
-"""How the codes of Clew's own findings begin."""
+"""The prefixes of the codes of Clew's own findings."""
 
 
 def codes_of(check: str) -> tuple[str, ...]:

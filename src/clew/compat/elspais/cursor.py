@@ -36,10 +36,10 @@ class CursorEntry(msgspec.Struct, frozen=True, gc=False):
     depth: int | None = None
     score: float | None = None
     assertions: tuple[Node, ...] | None = None
-    """Those to show with the item; None for all that its node has."""
+    """The assertions shown with the item; None for all assertions of its node."""
     matched: tuple[Node, ...] | None = None
     children: tuple[Node, ...] | None = None
-    """Those to show as a preview; None for what stands below its node."""
+    """The children shown as a preview; None for all children of its node."""
 
 
 class CursorState(msgspec.Struct, frozen=True):

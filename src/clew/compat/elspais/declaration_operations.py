@@ -23,7 +23,7 @@ Version = Annotated[str | None, Meta(description="Refuse unless it has this vers
 
 
 class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What elspais lets a scope say."""
+    """The keys that elspais allows in a scope."""
 
     level: Words = None
     not_level: Words = None

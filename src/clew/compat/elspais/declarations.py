@@ -1,4 +1,4 @@
-"""What the settings of elspais declare under a name, as nodes: `decl:REQ:.elspais.toml:scopes:board`."""
+"""Declarations in the settings of elspais, as nodes: `decl:REQ:.elspais.toml:scopes:board`."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -31,12 +31,12 @@ class Declaration(msgspec.Struct, frozen=True):
 
 
 class Declared(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What became of a declaration."""
+    """The result of a change of a declaration."""
 
     success: bool
     message: str
     declaration_id: str
-    """What the change left behind; after a removal, what is gone."""
+    """The declaration after the change; the one that was removed, after a removal."""
     version: str | None = None
     """Null after a removal."""
     shadowed_by: str | None = None

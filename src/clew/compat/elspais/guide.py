@@ -1,4 +1,5 @@
-"""What agents ask elspais for before they write: rules of the project, questions and answers, pages on a topic."""
+"""Guidance that agents ask elspais for before they write: rules of the project, questions and answers, pages on a
+topic."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What a cursor goes through: the results of each kind of query, as items of the asked-for size.
+"""The items of a cursor: the results of each kind of query, in the requested size.
 
 | batch size | items |
 |---|---|

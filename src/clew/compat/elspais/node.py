@@ -41,7 +41,7 @@ class NodeDetail(msgspec.Struct, frozen=True):
     source: Mapping[str, Any]
     keywords: tuple[str, ...]
     parents: tuple[Mapping[str, Any], ...]
-    """What it cites."""
+    """The nodes that it cites."""
     children: tuple[Mapping[str, Any], ...]
     """Its sections, assertions or steps, and what cites it."""
     links: tuple[Mapping[str, Any], ...]

@@ -38,7 +38,7 @@ OF_PAGES = ("limit", "cursor", "max_tokens", "format")
 
 
 class CursorRequest(msgspec.Struct, frozen=True):
-    """What a cursor goes through."""
+    """The query of a cursor, with its limit and batch size."""
 
     query: CursorQuery
     limit: int | None

@@ -1,4 +1,4 @@
-"""What the cursor protocol returns."""
+"""Answers of the cursor protocol."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -182,7 +182,7 @@ class GetUnlinkedNodes(
     later=True,
     trim=("by_file",),
 ):
-    """How many tests and places in code lead to no requirement, by kind and by file. get_orphaned_nodes lists them,
+    """Counts tests and places in code without a requirement, by kind and by file. get_orphaned_nodes lists them,
     suggest_links proposes links."""
 
     kind: Annotated[Literal["test", "code"] | None, Meta(description="Only these")] = None

@@ -20,7 +20,7 @@ class OlderDocumentOperation(
     budget=ANSWER_TOKENS,
     schema_version=SCHEMA_VERSION,
 ):
-    """What the older tools on documents share."""
+    """Common base of the older tools on documents."""
 
 
 class SearchSections(

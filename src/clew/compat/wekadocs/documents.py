@@ -49,7 +49,7 @@ def encode_cursor(offset: int) -> str:
 
 
 def decode_cursor(cursor: str | None) -> int:
-    """Where a page begins. What is no cursor is the beginning."""
+    """The offset of a page; 0 if the cursor is not valid."""
     try:
         return max(0, int(base64.urlsafe_b64decode((cursor or "").encode()).decode()))
     except ValueError:
@@ -57,7 +57,7 @@ def decode_cursor(cursor: str | None) -> int:
 
 
 def session_name(call: Call, given: str | None = None) -> str:
-    """How the older tools name a session: as the caller does, or by one name for the whole connection."""
+    """The session's name for the older tools: the one that the caller gives, or one name for the whole connection."""
     return bounded(given, "session_id") if given else call.project.kb.session_name(call.session, call.credential)
 
 

@@ -39,7 +39,8 @@ BUNDLE_BYTES_PER_SECTION = 16_384
 def traverse(
     snapshot: Snapshot, starts: Sequence[str], names: Sequence[str] | None, depth: int, *, include_text: bool
 ) -> shapes.Traversal:
-    """What is reached from some nodes, in both directions, with a few ways to each; what is wrong is an answer too."""
+    """The nodes that can be reached from some nodes, in both directions, with a few paths to each. Wrong arguments are
+    reported in the answer too."""
     if not starts:
         return shapes.Traversal(error="start_ids is required and cannot be empty")
     problem = _problem(names, depth)

@@ -44,7 +44,7 @@ class OlderGraphOperation(
     budget=ANSWER_TOKENS,
     schema_version=SCHEMA_VERSION,
 ):
-    """What the older tools on the graph share."""
+    """Common base of the older tools on the graph."""
 
     empty: ClassVar[str] = ""
     """The empty list that is answered where the graph is switched off; without a name, the tool works as ever."""

@@ -139,7 +139,7 @@ class ContextBundle(Enveloped, frozen=True, kw_only=True):
 
 
 class SwitchedOff(msgspec.Struct, frozen=True, kw_only=True):
-    """What the older tools answer where there is no graph to walk: an empty list under a name of its own."""
+    """The answer of the older tools without a graph: an empty list under the name that the tool uses."""
 
     error: str
     neo4j_disabled: bool = True

@@ -17,7 +17,7 @@ _LONGEST_CELL = 32_767
 """Excel has no longer cells."""
 _NOTHING = "Nothing was changed."
 _UNPACKED = 16
-"""How many times larger than MOST_BYTES the parts of a workbook may be."""
+"""The limit for the unpacked parts of a workbook, as a multiple of MOST_BYTES."""
 
 
 def _library() -> Any:

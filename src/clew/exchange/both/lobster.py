@@ -12,7 +12,7 @@ _SCHEMAS = {"lobster-req-trace": REQUIREMENT, "lobster-imp-trace": "code", "lobs
 _NAMESPACE = "req"
 _VERSION = 4
 _TRACES = "implements"
-"""What a reference means: LOBSTER has one kind, from what realises to what is realised."""
+"""The meaning of a reference: LOBSTER has one kind, from an implementation to the thing that it implements."""
 _NATURAL = frozenset(
     {"tag", "location", "name", "text", "status", "refs", "clew", "framework", "kind", "messages", "language"}
 )

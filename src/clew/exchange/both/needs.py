@@ -28,7 +28,7 @@ _COMPUTED = frozenset(
         *("parts_links", "parent_needs", "creator", "constraints", "delete", "target_id", "content_id"),
     }
 )
-"""What sphinx-needs makes by itself, or only says how a need is shown."""
+"""Keys that sphinx-needs adds by itself, or that only control the display of a need."""
 
 
 def read(source: Source) -> Exchange:
@@ -144,7 +144,8 @@ def write(exchange: Exchange, project: str) -> bytes:
 
 
 def _need(item: Item) -> dict[str, Any]:
-    """What sphinx-needs has a field for stands there; the rest in the field `clew`, which it keeps aside."""
+    """The item as a need: sphinx-needs gets every value that it has a field for, and the field `clew` keeps the
+    rest."""
     links: dict[str, list[str]] = {}
     for each in item.relations:
         # To whole needs: a part exists only where the text of a need marks it. The labels are in `clew`.

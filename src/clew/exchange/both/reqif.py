@@ -156,7 +156,7 @@ class _Reading:
         return fields, rich
 
     def _hierarchy(self, objects: dict[str, Any]) -> tuple[dict[str, str], list[str]]:
-        """What each object stands below, and all of them in the order of the documents."""
+        """The parent of each object, and all objects in the order of the documents."""
         parents: dict[str, str] = {}
         order: dict[str, None] = {}
         for specification in self._content.specifications or ():
@@ -255,7 +255,7 @@ def _with_criteria(item: Item, below: "list[tuple[str, dict[str, str]]]") -> Ite
 
 
 def _is_ours(rich: str, text: str) -> bool:
-    """Whether XHTML says no more than the plain text does."""
+    """True if the XHTML says no more than the plain text does."""
     return not rich or rich == of_plain(text)
 
 

@@ -12,7 +12,7 @@ from clew.text.hashing import content_hash
 CRITERION = "Criterion"
 """The type of spec objects that are criteria of the requirement above them."""
 NAMES = {"id": "ReqIF.ForeignID", "title": "ReqIF.Name", "text": "ReqIF.Text"}
-"""What ReqIF itself calls these fields."""
+"""ReqIF's own names of these fields."""
 _TIME = "2020-01-01T00:00:00Z"
 """The same items always give the same file, so no clock is asked."""
 _UNSAFE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")

@@ -23,13 +23,13 @@ _KEPT = ("derived", "reviewed", "ref", "references", "level")
 _KNOWN = frozenset({*_KEPT, "active", "header", "links", "normative", "text"})
 
 _WHITE = " \t"
-"""What YAML takes for white space; other spaces are text."""
+"""The white space of YAML; other spaces are text."""
 _KEY = re.compile(r"([A-Za-z_][\w .-]*):(?:[ \t]+(.*))?")
 _BLOCK = re.compile(r"([|>])([+-]?)\d?")
 _ESCAPES = dict(zip("0abtnvfreN_LP", "\0\a\b\t\n\v\f\r\x1b\x85\xa0\u2028\u2029", strict=True))
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))")
 _CLOSING = {"'": re.compile(r"(?:[^']|'')*'"), '"': re.compile(r'(?:[^"\\]|\\.)*"', re.DOTALL)}
-"""What ends a text in quotes, or a line of it."""
+"""The end of a text in quotes, or of a line of it."""
 _CLOSED = {"[": "]", "{": "}"}
 
 
@@ -155,7 +155,7 @@ def _mapping(lines: list[str], index: int, depth: int, name: str) -> tuple[dict[
 
 
 def _value(text: str, lines: list[str], index: int, depth: int, name: str) -> tuple[Any, int]:
-    """What a key says: on its line, in the lines below it, or both."""
+    """The value of a key: on its line, in the lines below it, or both."""
     block = _BLOCK.fullmatch(text)
     if block is not None:
         return _block(lines, index + 1, depth, folded=block[1] == ">", keep=block[2])

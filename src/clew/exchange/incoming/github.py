@@ -13,7 +13,7 @@ from clew.exchange.sources import Source, listing, mapping, string
 _BOX = re.compile(r"\s*[-*] \[([ xX])\] +(.+)")
 _PLACED = frozenset({"number", "title", "body", "labels", "state", "pull_request", "url", "html_url"})
 _NAMES = frozenset({"id", "node_id"})
-"""What else the service calls an issue; its addresses end in `_url`."""
+"""The service's other names of an issue; its addresses end in `_url`."""
 
 
 def read(source: Source) -> Exchange:

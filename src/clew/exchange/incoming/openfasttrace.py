@@ -93,7 +93,7 @@ def _forwarded(found: re.Match[str], name: str, number: int) -> Item:
 
 
 class _Prose:
-    """What stands between items. A heading that is the title of an item is no part of it."""
+    """The text between items. A heading that is the title of an item is not part of it."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []

@@ -22,7 +22,7 @@ class _Entity(msgspec.Struct, frozen=True):
     kind: str
     observations: tuple[str, ...]
     others: dict[str, Any]
-    """What the file says besides."""
+    """Further keys of the file."""
 
 
 class _Relation(msgspec.Struct, frozen=True):

@@ -17,7 +17,7 @@ _FIELD = re.compile(r"([A-Z][A-Z0-9_]*):(?: (.*))?")
 _OPEN, _CLOSE = ">>>", "<<<"
 _COMPOSITE = frozenset({"COMPOSITE_REQUIREMENT", "COMPOSITE-REQUIREMENT"})
 _CONTAINERS = _COMPOSITE | {"SECTION"}
-"""What older files write with one bracket, and close."""
+"""Elements that older files write with one bracket, and close."""
 _FREE = "FREETEXT"
 """A text as older files write it: all up to where it is closed."""
 _TEXTS = frozenset({"TEXT", _FREE})
@@ -166,7 +166,7 @@ class _Document:
         return index
 
     def _structure(self, kind: str, line: int, text: str) -> Item:
-        """What a file says about itself, such as its title and its grammar, as it stands there."""
+        """An item for a statement of a file about itself, such as its title or its grammar, in the file's own text."""
         self._structures[kind] += 1
         number = f"-{self._structures[kind]}" if self._structures[kind] > 1 else ""
         word = kind.lower().replace("_", " ")

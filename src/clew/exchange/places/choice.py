@@ -1,4 +1,4 @@
-"""Which requirement formats a project uses, and into which an import goes."""
+"""The choice of the requirement format for an import, among those that a project uses."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING

@@ -217,7 +217,7 @@ class ElspaisPlace:
         return self._whole(item)
 
     def _says(self, data: bytes, item: Item, former: bytes) -> bool:
-        """Whether a block that was edited is read as one, with the criteria of the item."""
+        """True if an edited block is read as one block, with the criteria of the item."""
         if not keeps_blocks(former, data, self._grammar):
             return False
         found = [each for each in read(data, self._grammar).blocks if isinstance(each, Requirement | Journey)]
@@ -307,7 +307,8 @@ class ElspaisPlace:
         return found.name
 
     def _level_of(self, item: Item, id: str | None, old: Requirement | None = None) -> str:
-        """What is here already, where the item names none; else what the id, the item or the import says."""
+        """The level of a requirement: the item's own, else the present one, else that of its id, else that of the
+        import."""
         of_id = self._grammar.level_of(id) if id is not None else None
         of_item = self._settings.level(attribute(item, "level")) if attribute(item, "level") else None
         if old is not None and of_item is None:
@@ -315,7 +316,7 @@ class ElspaisPlace:
         return of_id or (of_item.name if of_item is not None else self._level)
 
     def _status_of(self, item: Item, old: Requirement | None) -> str:
-        """What the item says, where that is a status of the project, or in use there; else what is here already."""
+        """The status that the item names, if it is a status of the project or in use there; else the present one."""
         wanted = attribute(item, "status")
         configured = [status for _, statuses in self._settings.status_roles for status in statuses]
         found = next((each for each in configured if each.casefold() == wanted.casefold()), None)
@@ -352,7 +353,7 @@ class ElspaisPlace:
         return ()
 
     def _reads(self, path: str) -> bool:
-        """Whether a file of this path would be read as one of requirements."""
+        """True if a file of this path would be read as one of requirements."""
         steps = path.split("/")
         if not path.endswith(".md") or ".." in steps or path.startswith("/"):
             return False
@@ -397,7 +398,7 @@ class _Files:
         self._fence_lines: dict[str, int] = {}
 
     def former(self, path: str, old: Requirement | Journey) -> bytes:
-        """What stands there now."""
+        """The present text of a requirement or journey."""
         self._read(path)
         return (self._before[path] or b"")[old.span.start : old.span.end]
 

@@ -74,7 +74,7 @@ def _steps(record: Journey) -> tuple[Criterion, ...]:
 
 
 def _are_plain(steps: Sequence[Criterion], text: str) -> bool:
-    """Whether a section says its steps and nothing else."""
+    """True if a section has no text besides its steps."""
     labels = [each.label for each in steps]
     return len(set(labels)) == len(labels) and "\n".join(step_lines(steps)) == text
 

@@ -58,7 +58,7 @@ class SpecFile(msgspec.Struct, frozen=True):
 
     @property
     def fence_line(self) -> int:
-        """Where a code block begins that is never closed; 0 where there is none."""
+        """The line of a code block that is never closed; 0 without one."""
         return SpecLines(self.data or b"").fence_line
 
     def refuse_open(self, slugs: Container[str]) -> None:
@@ -97,7 +97,7 @@ class SpecFile(msgspec.Struct, frozen=True):
         return before + _apart(before, newline) + text + (newline + behind if behind.strip() else behind)
 
     def not_read(self, id: str) -> Rejected:
-        """Why the file cannot take what an import brings; `id` is a requirement that would be lost or altered."""
+        """The error for a file that cannot take an import; `id` is a requirement that would be lost or altered."""
         if self.fence_line:
             return open_fence(self.path, self.fence_line)
         return Rejected(
@@ -108,7 +108,7 @@ class SpecFile(msgspec.Struct, frozen=True):
 
 
 def _apart(before: bytes, newline: bytes) -> bytes:
-    """What parts a new requirement from what stands before it."""
+    """The empty lines between a new requirement and the text before it."""
     lines = before.splitlines(keepends=True)
     if not lines or not lines[-1].strip():
         return b""
@@ -229,8 +229,9 @@ class OpenSpecPlace:
         return made.rstrip(b"\r\n") + former[len(former.rstrip(b"\r\n")) :]
 
     def _agreement(self, block: bytes, here: Item, item: Item) -> tuple[bool, ...]:
-        """Whether an edited requirement says what an item says, as far as a spec can, by what matters most: that it is
-        one, its name and its scenarios, their texts, what it cites, its text, its attributes. The greater is nearer."""
+        """Compare an edited requirement with an item, as far as a spec can hold it, the most important first: that it
+        is one requirement, its name and its scenarios, their texts, its citations, its text, its attributes. The
+        greater is nearer."""
         found = read_spec(b"## Requirements\n\n" + block).requirements
         if len(found) != 1:
             return (False,) * 6
@@ -330,7 +331,7 @@ Requirements that were imported from {source}; clew.imports.jsonl says which ite
 
 
 def _body(raw: str) -> str:
-    """What stands below a heading."""
+    """The text below a heading."""
     return trimmed(raw.replace("\r\n", "\n").replace("\r", "\n").partition("\n")[2])
 
 

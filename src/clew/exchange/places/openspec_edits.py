@@ -74,7 +74,7 @@ def _range(part: Scenario | OtherHeading, record: Requirement) -> tuple[int, int
 
 
 def _matched(here: Item, item: Item) -> tuple[dict[str, Criterion], dict[str, list[Criterion]]]:
-    """What becomes of each scenario, and the new ones by the label of the one that they follow."""
+    """The new text of each scenario that stays, and the new ones by the label of the scenario that they follow."""
     from difflib import SequenceMatcher  # only for what is edited
 
     there, wanted = [each.label for each in here.criteria], item.criteria

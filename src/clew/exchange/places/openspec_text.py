@@ -39,12 +39,13 @@ def metadata_line(name: str, value: str) -> str:
 
 
 def is_own(name: str) -> bool:
-    """Whether a line of metadata of this name says what a requirement is called or cites; no attribute is called so."""
+    """True if a line of metadata of this name holds the id or the citations of a requirement; no attribute has such a
+    name."""
     return name.casefold() in (ID.casefold(), *CITED)
 
 
 def attribute_names(record: Requirement) -> list[str]:
-    """What the attributes of a requirement are called: its metadata, and then the headings that are no scenarios."""
+    """The names of a requirement's attributes: those of its metadata, and then the headings that are no scenarios."""
     taken: set[str] = set()
     names: list[str] = []
     said = (name for name, _ in record.metadata if not is_own(name))
@@ -81,7 +82,7 @@ def citation(line: str) -> re.Match[str] | None:
 
 
 def cited_relations(text: str, grammar: IdGrammar) -> tuple[Relation, ...]:
-    """What a description cites."""
+    """The relations that a description cites."""
     cited = cited_in_prose(text, grammar, register=True, specs=True)
     return tuple(dict.fromkeys(Relation(each.kind, each.target, each.labels) for each in cited))
 
@@ -102,7 +103,8 @@ def _is_field(line: str, grammar: IdGrammar) -> bool:
 
 
 def misread(item: Item, grammar: IdGrammar) -> Callable[[str], bool]:
-    """Whether a line of an item's text would be read as metadata, or as a citation of what the item does not cite."""
+    """A test for lines of an item's text that would be read as metadata, or as a citation that the item does not
+    have."""
 
     known = frozenset(item.relations)
     return lambda line: _is_field(line, grammar) or not known.issuperset(cited_relations(line, grammar))

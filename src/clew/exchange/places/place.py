@@ -1,4 +1,4 @@
-"""What a requirement format of the project offers an import and an export."""
+"""The interface of a requirement format of the project to imports and exports."""
 
 import re
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ class Placing(msgspec.Struct, frozen=True):
 
     item: Item
     source: str
-    """What the import is called, for what is written about it."""
+    """The name of the import, for its records."""
 
 
 class Place(Protocol):
@@ -29,15 +29,15 @@ class Place(Protocol):
     """The kinds of items that it has a place for."""
 
     def items(self) -> Mapping[str, Item]:
-        """What the project has, by id, as it would be exported."""
+        """The items of the project by id, as an export writes them."""
         ...
 
     def beside(self) -> list[str]:
-        """What the files of the project hold besides items, counted."""
+        """Other contents of the project's files, counted."""
         ...
 
     def fits(self, item: Item) -> bool:
-        """Whether the id of an item can be an id of the project."""
+        """True if the id of an item can be an id of the project."""
         ...
 
     def fresh(self, item: Item, taken: set[str]) -> str:
@@ -54,7 +54,7 @@ class Place(Protocol):
         ...
 
     def edits(self, added: Sequence[Placing], changed: Sequence[Placing]) -> list[FileEdit]:
-        """What writing items does to the files of the project."""
+        """The edits that write items into the files of the project."""
         ...
 
     def commit(
@@ -66,7 +66,7 @@ class Place(Protocol):
 
 
 def some(number: int, one: str, more: str | None = None) -> list[str]:
-    """What there is, counted; nothing where there is none."""
+    """A count in words; nothing for 0."""
     return [counted(number, one, more) if more is not None else counted(number, one)] if number else []
 
 

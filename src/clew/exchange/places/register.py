@@ -149,7 +149,7 @@ class RegisterPlace:
         return (self._register.file.place.name,)
 
     def _wanted(self, added: Sequence[Placing], changed: Sequence[Placing]) -> tuple[list[Requirement], str]:
-        """What is written, and the names of the imports that it comes from."""
+        """The requirements to write, and the names of the imports that they come from."""
         placings = (*added, *changed)
         return [self._requirement(each) for each in placings], ", ".join(sorted({each.source for each in placings}))
 

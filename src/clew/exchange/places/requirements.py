@@ -74,7 +74,7 @@ def requirement_item(record: Requirement, path: str) -> Item:
 
 
 def said_by(record: Requirement) -> Iterator[Said]:
-    """What the sections say, each under a name that no other has in any case."""
+    """The attributes in the sections of a requirement, each under a name that no other has in any case."""
     taken = set(FIELDS)
     for section in record.sections:
         for written, text, line in _parts(section):
@@ -112,7 +112,7 @@ def attribute_texts(item: Item, texts: SpecText) -> tuple[dict[str, str], dict[s
 
 
 def is_template(item: Item, old: Requirement | None) -> bool:
-    """What the item says; where that is neither true nor false, what is here already."""
+    """True if the item is a template; if the item says neither true nor false, the present value counts."""
     said = attribute(item, "template").strip().casefold()
     return old.template if old is not None and said not in ("", "true", "false") else said == "true"
 
@@ -149,12 +149,12 @@ def with_references(
 
 
 class Fields(msgspec.Struct, frozen=True):
-    """What a requirement has in its fields."""
+    """The fields of a requirement's header."""
 
     level: str
     status: str
     written: Callable[[Relation], str]
-    """How a relation is written."""
+    """The notation of a relation."""
 
 
 def edited_requirement(data: bytes, grammar: IdGrammar, item: Item, fields: Fields) -> bytes:
@@ -274,5 +274,5 @@ def _listed(listed: list[Said], item: Item, taken: set[str]) -> tuple[list[str],
 
 
 def _holds_assertions(section: SectionRecord) -> bool:
-    """Whether a heading stays where its text goes: assertions stand below it."""
+    """True if assertions follow below a heading, so that it stays when its text is removed."""
     return not section.depth or is_of_assertions(section.heading)

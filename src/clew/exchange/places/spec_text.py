@@ -26,12 +26,12 @@ _SECTION = ("### Text", "")
 _END = "*End* *Title*"
 
 _FAULTS = frozenset({"elspais.missing_end", "elspais.stray_end", "elspais.unclosed_fence"})
-"""What shows that a text runs over its end."""
+"""The findings which show that a text runs over its end."""
 
 
 class SpecText:
-    """How texts are written into a requirement or a journey. Each may take the place of a `former` one: lines that it
-    says already stay as they stand."""
+    """The notation of texts in a requirement or a journey. Each may replace a `former` text: lines that are the same
+    stay as they are written."""
 
     def __init__(self, grammar: IdGrammar, id: str, *, are_assertions_behind: bool = False) -> None:
         """`are_assertions_behind` says that a heading of assertions may follow, which makes a header of an id."""
@@ -61,7 +61,7 @@ class SpecText:
         return self._labelled(_STEPS, label, text, None)
 
     def is_heading(self, name: str) -> bool:
-        """Whether a section may have this heading."""
+        """True if a section may have this heading."""
         found = read("\n".join((*self._header, f"### {name}", "", "Text", "", _END)).encode(), self._grammar).blocks
         sections = found[0].sections if len(found) == 1 and isinstance(found[0], Requirement | Journey) else ()
         return [each.heading for each in sections] == [name]
@@ -85,13 +85,13 @@ class SpecText:
         return lines
 
     def _begins_something(self, before: tuple[str, ...], line: str) -> bool:
-        """Whether a line is more than text, whatever stands around it."""
+        """True if a line is read as more than text, whatever the lines around it are."""
         if (before, line) not in self._known:
             self._known[before, line] = bool(self._begin_something(before, [line]))
         return self._known[before, line]
 
     def _begin_something(self, before: tuple[str, ...], lines: Sequence[str]) -> list[int]:
-        """Which lines the reader takes for more than text."""
+        """The lines that are read as more than text."""
         if not lines:
             return []
         data = "\n".join((*before, *lines, *self._behind)).encode()
@@ -111,7 +111,7 @@ class SpecText:
 
 
 def criterion_text(criterion: Criterion) -> str:
-    """What a criterion says; a scenario begins with its title."""
+    """The text of a criterion; a scenario begins with its title."""
     return f"{criterion.title}: {criterion.text}" if criterion.title else criterion.text
 
 
@@ -135,8 +135,8 @@ LinesOf = Callable[[str], tuple[Sequence[str], Sequence[str]]]
 
 
 def rewritten(former: str, text: str, lines_of: LinesOf) -> str:
-    """What is written in the place of a text that stands in a file: lines that it says already stay as they stand.
-    `lines_of` gives the lines of a text as they are said and as they are written."""
+    """The text that replaces another one in a file: lines that are the same stay as they are written. `lines_of` gives
+    the lines of a text, each as it is read and as it is written."""
     stands = former.split("\n")
     if stands[0].strip() and stands[-1].strip():
         text = _without_blank_edges(text)
@@ -148,14 +148,14 @@ def rewritten(former: str, text: str, lines_of: LinesOf) -> str:
 
 
 def keeps_blocks(before: bytes, after: bytes, grammar: IdGrammar, added: Iterable[str] = ()) -> bool:
-    """Whether all that there was, and what is added, is read in this order, and no end of it is lost."""
+    """True if all former blocks and the added ones are read in this order, and none of them has lost its end."""
     former, found = read(before, grammar), read(after, grammar)
     return _ids(found) == [*_ids(former), *added] and _faults(found) <= _faults(former)
 
 
 def open_fence(path: str, line: int) -> Rejected:
-    """Why a file takes nothing into the code block that begins in a line and is never closed, nor behind it: whatever
-    stands there is read as code, so nobody can say what of it is meant to stay."""
+    """The error for a file with a code block that begins in a line and is never closed. Everything below it is read as
+    code, so nobody can tell which of it is meant to stay."""
     return Rejected(
         f"{path} would not be read as the requirements that it holds: the code block that begins in line {line} is "
         "never closed. Nothing is imported.",

@@ -38,7 +38,7 @@ __all__ = [
 
 
 class ClientPlan(msgspec.Struct, frozen=True):
-    """What happens to one client's configuration."""
+    """The change of one client's configuration."""
 
     client: str
     path: Path
@@ -60,7 +60,7 @@ class ClientPlan(msgspec.Struct, frozen=True):
 
 
 class Client(msgspec.Struct, frozen=True):
-    """How one MCP client is configured."""
+    """The configuration format of one MCP client."""
 
     title: str
     path: Callable[[Path], Path]
@@ -68,24 +68,24 @@ class Client(msgspec.Struct, frozen=True):
     """The key that holds the servers."""
     in_project: bool
     typed: bool = False
-    """Whether an entry names its transport."""
+    """True if an entry names its transport."""
     in_workspace: bool = False
-    """Whether the client starts servers in any folder by default, and fills in the folder it has open."""
+    """True if the client starts servers in any folder by default, and fills in the folder that it has open."""
     format: str = "json"
     url_key: str = "url"
-    """Where an entry of a running server names it."""
+    """The key of the address in the entry of a running server."""
     variable: str = ""
-    """How the value of an environment variable is written in a header; empty where the client takes no headers."""
+    """The notation of an environment variable in a header; empty if the client takes no headers."""
     local: str = "stdio"
-    """What an entry that names its transport calls a program that the client starts."""
+    """The transport that an entry names for a program which the client starts."""
     remote: str = "http"
     """And a server that runs already."""
     in_one_list: bool = False
-    """Whether the command and its arguments are one list."""
+    """True if the command and its arguments are one list."""
     more: Mapping[str, Any] = {}
-    """What an entry of a program has besides."""
+    """Further keys in the entry of a program."""
     next_step: str = ""
-    """What a person does in the client once its configuration is written."""
+    """The next step of a person in the client, once its configuration is written."""
 
 
 def _desktop_file(_: Path) -> Path:
@@ -196,7 +196,7 @@ CLIENTS: Mapping[str, Client] = {
 
 
 def config_path(client: str, root: Path) -> Path:
-    """Where a client looks. The home folder is looked up anew each time."""
+    """The path of a client's configuration. The home folder is looked up anew each time."""
     return _known(client).path(root)
 
 
@@ -206,8 +206,8 @@ BY_UVX = ("uvx", DISTRIBUTION)
 
 
 def own_command() -> tuple[str, ...]:
-    """How a client starts this very Clew: by uvx where that runs it, by name where the name leads here, otherwise by
-    its full path."""
+    """The command by which a client starts this installation of Clew: by uvx if uvx runs it, by name if the name leads
+    here, otherwise by its full path."""
     if is_run_by_uvx():
         return BY_UVX
     running, found = own_program(), shutil.which(SERVER_NAME)
@@ -217,8 +217,8 @@ def own_command() -> tuple[str, ...]:
 
 
 def client_config(client: str, root: Path, command: Sequence[str], *, url: str = "", force: bool = False) -> ClientPlan:
-    """What the client's configuration becomes when Clew is in it: started by the client, or as a server at `url`.
-    Nothing is written."""
+    """Plan a client's configuration with Clew in it: started by the client, or as a server at `url`. Nothing is
+    written."""
     known = _known(client)
     path, within = known.path(root), root if known.in_project else None
     entry = _remote_entry(known, url) if url else _entry(known, root, command)

@@ -27,7 +27,7 @@ _DECODER = json.JSONDecoder(parse_constant=_no_number)
 class _Member(msgspec.Struct, frozen=True):
     key: str
     start: int
-    """Where the key's opening quote stands."""
+    """The position of the key's opening quote."""
     value: int
     end: int
 
@@ -35,7 +35,7 @@ class _Member(msgspec.Struct, frozen=True):
 class _Layout(msgspec.Struct, frozen=True):
     newline: str
     unit: str
-    """What one level is indented by; empty for a document on one line."""
+    """The indentation of one level; empty for a document on one line."""
 
 
 def read_object(text: str) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def without(text: str, path: Sequence[str | int]) -> str:
 
 
 def _value_at(text: str, path: Sequence[str | int]) -> int:
-    """Where the value at a path begins. The text is known to hold it."""
+    """The position of the value at a path, which must exist in the text."""
     position = _skip(text, 0)
     for step in path:
         inner = _children(text, position)
@@ -166,7 +166,7 @@ def _skip(text: str, position: int) -> int:
 
 
 def _members(text: str, brace: int) -> list[_Member]:
-    """Where the members of the object that begins at a brace stand. The text is known to be valid."""
+    """The positions of the members of the object that begins at a brace, in valid JSON."""
     members = []
     position = _skip(text, brace + 1)
     while text[position] != "}":

@@ -25,7 +25,7 @@ from clew.setup.detect.findings import (
 from clew.workspace.survey import head, survey
 
 ENTRY_LIMIT = 50_000
-"""How many names are looked at before the search stops and says so."""
+"""The number of names after which the search stops and says so."""
 
 MANY_FOLDERS = 10
 """More folders than this below one top folder are reported as the top folder."""

@@ -1,4 +1,4 @@
-"""What a folder holds, as far as Clew can read it. Paths are relative to the folder, with forward slashes."""
+"""The contents of a folder, as far as Clew can read them. Paths are relative to the folder, with forward slashes."""
 
 import msgspec
 
@@ -56,7 +56,7 @@ class Findings(msgspec.Struct, frozen=True):
     elspais_config: bool
     requirements: tuple[RequirementFolder, ...]
     has_spec: bool
-    """Whether there is a folder `spec`, which is read where no other is named."""
+    """True if there is a folder `spec`, which is read if no other is named."""
     specs: tuple[SpecFolder, ...]
     registers: tuple[Register, ...]
     docs: tuple[PageFolder, ...]
@@ -70,11 +70,11 @@ class Findings(msgspec.Struct, frozen=True):
     """Folders that are projects of their own and were left alone."""
     entries: int
     truncated: bool
-    """Whether the search stopped at its limit before it had seen everything."""
+    """True if the search stopped at its limit before it had seen everything."""
     unreadable: int
 
     @property
     def nothing(self) -> bool:
-        """Whether there is nothing here that Clew could read."""
+        """True if there is nothing here that Clew could read."""
         parts = (self.requirements, self.specs, self.registers, self.pages, self.code, self.tests, self.results)
         return not any(parts)

@@ -1,4 +1,4 @@
-"""What the name and the beginning of a file say about it."""
+"""Classification of a file by its name and its beginning."""
 
 import re
 from collections.abc import Iterator
@@ -80,7 +80,7 @@ def register_format(data: bytes) -> str | None:
 
 
 def may_be_result(name: str) -> bool:
-    """Whether it is worth reading a file to learn if it is a result of tests."""
+    """True if a file of this name may hold results of tests, and is worth reading."""
     lower = name.lower()
     if lower.endswith(".json"):
         return any(word in lower for word in ("test", "report", "result", "coverage"))
