@@ -1,4 +1,4 @@
-"""What `req_help` and `clew req help` say: one text for each subject, true for Clew."""
+"""Help texts of `req_help` and `clew req help`: one for each subject, true for Clew."""
 
 import re
 from collections.abc import Callable, Mapping

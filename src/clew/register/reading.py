@@ -57,7 +57,7 @@ class RegisterReading:
 
     @cached_property
     def _scanner(self) -> MentionScanner:
-        """What looks for markers, made when code is first asked about."""
+        """The scanner for markers, made at the first question about code."""
         return self._make_scanner()
 
     @cached_property
@@ -106,11 +106,11 @@ class RegisterReading:
         )
 
     def faults(self, requirement: Requirement) -> tuple[str, ...]:
-        """Why a requirement may not be written; empty for a good one."""
+        """The reasons why a requirement may not be written; empty for a sound one."""
         return tuple(each.text for each in validate_requirement(requirement) if each.is_error)
 
     def findings(self, register: Register | None = None) -> list[Finding]:
-        """What is wrong, judged once for each version of the register. A judge outside is asked every time."""
+        """The findings on the register, computed once for each version. An external judge is asked every time."""
         register = register or self.register
         judge = judge_from()
         if judge is not None:
@@ -135,7 +135,7 @@ class RegisterReading:
         return self._scanner.scan(path, tuple(extensions) or self._extensions())
 
     def everything_cited(self) -> Mentions:
-        """What the project cites, whether or not the register can be read now."""
+        """The project's citations, also if the register cannot be read now."""
         return self._scanner.scan()
 
     def _extensions(self) -> tuple[str, ...]:
@@ -151,7 +151,7 @@ class RegisterReading:
         return staleness.report(chosen, self._project(self.mentions(path)), only_stale=only_stale)
 
     def freshness(self, requirement: Requirement) -> str:
-        """Whether the last evidence of one requirement still holds."""
+        """The state of one requirement's last evidence, such as fresh or stale."""
         return staleness.state_of(requirement, self._project(self.mentions())).state.value
 
     def _project(self, mentions: Mentions) -> staleness.WorkTreeState:
@@ -189,7 +189,7 @@ class RegisterReading:
         return revisions.checked(base, path, before, self.register, changed, mentions.by_file)
 
     def _changed_files(self, commit: str, path: str) -> tuple[str, ...]:
-        """What differs from a commit below a folder, the register itself left out."""
+        """The files below a folder that differ from a commit, without the register."""
         return self._below(path, self._tree.changed_since(commit) or ())
 
     def _below(self, path: str, names: Iterable[str]) -> tuple[str, ...]:
@@ -261,7 +261,7 @@ class RegisterReading:
         return found if wanted.json else _with_markdown(found, review.to_markdown)
 
     def _near_hunks(self, given: int | None, commit: str | None, *, staged: bool) -> NearHunks | None:
-        """What was asked for, or what the register's own settings ask for."""
+        """The requested distance of markers from changed lines, or the one in the register's own settings."""
         settings = (self.register.config or {}).get("gate")
         configured = settings.get("marker_near_hunks") if isinstance(settings, dict) else None
         lines = given if given is not None else configured
@@ -270,7 +270,7 @@ class RegisterReading:
         return NearHunks(lines, self._tree.hunks(commit, staged=staged))
 
     def _base(self, base: str, *, staged: bool, gate: bool) -> tuple[str, str | None]:
-        """What to compare with, and its commit. A gate never passes because its base is missing."""
+        """The name of the base to compare with, and its commit. A gate never passes because its base is missing."""
         if not self._around.exists() or (not staged and self._around.commit_of(base) is None and base != "origin/main"):
             return base, self._tree.fork_of(self._around.revision(base))
         if staged:

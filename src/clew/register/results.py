@@ -1,4 +1,4 @@
-"""What the register answers. Field names are the keys that users of req know."""
+"""Answers of the register. Field names are the keys that users of req know."""
 
 from typing import Any
 
@@ -84,7 +84,7 @@ class RunReport(msgspec.Struct, frozen=True):
     promoted: tuple[str, ...]
     results: tuple[RunRow, ...]
     not_promoted: tuple[str, ...] = ()
-    """What passed but is not in a state from which it may be promoted, each with the reason."""
+    """The requirements whose tests passed but which may not be promoted from their state, each with the reason."""
 
 
 class StatusCounts(msgspec.Struct, frozen=True):
@@ -117,7 +117,7 @@ class NothingNext(msgspec.Struct, frozen=True):
     found: bool
     message: str
     blocked: tuple[Blocked, ...] = ()
-    """What would qualify if its dependencies were done, the first few."""
+    """The first few requirements that would qualify if their dependencies were done."""
 
 
 class Named(msgspec.Struct, frozen=True):
@@ -147,7 +147,7 @@ class Brief(msgspec.Struct, frozen=True):
     hook_mode: str | None
     last_spec_change: str | None
     more: dict[str, int] = msgspec.field(default_factory=dict)
-    """How many ids each list leaves out."""
+    """The number of ids that each list leaves out."""
 
 
 class Accepted(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -62,7 +62,7 @@ class RegisterService(RegisterReading):
         return self.file.transaction(by, lambda draft: changes.update(draft, wanted), expected=expected)
 
     def preview_update(self, by: Author, wanted: Update) -> tuple[str, str]:
-        """What an update would write, and the version of the file that it is made from."""
+        """The difference that an update would make, and the version of the file that it is made from."""
         return self.file.difference(by, lambda draft: changes.update(draft, wanted))
 
     def delete(self, by: Author, wanted: Deletion, *, again: bool = False) -> results.Deleted:
@@ -141,7 +141,8 @@ class RegisterService(RegisterReading):
     def record_run(
         self, by: Author, wanted: SavedRun, log: bytes, names: Mapping[str, Sequence[str]] | None = None
     ) -> results.RunReport | None:
-        """What a log proves; None where no name of a test carries an id. `names` says which other tests verify what."""
+        """The evidence in a log; None if no name of a test carries an id. `names` gives the ids that other tests
+        verify."""
         tallies = read_log(log, names or {})
         if not tallies:
             return None
@@ -178,7 +179,7 @@ class RegisterService(RegisterReading):
         return remapping.remap(self.root, self.mentions(path), new, MOST_IMPORT_BYTES, apply=apply)
 
     def _remap_merged(self, *, apply: bool) -> remapping.RemapReport:
-        """What the code of the other side of a merge cites by ids that the merge gave to something else."""
+        """The citations in the code of a merge's other side whose ids the merge gave to other requirements."""
         merging = self._tree.commit_of("MERGE_HEAD")
         ours, theirs = ("HEAD", merging) if merging else ("HEAD^1", self._tree.commit_of("HEAD^2"))
         if theirs is None:

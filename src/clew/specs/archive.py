@@ -41,7 +41,7 @@ from clew.workspace.paths import display, raw
 _DATED = 11
 """Characters of `2026-01-31-`."""
 _UNUSABLE = frozenset({"spec_at_root", "delta_misnamed", "specs_not_skipped", "metadata_flag"})
-"""What makes it uncertain what a change as a whole is meant to do."""
+"""Findings that make it uncertain what a change as a whole is meant to do."""
 
 
 class ChangeArchiver:
@@ -117,7 +117,7 @@ class ChangeArchiver:
         return target
 
     def _check_files(self, entry: ChangeEntry) -> None:
-        """Whether the deltas are still those that were read: what is archived is what was applied."""
+        """Refuse an archive if the deltas on the disk are not those that were read and applied."""
         for delta in entry.change.deltas:
             path = entry.delta_paths[delta.spec_id]
             if read_if_there(resolve(self._root, path)) != write(delta.document):
@@ -169,7 +169,7 @@ class ChangeArchiver:
 
 
 def archived(project: Path, roots: Sequence[Root], change_id: str) -> bool:
-    """Whether a change of this id lies in the archive."""
+    """True if the archive has a change of this id."""
     root, name = root_for(roots, change_id), change_id.rpartition("/")[2]
     folder = Path(project, raw(root.archive))
     with suppress(OSError):
@@ -182,7 +182,7 @@ def _changed(path: str) -> Conflict:
 
 
 def _check_tasks(change: Change, request: ArchiveRequest) -> tuple[str, ...]:
-    """What is to be said about tasks that are not done; they stand against an archive, not against a look at it."""
+    """Refuse an archive with open tasks; a preview returns the refusal as a note."""
     tasks = change.tasks
     if tasks is None or tasks.completed == tasks.total or not request.move or request.unfinished:
         return ()
@@ -254,7 +254,7 @@ def check_order(known: Library, change_id: str) -> None:
 
 
 def decided(change: Change, found: Sequence[ConflictFound], take: str | None) -> dict[str, Sides]:
-    """Which side each requirement in conflict takes; refused where nobody said it."""
+    """The side that each requirement in conflict takes; refused if the caller named none."""
     if not found:
         return {}
     if take not in SIDES:
@@ -293,7 +293,7 @@ log = logging.getLogger(__name__)
 
 COLLECTION = "change_baselines"
 REBASED = "change_rebased"
-"""What was in force when somebody brought a change up to date."""
+"""The kind of records of the specs that were in force when somebody brought a change up to date."""
 _ACTOR = "clew"
 
 
@@ -352,7 +352,7 @@ def record_anew(change_id: str, known: Library, store: Store | None, base: Seque
 
 
 def rebased(store: Store | None) -> Mapping[str, Sequence[Baseline]]:
-    """What was in force when somebody brought changes up to date, by change."""
+    """The requirements that were in force when somebody brought changes up to date, by change."""
     if store is None:
         return {}
     damaged: Damaged = {}
@@ -389,7 +389,7 @@ def forget(change_id: str, store: Store | None) -> None:
 
 
 def _fresh(known: Library, remembered: Mapping[str, Sequence[Baseline]]) -> dict[str, tuple[Baseline, ...]]:
-    """What is touched for the first time. Where there is nothing new, no spec is looked into."""
+    """Baselines of the requirements that a change touches for the first time. Specs are read only if there are any."""
     changes = known.open_changes()
     seen = {change.id: {each.place for each in remembered.get(change.id, ())} for change in changes}
     new = [change for change in changes if not places(change) <= seen[change.id]]

@@ -31,7 +31,7 @@ from clew.workspace.find import Selection, names_in, scan
 SCHEMA = "spec-driven"
 DONE, READY, BLOCKED = "done", "ready", "blocked"
 APPLY = "apply"
-"""How to carry a change out; it is asked for as an artefact is."""
+"""The instructions for carrying out a change, which are requested as if they were an artefact."""
 
 
 class Artefact(msgspec.Struct, frozen=True):
@@ -102,7 +102,7 @@ ARTEFACTS: tuple[Artefact, ...] = (
 
 
 def status(entry: ChangeEntry, settings: ProjectSettings, context: Context) -> Artefacts:
-    """Which artefacts of a change are there, and which may be written next."""
+    """The artefacts of a change that exist, and those that may be written next."""
     flow = _workflow(entry, settings, context)
     there = _present(entry, flow, context)
     found = tuple(
@@ -145,7 +145,7 @@ def status(entry: ChangeEntry, settings: ProjectSettings, context: Context) -> A
 
 
 def instructions(name: str, entry: ChangeEntry, settings: ProjectSettings, context: Context) -> Instructions:
-    """How one artefact of a change is written."""
+    """Instructions for one artefact of a change."""
     flow = _workflow(entry, settings, context)
     by_id = {each.id: each for each in flow.artefacts}
     found = by_id.get(name.strip()) or by_id.get(name.strip().casefold())
@@ -187,7 +187,8 @@ def instructions(name: str, entry: ChangeEntry, settings: ProjectSettings, conte
 
 
 def applying(entry: ChangeEntry, settings: ProjectSettings, context: Context) -> ApplyInstructions:
-    """How a change is carried out: what to read, which tasks are left, and what is missing before it can begin."""
+    """Instructions for carrying out a change: files to read, open tasks, and artefacts that are missing before it can
+    begin."""
     flow = _workflow(entry, settings, context)
     there = _present(entry, flow, context)
     missing = tuple(each for each in flow.applying.requires if each not in there)
@@ -231,7 +232,7 @@ def _state(how: Applying, missing: Sequence[str], tracked: Sequence[str], total:
 
 
 def _needed(flow: Workflow) -> set[str]:
-    """What has to be there before a change is carried out, and all that this requires."""
+    """The artefacts that must exist before a change is carried out, with their own requirements."""
     by_id = {each.id: each for each in flow.artefacts}
     found: set[str] = set()
     waiting = list(flow.applying.requires)
@@ -253,13 +254,13 @@ def _home(entry: ChangeEntry, settings: ProjectSettings, context: Context) -> Pl
 
 
 def _written_to(entry: ChangeEntry, output: str, context: Context) -> tuple[str, tuple[str, ...]]:
-    """Where an output goes, and the files that it has."""
+    """The path of an output, and its files."""
     folder = context.root / entry.folder
     return str(folder / output), tuple(str(context.root / path) for path in _files(entry, output, context))
 
 
 def _workflow(entry: ChangeEntry, settings: ProjectSettings, context: Context) -> Workflow:
-    """What the schema of a change names: one of the project's own, one of the user's, or the one that is built in."""
+    """The workflow of a change's schema: one of the project's own, one of the user's, or the built-in one."""
     metadata = entry.change.metadata
     name = (metadata.schema if metadata is not None else "") or settings.schema or SCHEMA
     folder = f"{entry.root.specs.rpartition('/')[0]}/{FOLDER}".lstrip("/")
@@ -293,7 +294,8 @@ def _workflow(entry: ChangeEntry, settings: ProjectSettings, context: Context) -
 
 
 def _places(name: str, folder: str, context: Context) -> Iterator[tuple[Path, str]]:
-    """Where a schema of this name is: the folder that nothing of it leads out of, and where it begins in there."""
+    """The places of a schema with this name: a folder that no path of the schema may leave, and the schema's path in
+    it."""
     if NAME.fullmatch(name) is None:
         return
     if (context.root / folder / name / FILE).is_file():
@@ -304,7 +306,7 @@ def _places(name: str, folder: str, context: Context) -> Iterator[tuple[Path, st
 
 
 def _of_user() -> Path:
-    """Where OpenSpec looks for schemas of a user."""
+    """The folder in which OpenSpec looks for schemas of a user."""
     return own_folder("XDG_DATA_HOME", "LOCALAPPDATA", ".local/share") / "openspec" / FOLDER
 
 

@@ -117,7 +117,7 @@ def _as_step(line: str) -> str:
 
 
 def says_the_same(before: bytes, after: bytes, spec_id: str) -> bool:
-    """Whether two files have the same requirements, scenarios and steps, word by word."""
+    """True if two files have the same requirements, scenarios and steps, word by word."""
     return _said(read_spec(before, spec_id)) == _said(read_spec(after, spec_id))
 
 

@@ -20,7 +20,7 @@ from clew.text.display import shortened
 
 _NOTES = (PlaceKind.SPEC_NOTE, PlaceKind.CHANGE_NOTE, PlaceKind.DELTA_NOTE)
 _FILE = "file."
-"""What the codes begin with of files that no reader got to see."""
+"""The prefix of the codes of files that could not be read at all."""
 
 
 class UnreadableFile(msgspec.Struct, frozen=True):
@@ -120,7 +120,7 @@ class SpecsById(Mapping[str, Spec]):
 
 
 def find_deltas(change: Change, spec_id: str | None) -> tuple[Delta, ...]:
-    """What a change does to one spec, or to all."""
+    """The deltas of a change for one spec, or for all."""
     if spec_id is None:
         return change.deltas
     found = change.delta(checked_id(spec_id))

@@ -1,4 +1,5 @@
-"""What a change means for the specs in force: which requirements, scenarios and steps come, go or read differently."""
+"""The effect of a change on the specs in force: the requirements, scenarios and steps that are added, removed or
+reworded."""
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
@@ -11,7 +12,7 @@ ADDED, REMOVED, CHANGED, RENAMED = "added", "removed", "changed", "renamed"
 
 
 def spec_change(delta: Delta, spec: Spec | None) -> SpecChange:
-    """What a delta does to a spec; None for one that is new."""
+    """The effect of a delta on a spec; `spec` is None for a new one."""
     present = {folded(each.name): each for each in (spec.requirements if spec is not None else ())}
     renamed = {folded(each.new): each.old for each in delta.renamed}
     modified = {folded(each.name) for each in delta.modified}

@@ -1,4 +1,4 @@
-"""What the specs service answers. Field names are those that users of Spec Oxide know, and a few more."""
+"""Answers of the specs service. Field names are those that users of Spec Oxide know, and a few more."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -75,7 +75,7 @@ class SpecRequirements(msgspec.Struct, frozen=True):
     purpose: str | None
     """Null where only names were asked for; so are the sections."""
     sections: tuple[SectionOutline, ...] | None
-    """What else the file holds besides title, purpose and requirements."""
+    """The other sections of the file, besides title, purpose and requirements."""
     requirements: tuple[RequirementOutline, ...]
     total: int
     truncated: bool = False
@@ -105,7 +105,7 @@ class ScenarioAnswer(msgspec.Struct, frozen=True):
     then_clauses: tuple[str, ...]
     scenario: ScenarioDetail
     reference: str
-    """How a test cites it."""
+    """The id under which a test cites it."""
     path: str
     tested: bool
     truncated: bool = False
@@ -128,9 +128,9 @@ class SpecHits(msgspec.Struct, frozen=True):
     results: tuple[SpecHit, ...]
     count: int
     threshold: str
-    """What a result needs to be relevant."""
+    """The condition for a relevant result."""
     index_built: bool
-    """Whether the index had to be built for this answer."""
+    """True if the index had to be built for this answer."""
     stale_specs: tuple[str, ...]
     """Specs that changed since they were indexed and could not be indexed again."""
     indexed: str
@@ -155,7 +155,7 @@ class ChangeSummary(msgspec.Struct, frozen=True):
     renamed: int
     specs: tuple[str, ...]
     problem: str | None = None
-    """What the change lacks to be one, such as its proposal."""
+    """The file that the change lacks, such as its proposal."""
 
 
 class ChangeList(msgspec.Struct, frozen=True):
@@ -279,7 +279,7 @@ class ConflictList(msgspec.Struct, frozen=True):
 
 
 class ChangeStatus(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How far a change is, and what stands against archiving it."""
+    """The progress of a change, and the reasons why it cannot be archived."""
 
     change_id: str
     tasks: TaskProgress
@@ -357,7 +357,7 @@ class ChangeMeaning(msgspec.Struct, frozen=True):
 class Unarchived(msgspec.Struct, frozen=True):
     change_id: str
     folder: str
-    """Where the change is again."""
+    """The folder of the restored change."""
     files: tuple[str, ...]
     """Specs that are as they were before."""
     diff: str
@@ -366,7 +366,7 @@ class Unarchived(msgspec.Struct, frozen=True):
 
 class Formatted(msgspec.Struct, frozen=True):
     files: tuple[str, ...]
-    """Those that are, or would be, written."""
+    """The files that are, or would be, written."""
     looked_at: int
     diff: str
     written: bool
@@ -375,7 +375,7 @@ class Formatted(msgspec.Struct, frozen=True):
 
 
 class PlanningHome(msgspec.Struct, frozen=True, rename="camel"):
-    """Where the changes of a project are, by absolute paths, as OpenSpec tells it."""
+    """The folders of a project's changes, as absolute paths, in the form of OpenSpec."""
 
     kind: str
     root: str
@@ -384,7 +384,7 @@ class PlanningHome(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class OutputPaths(msgspec.Struct, frozen=True, rename="camel"):
-    """Where an artefact is written; the last two are absolute."""
+    """The paths of an artefact; the last two are absolute."""
 
     output_path: str
     resolved_output_path: str
@@ -416,11 +416,11 @@ class Artefacts(msgspec.Struct, frozen=True, rename="camel"):
     """The folders that the implementer of the change may write to."""
     next_steps: tuple[str, ...]
     apply_requires: tuple[str, ...] = ()
-    """What has to be there before the change is carried out."""
+    """The artefacts that must exist before the change is carried out."""
 
 
 class Instructions(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """How an artefact is written, in the words of OpenSpec."""
+    """Instructions for an artefact, in the form of OpenSpec."""
 
     change_name: str
     artifact_id: str
@@ -436,21 +436,21 @@ class Instructions(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
     dependencies: tuple[dict[str, str | bool], ...]
     unlocks: tuple[str, ...]
     context: str = ""
-    """What the project's settings tell the author of an artefact."""
+    """The project's context for the author of an artefact, from the settings."""
     rules: tuple[str, ...] = ()
-    """What they ask of this one."""
+    """The settings' rules for this artefact."""
     notes: tuple[str, ...] = ()
-    """What of the settings was not understood."""
+    """Settings that were not understood."""
 
 
 class ApplyInstructions(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """How a change is carried out, in the words of OpenSpec."""
+    """Instructions for carrying out a change, in the form of OpenSpec."""
 
     change_name: str
     change_dir: str
     schema_name: str
     context_files: Mapping[str, tuple[str, ...]]
-    """What to read first, by artefact."""
+    """The files to read first, by artefact."""
     progress: Mapping[str, int]
     tasks: tuple[dict[str, str | bool], ...]
     task_tracking_configured: bool
@@ -460,4 +460,4 @@ class ApplyInstructions(msgspec.Struct, frozen=True, rename="camel", kw_only=Tru
     missing_prerequisites: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     instruction: str
     context: str | msgspec.UnsetType = msgspec.UNSET
-    """What the project's settings tell."""
+    """The project's context, from the settings."""

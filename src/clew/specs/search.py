@@ -144,7 +144,7 @@ Changes = tuple[list[Unit], set[str]]
 
 
 def _since(before: Library, known: Library) -> Changes:
-    """What is different from what this process itself put in."""
+    """The differences from the specs that this process itself indexed."""
     old, new = _specs(before), _specs(known)
     changed = [id for id, spec in new.items() if old.get(id) is not spec]
     units = [unit for id in changed for unit in spec_units(known.specs[id])]
@@ -161,7 +161,7 @@ def _since(before: Library, known: Library) -> Changes:
 
 
 def _at_first(engine: SearchEngine, known: Library) -> Changes:
-    """How the specs differ from the index. Specs whose fingerprint is in the index are not compared."""
+    """The differences of the specs from the index. Specs whose fingerprint is in the index are not compared."""
     stored = engine.units.hashes(PURPOSE)
     purposes = {id: purpose_unit(entry) for id, entry in known.specs.items()}
     changed = [id for id, unit in purposes.items() if stored.get(unit.id) != unit.content_hash()]
@@ -202,7 +202,7 @@ def _checked_prefix(known: Library, spec_prefix: str | None) -> tuple[str | None
 
 
 def _is_relevant(ranked: RankedUnit) -> bool:
-    """Whether the unit shares words with the query, or is near enough in meaning."""
+    """True if the unit shares words with the query, or is similar enough in meaning."""
     return ranked.signal("lexical") is not None or (ranked.signal("dense") or 0.0) >= NEAR
 
 
@@ -285,7 +285,7 @@ def unit_ids(outline: SpecOutline) -> Iterator[str]:
 
 
 def delta_units(change_id: str, delta: Delta, path: str) -> Iterator[Unit]:
-    """What a change brings into a spec."""
+    """The texts that a change adds to a spec, for the index."""
     for requirement in (*delta.modified, *delta.added):
         id = requirement_id(delta.spec_id, requirement.slug)
         yield Unit(

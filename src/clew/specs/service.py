@@ -89,7 +89,7 @@ class SpecsService:
         return results.Catalogue(found[offset : offset + limit], len(found), truncated=offset + limit < len(found))
 
     def dashboard(self) -> results.Dashboard:
-        """What there is, what is open, and what needs attention."""
+        """The dashboard: specs, open changes, and problems that need attention."""
         known = self.library
         specs = self._summaries()
         found, _ = self._found_conflicts(known)
@@ -221,7 +221,7 @@ class SpecsService:
     # Conflicts
 
     def conflicts(self, change_id: str | None = None, *, offset: int = 0, limit: int = 50) -> results.ConflictList:
-        """What open changes do to each other and to the specs; of one change, or of all."""
+        """Conflicts of open changes with each other and with the specs: of one change, or of all."""
         known = self.library
         if change_id is not None:
             known.change(change_id)
@@ -254,8 +254,8 @@ class SpecsService:
         return conflicts(known.open_changes(), known.in_force(), recorded, places), notes
 
     def _bases(self, known: Library) -> tuple[Mapping[str, Sequence[Baseline]], tuple[str, ...]]:
-        """What each open change was written against: as somebody said who brought it up to date, else as git knows it,
-        else as it was when it was first seen here."""
+        """The base of each open change: as it was brought up to date, else from git, else as it was when it was first
+        seen here."""
         seen, notes = self._first_seen(known)
         said = rebased(self._context.shared)
         found: dict[str, Sequence[Baseline]] = {}
@@ -323,7 +323,7 @@ class SpecsService:
     # What a change means, and how one is written
 
     def meaning(self, change_id: str) -> results.ChangeMeaning:
-        """What a change does to the specs in force, by requirement, scenario and step."""
+        """The effect of a change on the specs in force, by requirement, scenario and step."""
         from clew.specs.meaning import spec_change
 
         known = self.library
@@ -350,7 +350,7 @@ class SpecsService:
         return artefacts.instructions(artefact, entry, self._settings(entry), self._context)
 
     def _settings(self, entry: ChangeEntry) -> ProjectSettings:
-        """What OpenSpec's settings of the project say about writing changes; nothing where there are none."""
+        """OpenSpec's settings of the project for authors of changes; the defaults if there are none."""
         home = entry.root.specs.rpartition("/")[0]
         if entry.root.layout is Layout.OPENSPEC:
             for path in (f"{home}/{name}".lstrip("/") for name in SETTINGS):
@@ -420,7 +420,7 @@ class SpecsService:
 
 
 def _unknown(base: GitBase) -> str:
-    """Why a base is unknown; empty where it is known."""
+    """The reason why a base is unknown; empty for a known one."""
     if not (base.unknown or base.squashed):
         return ""
     reasons = []
@@ -435,7 +435,7 @@ def _unknown(base: GitBase) -> str:
 
 
 def _needs_base(change: Change) -> bool:
-    """Whether a change replaces anything: what it only adds cannot put an old text back."""
+    """True if a change replaces anything: one that only adds cannot bring an old text back."""
     return any(delta.modified or delta.removed or delta.renamed for delta in change.deltas)
 
 

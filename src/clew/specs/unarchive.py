@@ -36,7 +36,7 @@ class Archived(msgspec.Struct, frozen=True):
     folder: str
     """In the archive, relative to the project."""
     target: str
-    """Where it was among the open changes."""
+    """The folder in which it was among the open changes."""
     root: Root
 
 

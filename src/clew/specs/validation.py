@@ -45,7 +45,7 @@ def _own(entry: SpecEntry, roots: Sequence[Root]) -> Dialect:
 
 
 def _unreadable(file: UnreadableFile) -> Issue:
-    """Whatever the rules are, nobody can hold a file to them that cannot be read."""
+    """The issue of an unreadable file, which no rule can be checked on."""
     misplaced = file.place.kind is PlaceKind.MISPLACED
     level, section = Level.WARNING if misplaced else Level.ERROR, _SECTIONS.get(file.place.kind, "")
     return Issue(file.reason.code, level, file.reason.message, file.path, file.reason.line, section)

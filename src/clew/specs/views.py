@@ -1,4 +1,4 @@
-"""What of specs and changes is shown, in the form of answers."""
+"""Specs and changes in the form of answers."""
 
 import msgspec
 
@@ -103,7 +103,7 @@ def tasks(entry: ChangeEntry) -> results.TasksPart | None:
 
 
 def deltas(found: tuple[Delta, ...], requirement: str | None, texts: int) -> tuple[results.DeltaPart, ...]:
-    """What a change does to specs, or in them to one requirement; the first `texts` operations with their text."""
+    """The operations of a change on specs, or on one requirement; the first `texts` of them with their text."""
     parts = [results.DeltaPart(each.spec_id, _operations(each)) for each in found]
     if requirement is not None:
         parts = _only(requirement, parts)

@@ -1,4 +1,4 @@
-"""What open changes were written against, as git knows it: the specs in the commit that first added a delta.
+"""The bases of open changes, as git knows them: the specs in the commit that first added a delta.
 
 Every clone has that, and so has a branch: the commit stands where the branch was when the delta was written. Where the
 history does not reach back so far, the base is unknown, and nobody pretends to know it.
@@ -22,7 +22,7 @@ SpecPath = Callable[[ChangeEntry, str], str]
 
 
 class GitBase(msgspec.Struct, frozen=True):
-    """What a change touches, as it was when the change was written."""
+    """The base of a change: the requirements that it touches, as they were when the change was written."""
 
     baselines: tuple[Baseline, ...] = ()
     """Of the deltas that are in the history."""

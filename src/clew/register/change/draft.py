@@ -36,7 +36,7 @@ class Author(msgspec.Struct, frozen=True):
     actor: str
     actor_kind: ActorKind = ActorKind.UNKNOWN
     channel: str = ""
-    """Where the change came from, as history entries say it: empty on the command line, `MCP` for agents, `batch`."""
+    """The origin of the change in history entries: empty on the command line, `MCP` for agents, `batch`."""
 
     def entry(self, action: str, reason: str | None = None) -> HistoryEntry:
         return HistoryEntry(
@@ -58,7 +58,7 @@ def timestamp(nanoseconds: int) -> str:
 
 
 def author_of(call: "Call") -> Author:
-    """Who makes the changes of a call: over MCP it is an agent, unless the environment says otherwise."""
+    """The author of a call's changes: over MCP an agent, unless the environment says otherwise."""
     if call.surface == "mcp":
         return current_author("MCP", otherwise=ActorKind.AGENT)
     return current_author()

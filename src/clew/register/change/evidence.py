@@ -33,7 +33,7 @@ class LinkedFiles(msgspec.Struct, frozen=True):
 
 
 class Tally(msgspec.Struct, frozen=True):
-    """How the tests of one requirement went."""
+    """The results of one requirement's tests."""
 
     passed: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
@@ -160,14 +160,15 @@ def record_run(
 
 
 def _not_promotable(draft: Draft, requirement: Requirement) -> str:
-    """Why a run does not promote a requirement. One of many must not stop the others, so nothing is raised."""
+    """The reason why a run does not promote a requirement; empty if it does. Nothing is raised, because one of many
+    must not stop the others."""
     if requirement.status is not Status.IMPLEMENTED:
         return f"it is {requirement.status.word}, not implemented"
     return "" if may_be_verified(requirement, draft.register) else "it needs a dossier that passed"
 
 
 _REPORT = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<|\{\s*\"|\[\s*\{)")
-"""How XML and JSON begin, and no line that a program prints for people."""
+"""The beginning of XML and JSON, which no line that a program prints for people has."""
 _COLOUR = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\([A-Z0-9])")
 _CARGO = re.compile(r"^test\s+([\w:]+)(?:\s+-\s+should panic)?\s+\.\.\.\s+(ok|FAILED|ignored)\b", re.MULTILINE)
 _ENDS = "PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS"
@@ -190,7 +191,7 @@ _SAID = (
     re.compile(r"\bok\b|\bPASS(?:ED)?\b|\bpassed\b|✓|✔"),
     re.compile(r"\b(?:skip|skipped|ignored)\b", re.IGNORECASE),
 )
-"""How a line says that a test failed, passed, or did not run."""
+"""Lines that report a test as failed, passed, or not run."""
 
 
 class _Outcome(NamedTuple):

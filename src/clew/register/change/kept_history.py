@@ -21,7 +21,7 @@ from clew.formats.register.records import decode_history, encode_history
 log = logging.getLogger(__name__)
 
 REMOVED = "removed"
-"""How the history of a register begins to tell that a requirement is gone."""
+"""The first word of an entry about a requirement that was removed."""
 
 ENDING = ".history"
 
@@ -39,7 +39,7 @@ def with_copy(register: Register, copy: bytes | None) -> Register:
 
 
 def _is_of(register: Register, entry: HistoryEntry) -> bool:
-    """Whether an entry fits: the register may have been made anew, or an earlier state of it taken back from git."""
+    """True if an entry fits the register, which may have been made anew or restored from git since."""
     is_back = any(entry.action.startswith(f"{REMOVED} {id} ") for id in register.requirements)
     return entry.at >= register.created and not is_back
 

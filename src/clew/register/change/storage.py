@@ -26,13 +26,13 @@ from clew.workspace.regular import ANY_BYTES, contents
 SINGLE = ""
 """The name of the only file of a register that is one."""
 HISTORY = kept_history.ENDING
-"""What the copy of a register's history is called among its files."""
+"""The name of the copy of a register's history among its files."""
 
 Files = Mapping[str, bytes]
 
 
 class Storage(Protocol):
-    """Where a register is kept."""
+    """The storage of a register."""
 
     place: Path
     layout: Layout
@@ -40,11 +40,11 @@ class Storage(Protocol):
     def exists(self) -> bool: ...
 
     def is_interrupted(self) -> bool:
-        """Whether a writer is in the middle of a change, or was killed in the middle of one."""
+        """True if a writer is in the middle of a change, or was killed in the middle of one."""
         ...
 
     def has_leftovers(self) -> bool:
-        """Whether there is anything of a writer that is at work now, or was killed."""
+        """True if there are files of a writer that is at work now, or was killed."""
         ...
 
     def recover(self) -> None:
@@ -56,7 +56,7 @@ class Storage(Protocol):
     def decode(self, files: Files, *, trusted: bool = False) -> Register: ...
 
     def encode(self, register: Register) -> Files:
-        """What saving would write."""
+        """The files that saving would write."""
         ...
 
     def save(self, register: Register) -> Files:
@@ -228,7 +228,7 @@ def storage_at(place: Path, layout: Layout | None = None) -> Storage:
 
 MARK = ".bak-"
 REPLACED = "replaced"
-"""Why most copies are made."""
+"""The usual reason of a copy."""
 
 
 def keep_copy(named: Path, data: bytes) -> Path:

@@ -197,7 +197,7 @@ class RegisterFile:
     def _tried(
         self, before: Snapshot, author: Author, change: Callable[[Draft], Result], expected: str | None
     ) -> tuple[Register, Result]:
-        """What a change would make of the register, and what it returns."""
+        """The register after a change, and the result of the change."""
         if expected is not None and expected != before.version:
             raise Conflict(
                 f"{self.place.name} is no longer at the version you saw.",
@@ -212,8 +212,8 @@ class RegisterFile:
         return after, result
 
     def difference(self, author: Author, change: Callable[[Draft], object]) -> tuple[str, str]:
-        """What a change would write, as a unified diff, and the version that it was made from. Raises what the change
-        would raise, and writes nothing."""
+        """The difference that a change would make, as a unified diff, and the version that it was made from. Raises the
+        errors of the change, and writes nothing."""
         before = self.read()
         draft = Draft(before.register, author)
         change(draft)
@@ -304,7 +304,7 @@ class RegisterFile:
 
 
 def as_written(register: Register) -> Register:
-    """What reading a register back gives: the format of today, and a notice where there was none."""
+    """The register as it is read back after writing: in the current format, and with a notice if it had none."""
     tag = DIRECTORY_TAG if register.layout is Layout.DIRECTORY else FORMAT_TAG
     return msgspec.structs.replace(register, format_tag=tag, notice=register.notice or NOTICE)
 

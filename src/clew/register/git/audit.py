@@ -1,4 +1,4 @@
-"""Who changed the register, and whether git vouches for them."""
+"""The authors of the register's commits, and git's verdict on their signatures."""
 
 import msgspec
 

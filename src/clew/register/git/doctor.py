@@ -1,4 +1,4 @@
-"""Whether a clone is set up to keep its register sound."""
+"""Checks of a clone's setup for a sound register."""
 
 from pathlib import Path
 
@@ -64,7 +64,7 @@ def _hooks(repository: Repository, place: Place) -> list[DoctorCheck]:
 
 
 def _hook_problem(repository: Repository, name: str, command: str, place: Place) -> str:
-    """Why a hook does not look after a register; empty where it does."""
+    """The reason why a hook does not protect a register; empty if it does."""
     file, text, hook = hook_file(repository, name), hook_text(repository, name), read_hook(repository, name)
     if text is None or file is None:
         return "There is none. `clew req setup` installs it."

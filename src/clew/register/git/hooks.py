@@ -26,14 +26,14 @@ from clew.workspace.git import api as git
 from clew.workspace.regular import contents
 
 STRICT_LINES = 50
-"""How near to a change the strict hook asks for a marker."""
+"""The greatest distance from a change, in lines, at which the strict hook accepts a marker."""
 HOOKS = ("pre-commit", "post-commit", "commit-msg")
 
 _SHEBANG = "#!/bin/sh\n"
 _BEGIN = "# managed-by: clew-hooks\n"
 _END = "# end of clew-hooks; lines of your own stay before or after\n"
 _MANAGED = ("managed-by: clew-hooks", "managed-by: req-hooks")
-"""What a hook says of itself when Clew or req wrote it."""
+"""The marks of hooks that Clew or req wrote."""
 _BLOCK = re.compile(f"^{re.escape(_BEGIN)}.*?^{re.escape(_END.rstrip())}(?:\n|\\Z)", re.MULTILINE | re.DOTALL)
 _ASKED = re.compile(r"^check (.+)$", re.MULTILINE)
 _LED = re.compile(r"^PATH=.+$", re.MULTILINE)
@@ -117,11 +117,11 @@ class Hook(msgspec.Struct, frozen=True):
     """The lines before the managed ones."""
     after: str
     places: frozenset[Place]
-    """What it looks after."""
+    """The registers that it protects."""
     is_strict: bool
     is_known: bool = True
-    """Whether it is clear which of its lines are managed; not so where req wrote it, or where a hook of an older Clew,
-    which has no mark at the end, was changed."""
+    """True if it is known which of its lines are managed; false if req wrote it, or if a hook of an older Clew, which
+    has no mark at the end, was changed."""
 
 
 def read_hook(repository: Repository, name: str) -> Hook | None:
@@ -177,18 +177,18 @@ def hook_file(repository: Repository, name: str) -> Path | None:
 
 
 def runs(file: Path) -> bool:
-    """Whether git runs a hook: it passes over one that is not executable."""
+    """True if git runs a hook: it skips one that is not executable."""
     return sys.platform == "win32" or os.access(file, os.X_OK)
 
 
 def finds_clew(text: str) -> bool:
-    """Whether the lines of Clew in a hook find it, in the PATH of this process. A hook without such lines need not."""
+    """True if the lines of Clew in a hook find it in the PATH of this process, or if the hook has no such lines."""
     led = _LED.search("".join(_BLOCK.findall(text)))
     return _MANAGED[0] not in text or missing_program(f"{led[0] if led else ''} clew") is None
 
 
 def place_of(root: Path, register: Path) -> Place | None:
-    """Where a project is in its work tree; None outside of git."""
+    """The paths of a project and its register in their work tree; None outside of git."""
     top = git.toplevel(register.parent)
     if top is None:
         return None
@@ -263,8 +263,8 @@ def _block(name: str, places: Iterable[Place], finding: str, *, is_strict: bool)
 
 
 def _finding(repository: Repository, file: Path) -> str:
-    """What leads a hook to this Clew. A hook outside of git's own folder, or one that leads out of it, may be
-    everybody's, and gets none of it."""
+    """The line by which a hook finds this installation of Clew. A hook outside of git's own folder, or one that is a
+    link out of it, may be shared, and gets no such line."""
     own = repository.own_folder()
     first = folder_first() if own is not None and file.resolve().is_relative_to(own.resolve()) else ""
     return f"{first}\n" if first else ""

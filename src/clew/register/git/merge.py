@@ -32,7 +32,7 @@ Entry = TypeVar("Entry", bound=HistoryEntry | TestRecord)
 _PLAIN = ("title", "statement", "rationale", "kind", "priority", "status", "validation")
 _KEYED = ("hazards", "safety_functions", "safety_requirements", "extras")
 _NOTHING = object()
-"""What no field holds."""
+"""The value of a missing field."""
 _COUNTERS = ("next_id", "next_haz_id", "next_sf_id", "next_sr_id")
 
 
@@ -49,7 +49,7 @@ class Merged(msgspec.Struct, frozen=True):
     renumbered: dict[str, str]
     """Ids of the other side that had to change, and what they are now."""
     kept: Path | None = None
-    """Where the register is that the merged one took the place of, if it held what neither side has."""
+    """The copy of the register that the merged one replaced, if it held something that neither side has."""
     other: str | None = None
     """The commit of the other side, where that is known."""
 
@@ -164,7 +164,7 @@ def _list(
     theirs: tuple[str, ...],
     conflicts: list[MergeConflict],
 ) -> tuple[str, ...]:
-    """Where both sides only appended, both appendices; otherwise one side may have changed it."""
+    """Both appendices, if both sides only appended; otherwise the side that changed the list, if only one did."""
     if ours == theirs or theirs == base:
         return ours
     if ours == base:
@@ -177,7 +177,7 @@ def _list(
 
 
 def _set(base: Sequence[Item], ours: Sequence[Item], theirs: Sequence[Item]) -> tuple[Item, ...]:
-    """What either side added, without what either side removed."""
+    """The additions of both sides, without the removals of either."""
     removed = [item for item in base if item not in ours or item not in theirs]
     kept = [item for item in ours if item not in removed]
     return (*kept, *(item for item in theirs if item not in kept and item not in removed))
@@ -191,7 +191,7 @@ def _grown(ours: Sequence[Entry], theirs: Sequence[Entry]) -> tuple[Entry, ...]:
 
 
 def _shared(ours: Sequence[Item], theirs: Sequence[Item]) -> int:
-    """How many items two records have in common from the beginning."""
+    """The length of the common beginning of two records."""
     pairs = zip(ours, theirs, strict=False)
     return next((place for place, (one, other) in enumerate(pairs) if one != other), min(len(ours), len(theirs)))
 
@@ -270,7 +270,8 @@ def side_of(
 
 
 def _is_worth_keeping(held: LockedRegister, *known: Register) -> bool:
-    """Whether the work tree holds a sound register that is none of these: somebody may have gone on from a conflict."""
+    """True if the work tree has a sound register that is none of these: somebody may have continued after a
+    conflict."""
     try:
         present = held.read().requirements
     except ClewError:

@@ -1,7 +1,7 @@
-"""Which requirements of two versions of a register are the same ones, and under which ids they meet.
+"""Matching of the requirements in two versions of a register, and the ids under which both are compared.
 
-An id says which requirement is meant only within one version: two branches give the same id to different requirements,
-and a merge gives one of them another. What stays is when a requirement was made and under which id it was made then.
+An id identifies a requirement only within one version: two branches give the same id to different requirements, and a
+merge gives one of them another. What never changes is when a requirement was made and the id that it had then.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What a merge of registers came to, and the merge of two files that git asks for."""
+"""The report of a merge of registers, and the merge of two files that git asks for."""
 
 import sys
 from contextlib import suppress
@@ -47,7 +47,7 @@ def _base(file: Path, ours: Register) -> Register:
 
 
 def reported(merged: Merged, service: RegisterService, path: str) -> dict[str, Any]:
-    """What a merge came to. What people have to look at goes to standard error, where git shows it."""
+    """The result of a merge. Problems that people have to look at go to standard error, where git shows them."""
     for line in (*_renumbered(merged, service), *(_conflict(path, each) for each in merged.conflicts)):
         _tell(line)
     if merged.kept:

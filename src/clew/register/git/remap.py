@@ -34,7 +34,7 @@ class RemapReport(msgspec.Struct, frozen=True):
     applied: bool
     changes: tuple[Rewritten, ...]
     undecided: tuple[str, ...] = ()
-    """Where both sides of a merge had the same line, each `FILE:LINE`: somebody has to see which one is meant."""
+    """Lines that both sides of a merge have, each `FILE:LINE`: a person has to decide which id is meant."""
 
 
 def parse_remap(written: Sequence[str], register: Register) -> dict[str, str]:

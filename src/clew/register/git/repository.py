@@ -1,4 +1,4 @@
-"""What a register asks git: one call for each question. Outside of a repository every answer is plain."""
+"""The register's questions to git, one call for each. Outside of a repository every answer is empty."""
 
 import os
 import re
@@ -69,7 +69,7 @@ class Repository:
         return commit
 
     def fork_of(self, commit: str) -> str:
-        """Where this branch left the one of a commit; the commit itself where the two share nothing."""
+        """The commit at which this branch left that of a commit; the commit itself if they have no common ancestor."""
         output = self._ask("merge-base", commit, "HEAD")
         return output.decode().strip() if output else commit
 
@@ -107,7 +107,7 @@ class Repository:
         return git.command(self._folder, "hash-object", "--stdin", stdin=data).decode().strip()
 
     def blob_at(self, commit: str, path: str) -> str | None:
-        """What git calls the content of a file in a commit; the path is from the top of the work tree."""
+        """The id of a file's content in a commit; the path is from the top of the work tree."""
         output = self._ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}:{raw(path)}")
         return output.decode().strip() if output else None
 
@@ -173,12 +173,12 @@ class Repository:
         return found
 
     def count(self, path: str, span: str | None = None) -> int:
-        """How many commits changed a file."""
+        """The number of commits that changed a file."""
         output = self._ask("rev-list", "--count", span or "HEAD", "--", raw(path))
         return int(output) if output else 0
 
     def last_change(self, path: str) -> str | None:
-        """How long ago a file was last committed, in words."""
+        """The time since a file was last committed, in words."""
         output = self._ask("log", "-1", "--format=%cr", "--", raw(path))
         return output.decode().strip() or None if output else None
 
@@ -187,7 +187,7 @@ class Repository:
         return output.decode("utf-8", "replace").strip() if output is not None else None
 
     def hooks_folder(self) -> Path | None:
-        """Where git looks for hooks: shared by all worktrees, or where core.hooksPath says."""
+        """The folder in which git looks for hooks: shared by all worktrees, or the one of core.hooksPath."""
         return git.hooks_folder(self._folder) if self.exists() else None
 
     def own_folder(self) -> Path | None:
@@ -199,7 +199,7 @@ class Repository:
         return top / ".gitattributes" if top else None
 
     def ignores(self, path: str) -> bool:
-        """Whether git ignores a file; the file need not exist."""
+        """True if git ignores a file; the file need not exist."""
         return self.exists() and bool(git.ignored(self._folder, [raw(path)]))
 
     def _ask(self, *arguments: str, environment: dict[str, str] | None = None, patterns: bool = False) -> bytes | None:

@@ -92,7 +92,8 @@ def checked(
     files: tuple[str, ...],
     mentions: Mapping[str, tuple[Mention, ...]],
 ) -> Check:
-    """What the rules for single requirements say about those that changed, and what the changed files mention."""
+    """The findings on the changed requirements, each by itself, and the mentions of requirements in the changed
+    files."""
     ids = changed_requirements(before, after)
     rows = tuple(finding_row(each) for id in ids for each in validate_requirement(after.requirements[id]))
     errors = sum(row.level == "error" for row in rows)

@@ -1,4 +1,4 @@
-"""What the next commit would hold, asked with as few calls of git as possible."""
+"""The content of the next commit, read with as few calls of git as possible."""
 
 import os
 import re
@@ -33,8 +33,8 @@ class StagedChange(msgspec.Struct, frozen=True):
 
 
 def staged_change(root: str, register: str, is_wanted: Callable[[str], bool]) -> StagedChange | None:
-    """What is staged below a folder that holds a register in one file; None where the register is not in the next
-    commit, or git does not say."""
+    """The staged files below a folder that holds a register in one file; None if the register is not staged, or git
+    does not answer."""
     folder = Path(root)
     named = os.environ.get(_INDEX)
     # In a hook of `git commit --all` git names another index than the one of the work tree.
@@ -67,8 +67,8 @@ def staged_change(root: str, register: str, is_wanted: Callable[[str], bool]) ->
 
 
 def certain_citations(data: bytes, path: str) -> tuple[Mention, ...]:
-    """What a file cites, where that is certain without the project's own grammar: everything in it that looks like an
-    id is one, and stands in a comment. LookupError where it is not."""
+    """The citations in a file, if they are certain without the project's own grammar: everything in it that looks like
+    an id is one, and stands in a comment. Raises LookupError otherwise."""
     family = family_for(path)
     if family is None or b"\0" in data or b"\r" in data:
         raise LookupError(path)

@@ -1,5 +1,5 @@
-"""How git finds the Clew that set a clone up, also where its name is not on the PATH: in a desktop client of git, or in
-a shell without the environment that Clew is installed in."""
+"""The way from a git hook to the Clew that set a clone up, also if its name is not on the PATH: in a desktop client of
+git, or in a shell without the environment that Clew is installed in."""
 
 import os
 import shlex

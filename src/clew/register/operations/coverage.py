@@ -20,17 +20,18 @@ from clew.text.display import counted
 from clew.text.terminal import table
 
 _LISTS = ("ghosts", "obsolete_referenced", "orphans", "drafts_unmarked", "test_only", "referenced", "unlinked", "files")
-"""What a page is filled with, in this order: what asks for an answer comes before what is well."""
+"""The lists of a page in the order in which they fill it: first those that need an answer."""
 
 _ENDINGS_OF_REQ = ("rs", "py", "js", "ts", "tsx", "go", "java", "md", "toml", "c", "cpp", "h")
-"""Where req looks for ids by default."""
+"""The endings of the files in which req looks for ids by default."""
 
 Row = tuple[str, Any]
 """The list it belongs to, and the item; of a dictionary, key and value."""
 
 
 class CoveragePage(msgspec.Struct, frozen=True, kw_only=True):
-    """Which lists there are depends on the mode: default, unlinked_files or by_file."""
+    """The requested lists of requirements and files. Their choice depends on the mode: default, unlinked_files or
+    by_file."""
 
     mode: str
     referenced: dict[str, tuple[str, ...]] = {}
@@ -44,15 +45,15 @@ class CoveragePage(msgspec.Struct, frozen=True, kw_only=True):
     unlinked: tuple[str, ...] = ()
     files: tuple[Object, ...] = ()
     totals: dict[str, int] = {}
-    """How long each list is in all."""
+    """The full length of each list."""
     truncated: bool = False
     next_cursor: str | None = None
 
 
 class ShowCoverage(RegisterOperation, tool="req_coverage", title="Requirements and code", example={"by_file": True}):
-    """Which requirements code and tests cite, in comments and names of tests: referenced, orphans (cited nowhere),
-    ghosts (ids that do not exist) and retired ones still cited. unlinked_files turns it round; by_file lists the ids of
-    each file."""
+    """Lists the requirements that code and tests cite, in comments and names of tests: referenced, orphans (cited
+    nowhere), ghosts (ids that do not exist) and retired ones still cited. unlinked_files turns it round; by_file lists
+    the ids of each file."""
 
     path: Folder = "."
     extensions: Annotated[
@@ -94,7 +95,7 @@ class ShowCoverage(RegisterOperation, tool="req_coverage", title="Requirements a
 
 
 class CoverageCommand(ShowCoverage, verb="req coverage", summary="which requirements the files mention"):
-    """Which requirements the files mention; rewrites ids in the files where asked."""
+    """Lists the requirements that the files mention; rewrites ids in the files on request."""
 
     by_req: Annotated[bool, Meta(description="For each requirement where it is cited"), Option(exclusive=True)] = False
     remap: Annotated[

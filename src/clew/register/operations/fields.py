@@ -1,4 +1,5 @@
-"""What operations of the register share: types of fields, the register that is meant, who makes a change, files."""
+"""Shared parts of the register's operations: types of fields, the choice of the register, the author of a change,
+files."""
 
 import sys
 from pathlib import Path

@@ -242,8 +242,8 @@ class HelpCommand(ShowHelp, verb="req help", summary="texts on working with the 
 
 
 class ShowStatus(RegisterOperation, tool="req_status", title="Progress in figures", trim=("verified_but_defective",)):
-    """How many requirements are in which status, and how much of what is live is implemented or verified. For what to
-    do next call req_next; for the start of a session req_brief."""
+    """Counts requirements by status, and the share of live ones that is implemented or verified. For the next piece of
+    work call req_next; for the start of a session req_brief."""
 
     def run(self, call: Call) -> results.StatusReport:
         return register_of(call).status()

@@ -75,7 +75,7 @@ class StalePage(staleness.Report, frozen=True):
 
 
 class StaleData(StalePage, frozen=True):
-    """What a program gets: as with req, the exit code then tells only whether there is an answer."""
+    """The answer for programs: as with req, the exit code then tells only if there is an answer."""
 
 
 class ShowStaleEvidence(
@@ -85,8 +85,8 @@ class ShowStaleEvidence(
     title="Evidence that is out of date",
     summary="evidence that is out of date; exit code 1 if any is",
 ):
-    """Whether the last test record of each requirement still holds: fresh, drifted (other files changed), STALE (a file
-    that carries the id changed), no-records or unknown."""
+    """Checks if the last test record of each requirement still holds: fresh, drifted (other files changed), STALE (a
+    file that carries the id changed), no-records or unknown."""
 
     path: Folder = "."
     only_stale: Annotated[bool, Meta(description="Only what is out of date")] = False
@@ -237,8 +237,8 @@ class LintRegister(
         *("quality.short_rationale", "quality.single_acceptance_functional", "quality.verified_but_defective"),
     ),
 ):
-    """What the rules let pass: active requirements without a marker or evidence, short rationales, single criteria,
-    failed evidence. Blocks nothing."""
+    """Weaknesses that the rules accept: active requirements without a marker or evidence, short rationales, single
+    criteria, failed evidence. Blocks nothing."""
 
     path: Folder = "."
     json: AsJson = True

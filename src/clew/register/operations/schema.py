@@ -28,7 +28,7 @@ _RULES: Mapping[str, Mapping[str, Any]] = {
     "reason": _REASON,
     **dict.fromkeys(("id", "from", "to", "parent"), _ID),
 }
-"""What the validator asks of a field beyond its type, and words in the order of a requirement's life."""
+"""The validator's demands on a field beyond its type, and words in the order of a requirement's life."""
 _RULES_OF = {"req_kind": "kind"}
 
 

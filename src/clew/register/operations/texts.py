@@ -1,4 +1,4 @@
-"""What the commands of `clew req` that ask print for people."""
+"""Texts that the reading commands of `clew req` print for people."""
 
 from typing import Any
 

@@ -74,7 +74,7 @@ class BeginRegister(RegisterOperation, verb="req init", summary="make a new regi
         return made if kept is None else {**made, "kept": str(kept)}
 
     def _place(self, call: Call) -> Path:
-        """Where a register is to be made. One at the root hides those further down, so that has to be meant."""
+        """The path of a new register. One at the root hides those further down, so it must be asked for."""
         if self.output:
             return Path(self.output).absolute()
         if "file" in call.options:
@@ -152,7 +152,7 @@ class CheckMessage(
 
 
 class MergeOperation(RegisterOperation):
-    """What the merge of branches and the merge driver of git share."""
+    """Common base of the merge of branches and the merge driver of git."""
 
     def render(self, result: dict[str, Any]) -> str:
         from clew.register.git.merge_report import merged_text

@@ -1,4 +1,4 @@
-"""What changed source files say about requirements: a marker, an id that nobody has, or that they serve none."""
+"""The relation of changed source files to requirements: a marker, an unknown id, or the note that they serve none."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -31,11 +31,11 @@ class ReviewCoverage(msgspec.Struct, frozen=True):
     opt_outs: tuple[OptOut, ...]
     optout_missing_reason: tuple[str, ...]
     hunks_without_marker: tuple[str, ...] = ()
-    """Where lines changed and no marker stands near, each `FILE:LINE`; only where it was asked for."""
+    """Changed lines without a marker near them, each `FILE:LINE`; only on request."""
 
 
 def is_source(path: str, ignore: tuple[str, ...] = ()) -> bool:
-    """Whether a changed file is code that should say which requirement it serves."""
+    """True if a changed file is code that should name the requirement it serves."""
     parts = PurePosixPath(path)
     # Settings such as .gitignore have comments, but do nothing that somebody required.
     if family_for(path) is None or parts.name.startswith(".") or parts.suffix.lstrip(".").lower() in _NOT_SOURCE:
@@ -55,7 +55,7 @@ def review_files(
     ignore: tuple[str, ...] = (),
     near: "NearHunks | None" = None,
 ) -> ReviewCoverage:
-    """What the changed files say about requirements; `cited` finds the markers in the content of a file."""
+    """The citations in the changed files; `cited` finds the markers in the content of a file."""
     far: list[str] = []
     referenced: set[str] = set()
     ghosts: list[str] = []

@@ -1,4 +1,4 @@
-"""Which requirements the code mentions, and which code mentions none."""
+"""The requirements that the code mentions, and the code that mentions none."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
     orphans: tuple[str, ...]
     """Live requirements that no file mentions, drafts included."""
     ghosts: dict[str, tuple[str, ...]]
-    """What files cite but the register does not have: ids, and criteria such as REQ-0001-9."""
+    """The ids that files cite and the register does not have, also criteria such as REQ-0001-9."""
     obsolete_referenced: dict[str, tuple[str, ...]]
     test_only: tuple[str, ...] = ()
     """Mentioned in tests and nowhere else."""
@@ -72,7 +72,8 @@ def coverage(register: Register, mentions: Mentions, *, lines: bool = False) -> 
 
 
 def _groups(register: Register, mention: Mention) -> Iterator[tuple[str, str]]:
-    """Where a mention belongs, and under which id. A criterion that does not exist is as much a ghost as an id."""
+    """The lists that a mention belongs to, each with the id. A criterion that does not exist is a ghost, as an id
+    is."""
     requirement = register.requirements.get(mention.id)
     if requirement is None:
         yield "ghosts", mention.id

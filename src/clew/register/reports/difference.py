@@ -1,4 +1,4 @@
-"""What differs between two versions of a register."""
+"""Differences between two versions of a register."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ class Diff(msgspec.Struct, frozen=True):
 
 
 def transitions(before: Requirement, after: Requirement) -> Iterator[str]:
-    """What differs between two versions of a requirement."""
+    """The differences between two versions of a requirement."""
     for name in ("title", "statement", "rationale"):
         if getattr(before, name) != getattr(after, name):
             yield f"{name} changed"
@@ -41,7 +41,7 @@ def transitions(before: Requirement, after: Requirement) -> Iterator[str]:
 
 
 def of_evidence(before: Requirement, after: Requirement) -> Iterator[str]:
-    """What differs in the records of a requirement, and that something was noted about it."""
+    """The differences in a requirement's records, and new entries in its history."""
     if before.tests != after.tests:
         yield f"evidence: {len(before.tests)} -> {len(after.tests)} records"
     elif before.updated != after.updated:
@@ -49,7 +49,8 @@ def of_evidence(before: Requirement, after: Requirement) -> Iterator[str]:
 
 
 def diff(spec: str, before: Register, after: Register, *, evidence: bool = False) -> Diff:
-    """What was added, removed and changed; with `evidence` also where only records of tests came."""
+    """The requirements that were added, removed and changed; with `evidence` also those with new records of tests
+    only."""
     old, new = before.requirements, after.requirements
     added = tuple(in_order(new.keys() - old.keys()))
     removed = tuple(in_order(old.keys() - new.keys()))

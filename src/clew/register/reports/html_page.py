@@ -20,7 +20,7 @@ td, th { text-align: left; padding: .25rem .6rem .25rem 0; border-bottom: 1px so
 @media print { nav { display: none; } }
 """
 HERE = "#"
-"""Where links to requirements lead on a page that holds them all."""
+"""The target of links to requirements on a page that holds them all."""
 
 
 def to_html(register: Register) -> str:
@@ -29,7 +29,7 @@ def to_html(register: Register) -> str:
 
 
 def overview_page(register: Register, href: str) -> str:
-    """What there is, with a link to a page of its own for each requirement: `href` and the id."""
+    """An overview of the register, with a link to a page of its own for each requirement: `href` and the id."""
     return _page(register.name, _overview(register, href))
 
 

@@ -1,4 +1,4 @@
-"""What the validator lets pass and a careful reader would not.
+"""Weaknesses that the validator accepts and a careful reader would not.
 
 An operator may name a command in the environment that judges statements as well. It gets one requirement as JSON on
 standard input and answers with `{"ok": true}` or `{"ok": false, "message": ...}`.

@@ -1,6 +1,5 @@
-"""Where ids of requirements are cited in a project, found by the readers that feed the graph: what they find here is
-what there is an edge. One pass over the files, and none over those that stay as they are.
-"""
+"""Citations of requirements in a project, found by the readers that feed the graph: each citation here is an edge
+there. One pass over the files, and none over those that did not change."""
 
 import os
 import re
@@ -28,7 +27,7 @@ _TEXTS = "texts"
 
 
 class Mentions(msgspec.Struct, frozen=True):
-    """What the files under a folder cite."""
+    """The citations in the files under a folder."""
 
     by_file: Mapping[str, tuple[Mention, ...]]
     """Every file that was looked at, by its path relative to the project."""
@@ -100,12 +99,13 @@ class MentionScanner:
         return tuple(_marked(data, path, next(reader for reader in self._readers if reader.name == name)))
 
     def cited(self, data: bytes, path: str) -> tuple[Mention, ...]:
-        """What some content would cite, were it the file of that path."""
+        """The citations in some content, if it were the file of that path."""
         fitting = (reader for reader in self._readers if selects(self._root, reader.selection, path))
         return tuple(_marked(data, path, next(fitting, self._readers[-1])))
 
     def _content(self, entry: FileEntry) -> bytes:
-        """What cannot be read cites nothing; the graph reports such files. What a scan found is in the project."""
+        """The content of a file; empty if it cannot be read or is too large, which the graph reports. The path comes
+        from a scan, so it is inside the project."""
         if entry.size > self._limit:
             return b""
         try:

@@ -14,7 +14,7 @@ DONE = (Status.IMPLEMENTED, Status.VERIFIED)
 _PRIORITIES, _STATUSES = tuple(Priority), tuple(Status)
 _BLOCKED_NAMED = 5
 _NAME_TOKENS, _PURPOSE_TOKENS, _TITLE_TOKENS = 20, 150, 35
-"""What texts in a brief may take; those of Latin letters hardly ever take as much."""
+"""The limits of texts in a brief, in tokens; those of Latin letters hardly ever need as many."""
 _BRIEF_IDS, _BRIEF_IDS_FULL, _SPINE = 10, 50, 3
 
 
@@ -127,7 +127,7 @@ def next_up(register: Register, wanted: RequirementFilter | None = None) -> Requ
 def brief(
     register: Register, *, full: bool = False, hook_mode: str | None = None, last_change: str | None = None
 ) -> results.Brief:
-    """Where the project stands, in a few lines. The lists are cut, and `more` says by how much."""
+    """The state of the project in a few lines. The lists are cut, and `more` says by how much."""
     chosen = in_id_order(register)
     figures = status(register)
     coming = next_up(register)

@@ -1,4 +1,4 @@
-"""What a branch, or the next commit, does to the register and to the code under it."""
+"""The effect of a branch, or of the next commit, on the register and on the code under it."""
 
 from collections.abc import Sequence
 
@@ -34,11 +34,11 @@ class ReviewAudit(msgspec.Struct, frozen=True):
 class Review(msgspec.Struct, frozen=True, kw_only=True):
     base: str
     ok: bool
-    """Whether a gate would let this pass."""
+    """True if a gate would let this pass."""
     gate: bool
-    """Whether it was asked to be one."""
+    """True if it was asked to be a gate."""
     failures: tuple[str, ...]
-    """Why a gate would not let it pass."""
+    """The reasons why a gate would not let it pass."""
     added: tuple[str, ...]
     removed: tuple[str, ...]
     changed: tuple[Changed, ...]

@@ -37,7 +37,7 @@ class SafetyRow(msgspec.Struct, frozen=True, kw_only=True):
     level: str | None
     """Derived, never entered: null while a parameter of a hazard is missing."""
     cites: tuple[str, ...] = ()
-    """What it mitigates or realizes."""
+    """The ids of the requirements that it mitigates or realizes."""
     cited_by: tuple[str, ...] = ()
     """Live artefacts that mitigate or realize it."""
 
@@ -55,14 +55,14 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     required_sil: str | None
     allocated_sil: str | None
     adequate: bool
-    """Whether what is allocated is at least what is required."""
+    """True if the allocated level is at least the required one."""
     complete: bool
-    """Whether it is adequate, and all that realizes it is verified."""
+    """True if it is adequate, and all requirements that realize it are verified."""
     safety_requirements: Mapping[str, int]
-    """How many there are, and how many of them are verified."""
+    """The number of them, and the number of verified ones."""
     safety_functions: tuple[Mapping[str, Any], ...]
     blocking: tuple[str, ...]
-    """What is missing."""
+    """The missing parts."""
 
 
 def safety_report(register: Register, wanted: str | None) -> SafetyReport:
@@ -158,7 +158,7 @@ def _told_function(register: Register, id: str) -> dict[str, Any]:
 
 
 def _evidence(tests: object) -> str | None:
-    """How it was tested last; None where the file has no record of a test."""
+    """The kind of the last test; None if the file has no record of a test."""
     last = tests[-1] if isinstance(tests, list) and tests else None
     return str(last.get("kind") or "automated").lower() if isinstance(last, Mapping) else None
 

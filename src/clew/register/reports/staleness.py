@@ -1,4 +1,4 @@
-"""Whether the last evidence of a requirement still applies to the files as they are.
+"""Comparison of a requirement's last evidence with the files as they are.
 
 A record that names its files and their checksum is compared with the files. An older one is compared by commit: it is
 stale when a file that carries the requirement's marker changed since.
@@ -67,13 +67,13 @@ def content_hash(paths: Iterable[str], read: ReadFile) -> str:
 
 
 def linked_files(paths: Iterable[str], read: ReadFile) -> LinkedFiles | None:
-    """What a record says about the files that carry a marker; None where there are none."""
+    """The files that carry a marker and their checksum, for a record; None if there are none."""
     written = tuple(f"./{path}" for path in sorted(paths))
     return LinkedFiles(written, content_hash(written, read)) if written else None
 
 
 class WorkTreeState(msgspec.Struct, frozen=True):
-    """What is known of the project around a register."""
+    """The state of the project around a register."""
 
     head: str | None
     """The commit that is checked out; None without git."""

@@ -1,4 +1,4 @@
-"""What comes next for the requirements that a change touches, in a few lines."""
+"""The next steps for the requirements that a change touches, in a few lines."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""What the validator found, as an answer and as a text for people."""
+"""The validator's findings, as an answer and as a text for people."""
 
 import sys
 from collections.abc import Iterable

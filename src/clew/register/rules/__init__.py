@@ -1,3 +1,3 @@
-"""What the validator demands of a requirement and of a register."""
+"""The validator's rules for a requirement and for a register."""
 
 # Implements: REQ-d00084

@@ -18,7 +18,7 @@ class Rule(msgspec.Struct, frozen=True):
     field: str
     summary: str
     hint: str
-    """How to rewrite what breaks the rule."""
+    """Advice how to rewrite a text that breaks the rule."""
 
 
 class Finding(msgspec.Struct, frozen=True):

@@ -21,10 +21,10 @@ IGNORED = frozenset(
     stem(word)
     for word in ("the", "and", "for", "with", "that", "this", "shall", "must", "should", "will", "system", "cli")
 )
-"""What every requirement says."""
+"""Words of every requirement."""
 
 RETIRED_DAYS = 60
-"""How long a requirement that was retired is still worth a word."""
+"""The number of days for which a retired requirement is still compared."""
 
 
 class Duplicate(NamedTuple):
@@ -119,7 +119,7 @@ def percent(similarity: float) -> str:
 
 
 def compared(one: Requirement, two: Requirement) -> str:
-    """What two requirements share, and in what they differ, in their own words."""
+    """The words that two requirements share, and those in which they differ."""
     words = _words(text_of(one)) | _words(text_of(two))
     first, second = said(text_of(one)), said(text_of(two))
     message = f"both speak of {_some(first & second, words)}"

@@ -1,7 +1,7 @@
-"""Which moves in a requirement's life are natural, and whether it may be verified.
+"""The transitions of a requirement's status, and the conditions under which it may be verified.
 
-All other moves need a person's will: force, with a reason. Files of schema revision 1 keep dossiers with a requirement;
-Clew reads them and does not write them.
+All other transitions need a person's decision: force, with a reason. Files of schema revision 1 keep dossiers with a
+requirement; Clew reads them and does not write them.
 """
 
 from collections.abc import Mapping
@@ -39,8 +39,8 @@ def check_move(requirement: Requirement, to: Status, *, force: bool) -> None:
 
 
 def check_promotion(requirement: Requirement, *, force: bool) -> bool:
-    """Whether evidence may promote the requirement now. False for one that is verified or obsolete already; Refused for
-    one that is not implemented yet."""
+    """True if evidence may promote the requirement now. False for one that is verified or obsolete already; raises
+    Refused for one that is not implemented yet."""
     if requirement.status in (Status.VERIFIED, Status.OBSOLETE):
         return False
     if requirement.status is not Status.IMPLEMENTED and not force:

@@ -1,4 +1,4 @@
-"""Where links lead: to nothing, to themselves, or in a circle."""
+"""Rules for the targets of links: they exist, are not the requirement itself, and form no circle."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 

@@ -27,7 +27,7 @@ Judge = Callable[[tuple[Requirement, ...]], Mapping[str, str]]
 
 
 def validate_requirement(requirement: Requirement) -> list[Finding]:
-    """What one requirement breaks on its own. Its errors block whatever would write it."""
+    """The findings on one requirement by itself. Errors among them block every writer."""
     id = requirement.id
     found = [
         *_title(id, requirement.title),
@@ -101,7 +101,7 @@ def _safety_statement(id: str, artefact: Mapping[str, object]) -> list[Finding]:
 
 
 def _in_context(requirement: Requirement, register: Register) -> Iterator[Finding]:
-    """What a requirement breaks together with others, or with its own past."""
+    """The findings on a requirement together with others, or with its own past."""
     id, status = requirement.id, requirement.status
     yield from check_targets(requirement, register.requirements)
     advanced = status in (Status.APPROVED, Status.IMPLEMENTED, Status.VERIFIED)
@@ -209,7 +209,7 @@ def _weasels(id: str, spoken: str) -> Iterator[Finding]:
 
 
 def _compound(spoken: str, modals: Sequence[re.Match[str]]) -> str:
-    """Why a statement is more than one; empty where it is not."""
+    """The reason why a statement is more than one; empty for a single one."""
     if ";" in spoken:
         parts = [part.strip() for part in spoken.split(";") if part.strip()]
         return f"a semicolon joins {len(parts)} parts ({_quoted(_beginning(part) for part in parts)})"

@@ -42,7 +42,7 @@ class ShowDashboard(
     summary="the dashboard: what there is, what is open, what needs attention",
     epilog="clew specs",
 ):
-    """What there is, what is open, and what needs attention."""
+    """The dashboard: specs, open changes, and problems that need attention."""
 
     def run(self, call: Call) -> results.Dashboard:
         return call.project.specs.dashboard()

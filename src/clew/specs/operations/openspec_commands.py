@@ -156,8 +156,8 @@ class ShowInstructions(
     summary="how an artefact of a change is written, with a template",
     epilog="clew change instructions proposal add-neap-warning",
 ):
-    """What to write, the template to begin with, what has to be there first and what may follow. With --json in the
-    words of `openspec instructions`."""
+    """Instructions for one artefact: a template, the artefacts that must exist first and those that it unlocks. With
+    --json in the form of `openspec instructions`."""
 
     artefact: Annotated[
         str,

@@ -295,9 +295,9 @@ class ChangeConflicts(
     pages="conflicts",
     example={"change_id": "add-neap-warning"},
 ):
-    """What open changes would do to each other: two that touch one requirement, a requirement that changed since a
-    change was written (with a view of then, now and wanted), a scenario that archiving would drop; and the order in
-    which changes can be archived. Call it before archive_change."""
+    """Conflicts between open changes: two that touch one requirement, a requirement that changed since a change was
+    written (with the texts of then, now and the change), a scenario that archiving would drop; and the order in which
+    changes can be archived. Call it before archive_change."""
 
     change_id: SomeChange = None
     limit: Annotated[int, Meta(ge=1, le=500, description="Conflicts at most")] = 50
