@@ -31,7 +31,7 @@ from clew.graph.model import EdgeKind, Node, NodeKind
 
 class LevelCounts(msgspec.Struct, frozen=True):
     active: Mapping[str, int]
-    """Those whose status is neither retired nor an idea for later."""
+    """The number of those whose status is neither retired nor an idea for later."""
     all: Mapping[str, int]
 
 
@@ -60,12 +60,12 @@ class LevelCoverage(msgspec.Struct, frozen=True):
 
 
 class _Sums(msgspec.Struct, frozen=True):
-    """What the requirements of one level add up to."""
+    """The sums over the requirements of one level."""
 
     requirements: int
     active: int
     expected: int
-    """Those of them that figures of coverage count; the sums below are of these, but for the last two."""
+    """The number of those that figures of coverage count; the sums below are of these, except for the last two."""
     full: int
     """Every assertion is named by a test."""
     partial: int
@@ -118,13 +118,13 @@ _COUNTED = ("active", "provisional")
 
 
 def is_counted(node: Node) -> bool:
-    """Whether a requirement is one to work on: neither retired nor an idea for later."""
+    """True if a requirement is active: neither retired nor an idea for later."""
     return node.fields.get("role", "active") in _COUNTED
 
 
 def is_expected(node: Node) -> bool:
-    """Whether the status of a requirement expects that it is implemented and tested. Where its format has no say in
-    that, all but the retired ones do."""
+    """True if the status of a requirement expects that it is implemented and tested. Where the format does not decide
+    that, all but the retired ones are expected."""
     expected: bool | None = node.fields.get("expected")
     return node.fields.get("role") != "retired" if expected is None else expected
 
@@ -215,10 +215,10 @@ def uncovered_assertion_count(graph: Graph) -> int:
 
 
 FULL, PARTIAL, FAILING, MISSING = "full", "partial", "failing", "missing"
-"""How far a requirement is tested."""
+"""Degrees of a requirement's coverage by tests."""
 
 PASSED, FAILED, AWAITING_RESULT, UNTESTED = "passed", "failed", "awaiting_result", "untested"
-"""What the tests say of an assertion."""
+"""States of an assertion by its tests."""
 
 EXECUTED, PARTLY_EXECUTED, NOT_EXECUTED, NO_LINE_EVIDENCE = (
     "executed",
@@ -226,7 +226,7 @@ EXECUTED, PARTLY_EXECUTED, NOT_EXECUTED, NO_LINE_EVIDENCE = (
     "not executed",
     "no line evidence",
 )
-"""What reports on executed lines say of a place in code."""
+"""States of a place in code by the reports on executed lines."""
 
 
 # Looked up once: the figures of all requirements ask for these a hundred thousand times.
@@ -364,7 +364,7 @@ def code_metrics(graph: Graph, node: Node) -> CodeMetrics:
 
 
 def proof(metrics: Mapping[str, Any], label: str) -> str:
-    """What the tests say of one assertion, by the figures of its requirement."""
+    """The state of one assertion by its tests, from the figures of its requirement."""
     if label in metrics["untested_labels"]:
         return UNTESTED
     if label in metrics["failed_labels"]:

@@ -159,7 +159,7 @@ class TraceService:
         return self._graph.derived("findings", lambda graph: findings(graph, self._context))
 
     def matrix(self, requirements: Sequence[Node]) -> Matrix:
-        """What implements and what proves these requirements."""
+        """The implementations and tests of these requirements."""
         return matrix(self._graph, self._config.name, requirements)
 
     def table(self, chosen: TableFilter, *, offset: int = 0, limit: int = 100) -> Table:
@@ -167,7 +167,7 @@ class TraceService:
         return table(self._graph, chosen, offset=offset, limit=limit)
 
     def branches(self, id: str | None, *, limit: int = 200) -> tuple[tuple[Branch, ...], int]:
-        """What stands directly below a requirement, or at the top, and how many there are."""
+        """The requirements directly below one, or at the top, and their number."""
         return branches(self._graph, id, limit=limit)
 
     # Single requirements
@@ -270,7 +270,7 @@ class TraceService:
 
 
 def _status(graph: Graph) -> Status:
-    """What is counted in one state of the graph."""
+    """The figures of one state of the graph."""
     counts = graph.node_counts()
     return Status(
         is_stale=graph.state.is_stale,
@@ -285,7 +285,7 @@ def _status(graph: Graph) -> Status:
 
 
 def _note(base: str | None, *compared: git.ChangedLines) -> str | None:
-    """What limits the counts of changes."""
+    """The limits of the counts of changes."""
     notes = [] if base else ["There is no branch main or master to compare with."]
     if unknown := sorted({path for lines in compared for path in lines.not_compared}):
         shown = ", ".join(unknown[:5]) + (", ..." if len(unknown) > 5 else "")

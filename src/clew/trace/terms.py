@@ -57,7 +57,7 @@ class Glossary(msgspec.Struct, frozen=True):
     repeated: tuple[tuple[Definition, str, Term], ...] = ()
     """Further definitions, with their file, and the one that counts."""
     undefined: tuple[TermUse, ...] = ()
-    """What is marked like a term and is none."""
+    """Texts that are marked like a term and are none."""
 
     def find(self, name: str) -> Term | None:
         wanted = name.strip().casefold()

@@ -130,7 +130,7 @@ class DraftLog:
         return sessions.own[-1] if sessions.own else sessions.new()
 
     def _go_on(self, sessions: Sessions) -> None:
-        """Where this process has no session yet, go on with one that ended with nothing pending: what was saved from
+        """Continue an ended session without pending drafts, if this process has no session yet: the changes saved from
         there can still be undone."""
         if sessions.own:
             return
@@ -139,7 +139,7 @@ class DraftLog:
                 return
 
     def _has_drafts(self, id: str, session: Session) -> bool:
-        """Whether any waits to be saved, damaged ones included."""
+        """True if any draft of a session waits to be saved; damaged ones count."""
         damaged: Damaged = {}
         store, _ = self._demand()
         return bool(store.scan(_drafts_of(id), after=_key(session.saved_through), damaged=damaged) or damaged)
@@ -207,7 +207,7 @@ class DraftLog:
     # What was saved
 
     def saved(self) -> Iterator[SavedMutation]:
-        """What was saved from the sessions of this process, newest first."""
+        """The mutations saved from the sessions of this process, newest first."""
         if self._store is None or self._sessions is None:
             return
         self._go_on(self._sessions)

@@ -1,4 +1,4 @@
-"""What the tools that change files return."""
+"""Answers of the tools that change files."""
 
 import msgspec
 
@@ -14,7 +14,7 @@ class FileChange(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[str, ...]
     """The files that were written, relative to the project."""
     diff: str
-    """What changed in them, or would change, as a unified diff."""
+    """The changes in them, made or planned, as a unified diff."""
     safety_branch: str | None
     """Holds the state before; null where none was asked for."""
     version: str | None
@@ -32,7 +32,7 @@ class Moved(FileChange, frozen=True, kw_only=True):
 
 class Rewritten(FileChange, frozen=True, kw_only=True):
     model: str
-    """What wrote the new text."""
+    """The model that wrote the new text."""
 
 
 class SafetyBranches(msgspec.Struct, frozen=True):
@@ -41,7 +41,7 @@ class SafetyBranches(msgspec.Struct, frozen=True):
     count: int
     total: int
     note: str | None = None
-    """Why there can be none."""
+    """The reason why there can be none."""
     truncated: bool = False
     next_cursor: str | None = None
 

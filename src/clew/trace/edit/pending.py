@@ -142,7 +142,7 @@ class PendingDrafts:
     # Looking
 
     def in_force(self) -> list[Pending]:
-        """Those in the graph."""
+        """The drafts that are in the graph."""
         return [each for each in self._all if each.draft.id not in self._conflicts]
 
     def newest_conflict(self) -> str | None:

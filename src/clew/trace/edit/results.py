@@ -1,4 +1,4 @@
-"""What the mutation tools return. Field names are those that users of elspais know."""
+"""Answers of the mutation tools. Field names are those that users of elspais know."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,10 +15,10 @@ class MutationEntry(msgspec.Struct, frozen=True):
     operation: str
     target_id: str
     before_state: Mapping[str, Any]
-    """What it replaced."""
+    """The state that it replaced."""
     after_state: Mapping[str, Any]
     affects_hash: bool
-    """Whether the assertions, and with them the hash of the requirement, changed."""
+    """True if the assertions changed, and with them the hash of the requirement."""
 
 
 class MutationResult(msgspec.Struct, frozen=True):
@@ -31,7 +31,7 @@ class MutationResult(msgspec.Struct, frozen=True):
     assertion_id: str | None = None
     """Of an assertion that was added or renamed."""
     notes: tuple[str, ...] = ()
-    """What did not follow by itself, such as the names of tests."""
+    """Things that did not change by themselves, such as the names of tests."""
     truncated: bool = False
 
 
@@ -61,9 +61,9 @@ class DraftConflict(msgspec.Struct, frozen=True):
     mutation: MutationEntry
     reason: str
     mine: Mapping[str, Any]
-    """What the draft wants."""
+    """The requirement with the draft."""
     theirs: Mapping[str, Any]
-    """What is in the files now."""
+    """The requirement in the files now."""
 
 
 class LogPage(msgspec.Struct, frozen=True):
@@ -91,5 +91,5 @@ class SaveResult(msgspec.Struct, frozen=True):
     skipped: tuple[str, ...] = ()
     """Always empty, as are the two before: what cannot be saved is an error that saves nothing."""
     diff: str | None = None
-    """What would be written, as a unified diff; null where it was written."""
+    """The planned changes as a unified diff; null after they were written."""
     truncated: bool = False

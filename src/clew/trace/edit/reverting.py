@@ -28,7 +28,7 @@ Definitions = dict[Place, Definition | None]
 def redrafted(
     context: DraftContext, readers: Sequence[Reader], path: str, target: bytes
 ) -> tuple[tuple[Redefinition, ...], tuple[Rewriting, ...]]:
-    """What has to change, in the graph as it is with its drafts, for the file to have this content."""
+    """The changes, in the graph as it is with its drafts, that give the file this content."""
     data = context.original(path)
     if context.linker.definition_at((path, context.reader.name, 0)) is not None or path.endswith(".md"):
         texts, definitions = _Spec(context, path, data, target).drafted()
@@ -77,7 +77,7 @@ class _Spec:
         return self._texts, self._definitions
 
     def _written(self) -> Iterator[tuple[Place, Definition]]:
-        """What the file defines as it is."""
+        """The definitions in the file as it is."""
         reader = self._context.reader
         contribution = reader.contribute(reader.read(self._data, self._path), self._path)
         for position, definition in enumerate(contribution.definitions):

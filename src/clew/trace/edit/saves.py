@@ -29,10 +29,10 @@ class Saved(msgspec.Struct, frozen=True):
     paths: tuple[str, ...]
     """All files that were written."""
     read: tuple[str, ...]
-    """Those of them that the graph is made of."""
+    """Those of them that belong to the graph."""
     safety_branch: str | None
     unnoted: ClewError | None = None
-    """Why the store does not know yet that the files are written."""
+    """The error for which the store does not know yet that the files are written."""
 
 
 class SavedAtOnce(msgspec.Struct, frozen=True):
@@ -216,7 +216,7 @@ class Saves:
         return saved
 
     def _makes(self, path: str, before: Mapping[str, bytes]) -> bool:
-        """Whether it is what had nothing before it that makes a file."""
+        """True for the first text of a file that does not exist."""
         return not before[path] and not (self._root / path).exists()
 
     def _content(self, path: str) -> bytes | None:

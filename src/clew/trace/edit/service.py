@@ -268,7 +268,7 @@ class MutationService:
         self.pending.demand_tip(tip)
 
     def record(self, id: str) -> "Record":
-        """What the text of a requirement or journey says now, drafts included."""
+        """The present text of a requirement or journey, with its drafts."""
         return Draft(self._drafting).block(self._drafting.rules.authored(id).id).record
 
     def version(self, id: str) -> str:
@@ -276,7 +276,7 @@ class MutationService:
         return version_of(self._graph, self._drafting.rules.subject(id))
 
     def unsaved(self) -> Unsaved:
-        """What waits to be saved, of this process and of others, whether or not it is shown in the graph."""
+        """The changes that wait to be saved, of this process and of others, also those that the graph does not show."""
         try:
             drafts = self._drafts.everywhere()
             targets = tuple(dict.fromkeys(draft.target_id for draft in drafts))

@@ -1,4 +1,4 @@
-"""Whose drafts are whose.
+"""Ownership of drafts.
 
 Drafts belong to a session, and a session to the process that works on it. While that process lives, nobody else sees
 its drafts; when it has ended, by a crash or by closing the project, the next process that opens the project takes the
@@ -30,7 +30,7 @@ class Saving(msgspec.Struct, frozen=True):
     through: Mapping[str, int]
     """By session: the number of its last draft that is saved."""
     mutations: int
-    """How many are saved."""
+    """The number of saved mutations."""
     transaction: str = ""
     """The id of the transaction over files."""
 

@@ -1,4 +1,4 @@
-"""What a change of requirements brings along in their files, as elspais keeps it: entries in their changelogs, and the
+"""Consequences of a change in the files of requirements, as elspais keeps them: entries in changelogs, and the
 generated list of all requirements.
 
 Both are written in the same transaction as the change itself, so that the checks of elspais find nothing afterwards.
@@ -53,7 +53,7 @@ class Bookkeeping:
         return [self._with_entries(edit, owing.get(edit.path, ()), author, reason or "-") for edit in edits]
 
     def signed(self, reason: str | None, ids: Sequence[str]) -> Author:
-        """Who signs the entries of these requirements. Refused where the author or the reason is not known."""
+        """The author of the entries for these requirements. Refused if the author or the reason is not known."""
         demanded = self._settings.changelog
         if demanded.reason and not (reason or "").strip():
             raise Refused(
@@ -126,7 +126,7 @@ class Bookkeeping:
 
 
 def author_of(root: Path) -> Author:
-    """Who commits here: as the environment says, else as git's configuration does."""
+    """The author of commits here: from the environment, else from git's configuration."""
 
     def setting(variable: str, key: str) -> str:
         return os.environ.get(variable, "") or (git.answer(root, "config", "--get", key) or b"").decode().strip()

@@ -22,7 +22,7 @@ from clew.workspace.files import read_bytes
 
 
 class FixRequest(msgspec.Struct, frozen=True):
-    """What is to be mended."""
+    """The repairs to make."""
 
     hashes: bool
     formatting: bool
@@ -38,7 +38,7 @@ class Fix(msgspec.Struct, frozen=True):
     path: str
     line: int
     what: tuple[str, ...]
-    """What was mended, in words."""
+    """The repairs, in words."""
 
 
 class Unfixed(msgspec.Struct, frozen=True):
@@ -52,7 +52,7 @@ class Fixes(msgspec.Struct, frozen=True):
     edits: tuple[FileEdit, ...]
     fixes: tuple[Fix, ...]
     left: tuple[Unfixed, ...]
-    """What was asked for and cannot be done."""
+    """The requested repairs that are not possible."""
 
 
 def plan_fixes(root: Path, paths: Iterable[str], grammar: IdGrammar, wanted: FixRequest, *, max_bytes: int) -> Fixes:
@@ -146,13 +146,13 @@ class _FileFixer:
 
 
 def _is_closed(block: bytes, record: Requirement) -> bool:
-    """Whether the block ends in a marker that names its title."""
+    """True if the block ends in a marker with its title."""
     last = block.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace").partition("|")[0]
     return bool(record.hash_line) and last.removeprefix("*End*").strip() == f"*{record.title}*"
 
 
 def _text(record: Requirement) -> tuple[object, ...]:
-    """What no mending may touch."""
+    """The parts of a requirement that no repair may change."""
     assertions = tuple((assertion.label, assertion.text) for assertion in record.assertions)
     cited = {(reference.kind, reference.target, reference.labels) for reference in record.references}
     return (

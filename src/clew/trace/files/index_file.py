@@ -43,7 +43,7 @@ class Listed(msgspec.Struct, frozen=True):
 
 
 def is_generated(data: bytes) -> bool:
-    """Whether elspais wrote the file; one that somebody wrote by hand is left alone."""
+    """True if elspais wrote the file; one that somebody wrote by hand is left alone."""
     return _MARK in data[:200]
 
 

@@ -24,7 +24,7 @@ from clew.trace.find.query import Listed, listed
 WORD = re.compile(r"[^\W_]+")
 _CHANGELOG = re.compile(r"^#.*changelog", re.IGNORECASE | re.MULTILINE)
 SAME_WORD, BEGINNING = 2, 1
-"""What a keyword counts where it is found as a word, or as the beginning of one."""
+"""Points of a keyword that is found as a word, or as the beginning of one."""
 _FREQUENT = 2
 """So many places for each node are not worth collecting: a look at the texts is faster."""
 
@@ -102,13 +102,13 @@ def _words(text: str) -> dict[str, None]:
 
 
 def searchable_text(node: Node) -> str:
-    """What a node says: title and body, a journey's actor and goal, free text as it stands."""
+    """The text of a node for searches: title and body, a journey's actor and goal, free text as it is."""
     parts = (node.get_field(name) for name in ("actor", "goal", "text"))
     return "\n".join((node.title, *(part for part in (content(node), *parts) if part)))
 
 
 def content(node: Node) -> str:
-    """What the body of a node says. Who changed it when, and to which hash, is not part of that."""
+    """The body of a node, without its changelog."""
     body: str = node.get_field("body") or ""
     return without_changelog(body) if _CHANGELOG.search(body) else body
 
@@ -182,7 +182,8 @@ def _rated_word(words: Words, word: str) -> Mapping[str, int]:
 
 
 def _root(word: str) -> str:
-    """What all forms of a word begin with: a stem differs from them in its last letter at most (`policy`, `polici`)."""
+    """The common beginning of all forms of a word: a stem differs from them in its last letter at most (`policy`,
+    `polici`)."""
     root = stem(word)[:-1]
     return root if root and word.startswith(root) else word
 

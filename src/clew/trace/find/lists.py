@@ -57,7 +57,7 @@ _LISTED_KINDS = tuple(kind for kind in NodeKind if kind is not NodeKind.SYMBOL)
 
 
 class AssertionText(msgspec.Struct, frozen=True, gc=False):
-    """What a search among single assertions looks at."""
+    """The text of one assertion, for searches."""
 
     node: Node
     owner: str
@@ -187,7 +187,7 @@ class SearchMatches(Protocol):
 class ScopedMatch(msgspec.Struct, frozen=True):
     match: Match
     assertions: tuple[Node, ...] = ()
-    """Those that match by themselves."""
+    """The assertions that match by themselves."""
 
 
 class TraceQueries:
@@ -425,7 +425,7 @@ class TraceQueries:
 
 
 DIRECT_SCORE = 50
-"""What an assertion that matches by itself has more than its neighbours."""
+"""The additional points of an assertion that matches by itself."""
 
 
 def _discovered(match: Match, part: Node, is_direct: bool) -> results_find.DiscoveredAssertion:
@@ -456,8 +456,8 @@ def _with_fields(nodes: Sequence[Node], **wanted: str) -> Sequence[Node]:
 
 
 def folded_matcher(query: str, *, regex: bool) -> Callable[[AssertionText], bool]:
-    """Whether an assertion matches a query by itself. Plain words, which nearly every query is, take no more than a
-    look at the text."""
+    """A test for assertions that match a query by themselves. Plain words, which nearly every query is, are only looked
+    for in the text."""
     parsed = None if regex else parse(query)
     if parsed is not None and parsed.is_plain and not any(group[0].whole_keyword for group in parsed.groups):
         asked = [group[0].text for group in parsed.groups]

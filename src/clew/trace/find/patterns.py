@@ -42,7 +42,7 @@ def may_match(pattern: str, words: Words) -> AbstractSet[str] | None:
 
 
 def matching(pattern: Pattern, texts: Sequence[str]) -> list[int]:
-    """Which of the texts a pattern matches that can be tried on all of them joined."""
+    """The indexes of the texts that a pattern matches, for a pattern that can be tried on all of them joined."""
     starts = [0, *accumulate([len(text) + 1 for text in texts])]
     found: list[int] = []
     at = undecided = 0
@@ -76,7 +76,7 @@ class _Reader:
         self._at = 0
 
     def branches(self, depth: int) -> list[list[Alternatives]]:
-        """What each of the alternatives up to the end of a group, or of the pattern, cannot do without."""
+        """The required texts of each alternative, up to the end of a group or of the pattern."""
         found = [self._branch(depth)]
         while self._peek() == "|":
             self._at += 1
@@ -146,7 +146,7 @@ class _Reader:
 
 
 def _either(branches: Sequence[Sequence[Alternatives]]) -> tuple[Alternatives, ...]:
-    """What is needed where one of several branches matches: one thing of each, the longest."""
+    """The required texts if one of several branches matches: one text of each, the longest."""
     if len(branches) == 1:
         return tuple(branches[0])
     if not all(branches):

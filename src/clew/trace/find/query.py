@@ -100,7 +100,8 @@ def check_length(text: str) -> None:
 
 
 def text_matcher(query: str, *, regex: bool) -> Callable[[str], bool]:
-    """Whether a single text matches a query by itself. A whole keyword has to stand among the text's own keywords."""
+    """A test for single texts that match a query by themselves. A whole keyword must be one of the text's own
+    keywords."""
     if regex:
         return compile_pattern(query)
     parsed = parse(query)
@@ -119,8 +120,8 @@ def _occurs(term: Term, folded: str) -> bool:
 
 
 def can_be_joined(pattern: str) -> bool:
-    """Whether a pattern that matches a text also matches any text that holds it on lines of its own. Lookarounds,
-    anchors of the whole text and possessive repetitions can tell the difference."""
+    """True if a pattern that matches a text also matches any longer text that holds it on lines of its own. Patterns
+    with lookarounds, anchors of the whole text or possessive repetitions may not."""
     return not _SEES_THE_EDGES.search(pattern)
 
 
@@ -135,7 +136,7 @@ class Pattern:
         self._deadline = time.monotonic() + PATTERN_SECONDS
 
     def __call__(self, text: str) -> bool:
-        """Whether it matches anything in the text."""
+        """True if it matches anything in the text."""
         if not self._is_watched:
             return self._compiled.search(text) is not None
         try:
@@ -145,7 +146,7 @@ class Pattern:
             raise self._too_slow() from None
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where what it matches begins and ends, from left to right, none within another."""
+        """The spans of its matches, from left to right, none within another."""
         if not self._is_watched:
             for match in self._compiled.finditer(text):
                 yield match.span()

@@ -1,4 +1,4 @@
-"""What questions that list return: nodes, assertions, gaps, and sets of requirements."""
+"""Answers that list nodes, assertions, gaps, and sets of requirements."""
 
 from collections.abc import Mapping
 
@@ -85,7 +85,7 @@ class CitingTest(msgspec.Struct, frozen=True):
     assertion_targets: tuple[str, ...]
     """The assertions that the test names; empty where it cites the requirement as a whole."""
     verdict: str | None
-    """What its results say together: the worst of them; null where there are none."""
+    """The joint verdict of its results: the worst of them; null if there are none."""
     results: tuple[ResultOfTest, ...]
 
 
@@ -94,19 +94,19 @@ class JourneyOfRequirement(msgspec.Struct, frozen=True):
     title: str
     file: str | None
     verdict: str
-    """What its results say together; unverified where there are none."""
+    """The joint verdict of its results; unverified if there are none."""
 
 
 class Acceptance(msgspec.Struct, frozen=True):
-    """What user journeys say of a requirement."""
+    """Acceptance of a requirement by user journeys."""
 
     jny_nodes: tuple[JourneyOfRequirement, ...]
     covered_assertions: tuple[str, ...]
-    """Those that a journey names."""
+    """The assertions that a journey names."""
     covered_count: int
     referenced_pct: float
     validated_pct: float
-    """Those of which a journey passed and none failed."""
+    """The share of assertions of which a journey passed and none failed, in percent."""
     validated_assertions: tuple[str, ...] = ()
     failed_assertions: tuple[str, ...] = ()
 
@@ -130,7 +130,7 @@ class CoverageByTests(msgspec.Struct, frozen=True):
     """Assertions that tests name, by what those tests last gave: passed, failed, awaiting_result."""
     tests_total: int
     uat: Acceptance | None = None
-    """What user journeys say of it."""
+    """Its acceptance by user journeys."""
     truncated: bool = False
     next_cursor: str | None = None
     """Leads to further tests."""
@@ -167,7 +167,7 @@ class OrphanPage(msgspec.Struct, frozen=True):
     count: int
     total: int
     by_kind: Mapping[str, int]
-    """How many there are of each kind, on all pages."""
+    """The number of nodes of each kind, on all pages."""
     truncated: bool = False
     next_cursor: str | None = None
 
@@ -208,7 +208,7 @@ class ScopedPage(msgspec.Struct, frozen=True):
 class Discovered(msgspec.Struct, frozen=True):
     results: tuple[ScopedSummary, ...]
     pruned: tuple[PrunedSummary, ...]
-    """What matched too, but has something more specific among the matches; on the first page."""
+    """The matches left out because a more specific one is among the matches; on the first page."""
     scope_id: str
     direction: str
     stats: Mapping[str, int]

@@ -18,8 +18,8 @@ class Direction(StrEnum):
 
 
 class Hierarchy(msgspec.Struct, frozen=True):
-    """Who cites whom, or is part of whom, among requirements, journeys and specs: a small part of all edges, most of
-    which lead from code, tests and assertions."""
+    """The edges among requirements, journeys and specs: a small part of all edges, most of which lead from code, tests
+    and assertions."""
 
     above: dict[str, tuple[Edge, ...]]
     below: dict[str, tuple[Edge, ...]]
@@ -29,7 +29,7 @@ class Hierarchy(msgspec.Struct, frozen=True):
     def neighbours(
         self, ids: Sequence[str], kinds: Collection[EdgeKind] | None, direction: walk.Direction, limit: int | None
     ) -> Iterator[walk.Step[Edge]]:
-        """What stands one step above (out) or below (in) these nodes; all of it, whatever the limit."""
+        """The nodes one step above (out) or below (in) these nodes; all of them, whatever the limit."""
         for id in ids:
             for edge in self.above.get(id, ()) if direction != "in" else ():
                 if kinds is None or edge.kind in kinds:
@@ -72,7 +72,7 @@ def _hierarchy(links: Mapping[str, tuple[Edge, ...]]) -> Hierarchy:
 
 
 def _circular(above: dict[str, tuple[Edge, ...]], below: dict[str, tuple[Edge, ...]]) -> frozenset[str]:
-    """What is left after taking away, again and again, whatever has nothing above it or nothing below it."""
+    """The nodes that remain after removing, again and again, each node with nothing above it or nothing below it."""
     left = set(above) & set(below)
     ups = {id: sum(edge.target in left for edge in above[id]) for id in left}
     downs = {id: sum(edge.source in left for edge in below[id]) for id in left}
@@ -96,13 +96,13 @@ def _circular(above: dict[str, tuple[Edge, ...]], below: dict[str, tuple[Edge, .
 
 
 def above(graph: Graph, starts: Iterable[str], kinds: Collection[EdgeKind] | None = None) -> Iterator[str]:
-    """What the starts cite or are part of, over any number of steps, nearest first, each once. A start is among them
-    only where a circle leads back to it."""
+    """The nodes that the starts cite or are part of, over any number of steps, nearest first, each once. A start is
+    among them only if a circle leads back to it."""
     return walk.reached(hierarchy(graph), starts, kinds, "out", returns=True)
 
 
 def below(graph: Graph, starts: Iterable[str], kinds: Collection[EdgeKind] | None = None) -> Iterator[str]:
-    """What cites the starts, likewise."""
+    """The nodes that cite the starts, or are part of them, likewise."""
     return walk.reached(hierarchy(graph), starts, kinds, "in", returns=True)
 
 

@@ -38,7 +38,7 @@ _AROUND_IDS = " \t\r\n.,;:?!()[]<>`'\"*#"
 
 _PHRASE = re.compile(r'"[^"]*"')
 _SEPARATED = r"[\W_]+"
-"""What stands between two words."""
+"""The characters between two words."""
 
 BATCH = 250
 """Requirements that a pattern is tried on at once."""
@@ -53,13 +53,13 @@ class Match(msgspec.Struct, frozen=True, gc=False):
 
 class Matches(msgspec.Struct, frozen=True):
     found: Sequence[Match]
-    """What holds all the words, best first."""
+    """The requirements with all the words, best first."""
     related: tuple[Match, ...] = ()
-    """What does not, but has to do with the query."""
+    """Requirements without all the words that are related to the query."""
     notes: tuple[str, ...] = ()
-    """What limits the answer."""
+    """Notes on the limits of the answer."""
     indexed: str | None = None
-    """How much of the project the search index covers; None where it was not asked."""
+    """The share of the project that the search index covers; None if the index was not asked."""
 
 
 class LazyMatches(Sequence[Match]):
@@ -90,12 +90,12 @@ class LazyMatches(Sequence[Match]):
 
 
 class Relevance(msgspec.Struct, frozen=True):
-    """What the search index says about the requirements of a project."""
+    """The search index's ranking of a project's requirements."""
 
     scores: Mapping[str, float]
     """By id, from 0 to 1."""
     related: tuple[str, ...]
-    """Those that have to do with the query, though they may not hold all its words; best first."""
+    """The requirements related to the query, though they may not hold all its words; best first."""
     notes: tuple[str, ...]
     indexed: str | None
 
@@ -108,7 +108,7 @@ Named = Callable[[str], Node | None]
 
 
 class Place(IntEnum):
-    """Where the words of a query stand together; a higher place comes before all lower ones."""
+    """The position of a query's words in a requirement; a higher one comes before all lower ones."""
 
     ASSERTION = 1
     PHRASE = 2
@@ -167,8 +167,8 @@ class RequirementSearch:
         again: bool = False,
         check: Check = lambda: None,
     ) -> Matches:
-        """What holds the words of a query, ordered by where they stand and then by relevance, and apart from that, for
-        a query of plain words, what has to do with it."""
+        """The requirements with all words of a query, ordered by the position of the words and then by relevance; and
+        separately, for a query of plain words, those related to it."""
         if not query.strip():
             raise _nothing_to_look_for()
         parsed = parse(query)
@@ -214,7 +214,7 @@ class RequirementSearch:
         relevant: Mapping[str, float],
         within: AbstractSet[str] | None,
     ) -> dict[str, int]:
-        """Where the words of a query stand together, for those requirements in which they do."""
+        """The position at which the words of a query stand together, for the requirements in which they do."""
         prepared = self._texts.now()
         found: dict[str, int] = {}
         if parsed.is_plain:
@@ -322,7 +322,7 @@ class RequirementSearch:
 
 
 def _is_word_in(word: str, text: str) -> bool:
-    """Whether a word of letters and digits stands in a text as a whole one: quicker than cutting that into words."""
+    """True if a text has a word of letters and digits as a whole word: quicker than splitting the text into words."""
     at = text.find(word)
     while at >= 0:
         end = at + len(word)

@@ -40,7 +40,7 @@ class TableRow(msgspec.Struct, frozen=True, gc=False):
 
 
 class TableFilter(msgspec.Struct, frozen=True):
-    """What is shown of the table; an empty value admits everything."""
+    """Filter of the table; an empty value admits everything."""
 
     words: str = ""
     level: str = ""
@@ -124,7 +124,7 @@ def _row(graph: Graph, node: Node) -> TableRow:
 
 
 def format_of(node: Node) -> Format:
-    """Which of the three formats a requirement is written in."""
+    """The format in which a requirement is written."""
     if node.get_field("spec_id") is not None:
         return "openspec"
     return "register" if node.get_field("level") == "register" else "elspais"
@@ -176,7 +176,7 @@ class Branch(msgspec.Struct, frozen=True):
 
 
 def branches(graph: Graph, id: str | None, *, limit: int) -> tuple[tuple[Branch, ...], int]:
-    """What stands directly below a requirement, or below none, by level and id; and how many there are."""
+    """The requirements directly below one, or at the top without one, by level and id; and their number."""
     rows = graph.derived("requirement_rows_by_id", lambda graph: {row.id: row for row in _rows(graph)})
     if id is None:
         found = graph.derived(

@@ -44,7 +44,7 @@ def tests_of(graph: Graph, id: str) -> tuple[TestCase, ...]:
 
 
 class RequirementTests:
-    """What tests prove of one requirement; the tests are shown page by page."""
+    """Evidence of tests for one requirement; the tests are shown page by page."""
 
     def __init__(self, graph: Graph, requirement: Node, copy: Copy | None = None) -> None:
         """Of the copy of a template, whatever tests prove of the template."""
@@ -117,7 +117,8 @@ def _narrowed(metrics: Mapping[str, Any], copy: Copy) -> Mapping[str, Any]:
 
 
 def _acceptance(graph: Graph, requirement: Node, assertions: tuple[Node, ...]) -> Acceptance:
-    """What user journeys say of a requirement. One that validates the whole of it names no assertion."""
+    """Acceptance of a requirement by user journeys. A journey that validates the whole requirement names no
+    assertion."""
     journeys: dict[str, Node] = {}
     covered: set[str] = set()
     passed: set[str] = set()

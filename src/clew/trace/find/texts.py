@@ -13,8 +13,8 @@ from clew.trace.find.query import Query, Term
 
 
 def requirement_text(node: Node) -> str:
-    """What a search of requirements looks at. Each part stands on lines of its own, so that the anchors of a pattern
-    hold at its ends."""
+    """The text of a requirement for searches. Each part is on lines of its own, so that the anchors of a pattern hold
+    at its ends."""
     return f"{node.id}\n{node.title}\n{content(node)}"
 
 
@@ -25,7 +25,7 @@ KEYWORD_PART_SCORE = 25
 BODY_SCORE = 10
 
 OUT_OF_ORDER = 8
-"""How many times longer it takes to look one up, or to bring it into order, than to pass over it."""
+"""The cost of looking one up, or of sorting it, relative to skipping it."""
 
 
 class Texts(msgspec.Struct, frozen=True):
@@ -56,7 +56,7 @@ class AllTexts(msgspec.Struct, frozen=True):
 
 
 class Prepared(AllTexts, frozen=True, kw_only=True):
-    """What a search needs of one state of the graph."""
+    """The texts of one state of the graph, prepared for searches."""
 
     words: Words
     of_titles: Words
@@ -117,7 +117,7 @@ def _spelt(ids: Iterable[str]) -> dict[str, str]:
 
 
 def holding(group: tuple[Term, ...], candidates: AbstractSet[str], prepared: Prepared) -> AbstractSet[str]:
-    """Those that can match a group. A keyword is normalised, so that it need not occur as it is."""
+    """The candidates that can match a group. A keyword is normalised, so it need not occur as it is."""
     if any(term.whole_keyword for term in group):
         return candidates
     if len(group) == 1:
@@ -139,8 +139,8 @@ def may_hold(query: Query, words: Words) -> AbstractSet[str] | None:
 
 
 def _with(text: str, candidates: AbstractSet[str], prepared: Prepared) -> AbstractSet[str]:
-    """Those that hold a text. What is a word or a part of one is held where a word has it; for anything else the words
-    in it say where to look."""
+    """The candidates that hold a text. For a word, or a part of one, the list of words decides; for any other text the
+    words in it limit the candidates, whose texts are then read."""
     words = dict.fromkeys(WORD.findall(text))
     places = [having for word in words if (having := prepared.words.having(word)) is not None]
     for having in sorted(places, key=len):
@@ -158,7 +158,7 @@ def _holding(text: str, candidates: AbstractSet[str], folded: Mapping[str, str])
 
 
 def titled(words: Sequence[str], candidates: AbstractSet[str], prepared: Prepared) -> AbstractSet[str]:
-    """Those of the candidates whose title holds all words."""
+    """The candidates with all words in the title."""
     for word in sorted(words, key=len, reverse=True):
         having = prepared.of_titles.having(word) if WORD.fullmatch(word) else None
         if having is None:
@@ -171,7 +171,7 @@ def titled(words: Sequence[str], candidates: AbstractSet[str], prepared: Prepare
 
 
 def points_of(words: Sequence[str], candidates: AbstractSet[str], prepared: Prepared) -> Mapping[str, int]:
-    """What plain words are worth, where each candidate is known to hold all of them: nearly every search is such."""
+    """The points for plain words, if each candidate is known to hold all of them, as in nearly every search."""
     points = dict.fromkeys(candidates, BODY_SCORE * len(words))
     for word in words:
         with_title = titled((word,), candidates, prepared)
@@ -201,7 +201,7 @@ def _fold(node: Node) -> Texts:
 
 
 def field_score(term: Term, texts: Texts, field: str) -> int:
-    """How good a place the term was found in; 0 where it was not."""
+    """The points for the best place of a term; 0 if it was not found."""
     if term.whole_keyword:
         return KEYWORD_SCORE if field in ("all", "keywords") and term.text in keywords(texts.title) else 0
     if field in ("all", "id") and term.text in texts.id:
@@ -218,7 +218,7 @@ def field_score(term: Term, texts: Texts, field: str) -> int:
 
 
 def plain_text(texts: Texts, field: str) -> str:
-    """What a pattern is matched against. Its anchors hold at every line, so one text serves all fields."""
+    """The text for matching a pattern. The anchors of a pattern hold at every line, so one text serves all fields."""
     node = texts.node
     if field == "all":
         return texts.plain

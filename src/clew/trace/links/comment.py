@@ -61,7 +61,7 @@ class Linked(msgspec.Struct, frozen=True):
     comment: str
     """Without indentation."""
     line: int
-    """Where the comment stands now, or the definition that has the link already."""
+    """The line of the comment, or of the definition that has the link already."""
     owner: str | None
     """The function or class that the link belongs to; None for the file."""
     already_there: bool
@@ -233,7 +233,7 @@ class LinkComment:
 
 
 Pair = tuple[str, Target]
-"""Who cites what."""
+"""A citing node and its target."""
 
 
 def _pairs(records: MarkerRecords) -> "Counter[Pair]":
@@ -271,7 +271,7 @@ def _indent(line: str) -> str:
 
 
 def _offset(data: bytes, line: int) -> int:
-    """Where a line begins, behind a byte order mark."""
+    """The position of a line's beginning, after a byte order mark."""
     start = len(_BOM) if data.startswith(_BOM) else 0
     if line <= 1:
         return start

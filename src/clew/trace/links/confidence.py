@@ -24,13 +24,13 @@ HIGH, MEDIUM = 0.8, 0.5
 THRESHOLD = 0.7
 """The scaled score from which on a pair is suggested as a link."""
 STEEPNESS = 8.0
-"""How fast the confidence grows around it."""
+"""The growth of the confidence around the threshold."""
 SUREST = 4.0
 SUGGESTED_FROM = 0.5
 FEWEST_DECISIONS = 5
 
 _PRIOR_SLOPE, _PRIOR_SHIFT = 16.0, 0.5
-"""How firmly a fit stays with what holds everywhere: the inverse variances of slope and shift."""
+"""The inverse variances of slope and shift: the weight of the general values in a fit."""
 
 IN_A_PROJECT: Mapping[str, float] = {
     "texts": 0.9,
@@ -42,25 +42,25 @@ IN_A_PROJECT: Mapping[str, float] = {
     "others_in_file": -1.0,
     "is_code": -1.5,
 }
-"""What the surroundings add to what the texts say, and that of code much less has to cite anything than of tests. An id
-in a comment says more than everything else. Two projects are at hand to learn the rest from, too few for a fit: the
-figures are round, and smaller than a fit would have them. `make bench-links` shows how they do on both."""
+"""The weights of the surroundings, added to the similarity of the texts; code cites far more rarely than tests do. An
+id in a comment weighs most. Only two projects are available for learning the rest, too few for a fit: the figures are
+round, and smaller than a fit would make them. `make bench-links` measures them on both."""
 
 
 def logits(comparison: Comparison) -> "Matrix":
-    """How much the texts speak for each pair, as the logarithm of the odds."""
+    """The logarithm of the odds that each pair is a link, from the texts."""
     return np.asarray(STEEPNESS * (comparison.scores - THRESHOLD), np.float32)
 
 
 def confidences(comparison: Comparison) -> "Matrix":
-    """How sure each pair is a link, as far as the texts tell; 0.5 at the threshold."""
+    """The confidence that each pair is a link, from the texts; 0.5 at the threshold."""
     return np.asarray(1 / (1 + np.exp(-np.clip(logits(comparison), -30, 30))), np.float32)
 
 
 def in_a_project(texts: float, around: Mapping[str, float], *, candidates: int, is_code: bool) -> float:
-    """How much speaks for a link of a test or piece of code to one of so many candidates, as the logarithm of the odds:
-    what its text says, and what stands around it. Texts that have nothing in common say no more than that one candidate
-    is as good as another, and the best match is no certainty."""
+    """The logarithm of the odds that a test or piece of code is linked to one of so many candidates: from its text and
+    its surroundings. Texts without anything in common tell only that all candidates are equally likely, and the best
+    match is never certain."""
     weights = IN_A_PROJECT
     said = min(max(texts, _least(candidates)), SUREST)
     logit = weights["texts"] * said + weights["is_code"] * is_code
@@ -68,7 +68,7 @@ def in_a_project(texts: float, around: Mapping[str, float], *, candidates: int, 
 
 
 def is_nothing(texts: float, candidates: int) -> bool:
-    """Whether texts say no more for a pair than that one candidate is as good as another."""
+    """True if the texts of a pair tell only that all candidates are equally likely."""
     return texts <= _least(candidates)
 
 
@@ -77,7 +77,7 @@ def _least(candidates: int) -> float:
 
 
 class Calibration(msgspec.Struct, frozen=True):
-    """How the confidences of a project follow from what speaks for a link."""
+    """The adjustment of a project's confidences to the decisions of people."""
 
     slope: float = 1.0
     shift: float = 0.0

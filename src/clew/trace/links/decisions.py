@@ -1,4 +1,4 @@
-"""What people and agents decided about suggestions: kept in the store, with who and when.
+"""Decisions of people and agents about suggestions, stored with author and time.
 
 A rejected pair is not suggested again while both texts stay what they were. When either changes, the question is open
 again: the rejection was about another text.
@@ -30,7 +30,7 @@ class Decided(msgspec.Struct, frozen=True):
     texts: str
     """Names what both said at the time."""
     logit: float | None = None
-    """What spoke for the link when it was suggested, as the logarithm of the odds; None where it was not."""
+    """The logarithm of the odds when the link was suggested; None if it was not suggested."""
 
 
 class Decisions:
@@ -68,7 +68,7 @@ class Decisions:
         return {(each.unit, each.requirement): each.texts for each in self._all() if each.decision == REJECT}
 
     def judged(self) -> list[tuple[float, bool]]:
-        """What spoke for each suggestion that somebody decided about, and whether it was accepted."""
+        """The logarithm of the odds of each decided suggestion, and whether it was accepted."""
         return [(each.logit, each.decision == ACCEPT) for each in self._all() if each.logit is not None]
 
     def _all(self) -> Iterator[Decided]:

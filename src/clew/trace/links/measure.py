@@ -1,7 +1,5 @@
-"""How good the suggestions are where the true links are known.
-
-Reading a folder with two sides of texts and the true links between them, to measure suggestions on it.
-"""
+"""Quality of the suggestions on texts with known links: reading a folder of two sides of texts and the true links
+between them, and measuring suggestions on it."""
 
 import csv
 import io
@@ -45,7 +43,7 @@ class LinkSet(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
     def labels(self) -> "NDArray[np.bool_]":
-        """Whether each pair is a link: a row for each source, a column for each target."""
+        """True for each pair that is a link: a row for each source, a column for each target."""
         column = {target.id: number for number, target in enumerate(self.targets)}
         found = np.zeros((len(self.sources), len(self.targets)), bool)
         for row, source in enumerate(self.sources):
@@ -86,7 +84,7 @@ class Measures(msgspec.Struct, frozen=True):
     targets: int
     links: int
     with_meaning: bool
-    """Whether texts were compared by meaning too, or by words alone."""
+    """True if texts were compared by meaning too; false if by words alone."""
     notes: tuple[str, ...] = ()
 
 
@@ -131,7 +129,7 @@ def mean_average_precision(links: LinkSet, scores: "NDArray[np.float32]") -> flo
 
 
 def calibration(found: "NDArray[np.float32]", labels: "NDArray[np.bool_]") -> tuple[Bin, ...] | str:
-    """What was said and what was right, for suggestions of like confidence."""
+    """The mean confidence and the share of correct suggestions, for ranges of confidence."""
     if int((found >= EDGES[0]).sum()) < FEWEST_PREDICTIONS:
         return INSUFFICIENT
     bins: list[Bin] = []

@@ -1,4 +1,4 @@
-"""What the link tools return."""
+"""Answers of the link tools."""
 
 import msgspec
 
@@ -12,7 +12,7 @@ class Suggestion(msgspec.Struct, frozen=True):
     source_label: str
     file: str
     line: int
-    """What apply_link takes as `line`."""
+    """The value for apply_link's `line`."""
     requirement_id: str
     requirement_title: str
     assertion_id: str | None
@@ -44,9 +44,10 @@ class SuggestionPage(msgspec.Struct, frozen=True):
     rejected: int
     """Pairs left out because somebody rejected them."""
     with_meaning: bool
-    """Whether texts were compared by meaning too, or by words alone."""
+    """True if texts were compared by meaning too; false if by words alone."""
     calibrated: bool = False
-    """Whether confidences were fitted to decisions about suggestions of this project; if not, they only order them."""
+    """True if confidences were fitted to decisions about suggestions of this project; if not, they only give an
+    order."""
     notes: tuple[str, ...] = ()
     truncated: bool = False
     next_cursor: str | None = None

@@ -31,12 +31,12 @@ SPECIAL = "\x1b"
 
 
 class _Done(msgspec.Struct, frozen=True):
-    """What a key did."""
+    """The effect of one key."""
 
     key: str
     suggestion: "Suggestion"
     rest: "tuple[Suggestion, ...]"
-    """What was waiting behind it."""
+    """The suggestions that waited behind it."""
     edit: "FileEdit | None" = None
     """Of the file that got the link."""
 
@@ -65,7 +65,7 @@ def review(
 def _gone_through(
     links: "LinkService", waiting: "tuple[Suggestion, ...]", shown: "Callable[[Suggestion], str]"
 ) -> tuple[list[_Done], int]:
-    """What was done, and how many suggestions nobody looked at."""
+    """The decisions, and the number of suggestions that nobody looked at."""
     done: list[_Done] = []
     while waiting:
         _tell(f"\n{shown(waiting[0])}")

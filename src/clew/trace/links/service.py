@@ -65,7 +65,7 @@ class LinkWriter:
         self._resolver = Resolver(graph, grammar)
 
     def plan(self, wanted: LinkRequest) -> PlannedLink:
-        """Where and how the link would be written. Reads the graph and the file, writes nothing."""
+        """Plan the comment for a link and its place. Reads the graph and the file, writes nothing."""
         if_version = wanted.if_version
         requirement, target = self.target(wanted.requirement_id)
         file = self._file(wanted.file_path)
@@ -155,7 +155,7 @@ class LinkService:
         return self._suggester.suggest(_all_of(query or SuggestionQuery()), offset=offset, ends=ends, progress=progress)
 
     def has_unlinked_tests(self) -> bool:
-        """Whether there is a test that names nothing it verifies."""
+        """True if there is a test that cites nothing."""
         files = (file for file in self._sources.files().values() if file.is_test)
         sources = (source for file in files if (source := self._sources.source(file)) is not None)
         return any(True for source in sources for _ in self._sources.unlinked(source))
@@ -187,7 +187,7 @@ class LinkService:
         return _applied(link, dry_run=wanted.dry_run)
 
     def planned(self, wanted: LinkRequest) -> FileEdit:
-        """What `apply` would do to the file, for a caller that edits it by other means."""
+        """The edit that `apply` would make, for a caller that edits the file by other means."""
         with self._lock.reading():
             return self._writer.plan(wanted).edit
 
@@ -225,7 +225,7 @@ class LinkService:
         )
 
     def _logit(self, unit: LinkUnit | None, requirement: Node) -> float | None:
-        """What speaks for a link: as this process suggested it, else as it would."""
+        """The logarithm of the odds for a link: as this process suggested it, else as it would."""
         if unit is None:
             return None
         suggester = self._suggester

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 MEANING_WEIGHT = 0.5
 DECIDEDNESS = 17.0
-"""How much a better match counts. Fitted, like the weight, on the tests of Clew and of its demo: of those that name an
+"""The weight of a better match. Fitted, like the weight, on the tests of Clew and of its demo: of those that name an
 assertion, the most likely one is right in 78 % of all cases, and by chance it would be in 35 %."""
 
 
@@ -89,7 +89,7 @@ class FoundLink(msgspec.Struct, frozen=True):
     """Of its file."""
     requirement: Node
     logit: float
-    """What speaks for it, as the logarithm of the odds."""
+    """The logarithm of the odds for it."""
     evidence: Evidence
     counts: Counts
     """The terms of the unit."""
@@ -217,7 +217,7 @@ class LinkSuggester:
         )
 
     def logit_of(self, unit: LinkUnit, requirement: Node) -> float | None:
-        """What spoke for a link when it was last suggested; None where it was not, or something changed since."""
+        """The logarithm of the odds when a link was last suggested; None if it was not, or something changed since."""
         state = self._graph.state.fingerprint
         for path, tests_only in ((None, False), (unit.path, False), (None, True)):
             remembered = self._remembered.get((state, path, tests_only))

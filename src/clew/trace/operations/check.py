@@ -35,15 +35,15 @@ _IN_PROPERTY = {**_IN_TEXT, ":": "%3A", ",": "%2C"}
 class CheckReport(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...]
     folder: str
-    """What leads from the root of the repository to the project, which may be a folder of it."""
+    """The path from the root of the repository to the project, which may be a folder of it."""
     floods: tuple[Group, ...] = ()
     """The kinds of which there are many."""
     proposed: int | None = None
     """For how many assertions without a test `clew links suggest --tests` proposes one; None where nobody asked."""
     is_empty: bool = False
-    """Whether there is no requirement or spec that could be checked."""
+    """True if there is no requirement or spec to check."""
     by_words: bool = False
-    """Whether that is known by words alone so far."""
+    """True if that comes from a comparison by words alone so far."""
 
 
 class CheckProject(
@@ -179,5 +179,5 @@ def _annotation(finding: Finding, folder: str) -> str:
 
 
 def _escaped(text: str, signs: dict[str, str]) -> str:
-    """What a file says can neither end the command nor begin another one."""
+    """A text from a file, escaped so that it can neither end the command nor begin another one."""
     return "".join(signs.get(sign, sign) for sign in printable(text))

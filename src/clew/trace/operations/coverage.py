@@ -84,7 +84,7 @@ class ShowMatrix(
                 return as_markdown(result.matrix)
 
     def _above(self, root: str) -> str | None:
-        """What leads from the file to the project, where the file lies in it."""
+        """The relative path from the file to the project; None for a file outside."""
         if self.output is None:
             return None
         folder = Path(self.output).absolute().parent
@@ -114,7 +114,8 @@ class ShowCoverage(
     summary="how much is implemented, tested and passed, and what is missing",
     epilog="clew coverage\nclew coverage REQ-d00006\nclew coverage --fail-under 90",
 ):
-    """How much of the requirements is implemented, tested and passed; of one requirement, assertion by assertion."""
+    """Shares of the requirements that are implemented, tested and passed; of one requirement, assertion by
+    assertion."""
 
     id: Annotated[str | None, Option(positional=True, about="a requirement, shown assertion by assertion")] = None
     level: Level = ""

@@ -66,8 +66,8 @@ class GetTestCoverage(
     total="tests_total",
     example={"req_id": "REQ-d00006"},
 ):
-    """Which tests cite a requirement (paged), what each names and last gave, and which assertions are covered or not. A
-    test that cites only the whole requirement covers none. For the gaps of all requirements call
+    """Lists the tests that cite a requirement (paged), what each names and its last result, and the assertions that are
+    covered or not. A test that cites only the whole requirement covers none. For the gaps of all requirements call
     get_uncovered_assertions."""
 
     cursor: PageCursor = None

@@ -97,7 +97,7 @@ class FixRequirements(
 
 
 def _places(call: Call, text: str) -> list[Source]:
-    """Where the requirements stand that somebody names by their id, by that of an assertion, or by their file."""
+    """The places of the requirements for an id, for the id of an assertion, or for a file."""
     graph, subject = call.project.graph, meant(call, text)
     nodes = [node for id in subject.ids if (node := graph.get_node(id)) is not None]
     owners = [owner_of(graph, node) if node.kind is NodeKind.ASSERTION else node for node in nodes]
@@ -111,7 +111,7 @@ def _places(call: Call, text: str) -> list[Source]:
 
 
 def _in_spec_files(call: Call, nodes: Iterable[Node]) -> list[Source]:
-    """Where requirements stand, of those that stand in spec files."""
+    """The places of the requirements that are in spec files."""
     config = call.project.config
     sources = [node.source for node in nodes if node.kind is NodeKind.REQUIREMENT and node.source is not None]
     paths = {path for path in {source.path for source in sources} if selects(config.root, config.requirements, path)}

@@ -161,7 +161,7 @@ class WriteLink(
     summary="write a link as a comment above a test, function or class",
     epilog="clew links apply src/fairwater/curve.py:30 REQ-d00002-B",
 ):
-    """What apply_link does, for a place that is written as FILE:LINE."""
+    """Writes a link as apply_link does, for a place in the form FILE:LINE."""
 
     dry_run: Annotated[bool, Option(about="show the comment and its place, write nothing")] = False
     if_version: Annotated[str | None, Option(metavar="VERSION", about="refuse unless the file has this version")] = None
@@ -176,7 +176,7 @@ class RejectLink(
     summary="remember that a suggested link is wrong, so that it is not suggested again",
     epilog="clew links reject src/fairwater/curve.py:30 d2\nclew links reject src/fairwater/curve.py:30 d2 --take-back",
 ):
-    """What apply_link does with decision=reject, or with reconsider."""
+    """Rejects a link as apply_link does with decision=reject, or takes that back as with reconsider."""
 
     take_back: Annotated[bool, Option(about="let the link be suggested again")] = False
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MOST_HEADINGS = 50
 
 Detail = Literal["default", "testing", "code-refs", "coverage", "retrofit", "manager", "worktree", "all"]
-"""What users of elspais ask for; here one answer has all of it."""
+"""The details that users of elspais ask for; here one answer has all of them."""
 
 
 class GetGraphStatus(
@@ -133,7 +133,7 @@ def ranking_state(call: Call, query: str, *, field: str, regex: bool) -> str:
 
 
 class OfRequirement(Operation, toolset=Toolset.TRACE, default=True, pages="children", total="children_total"):
-    """What is asked of one requirement."""
+    """Common arguments of questions about one requirement."""
 
     req_id: Annotated[str, Meta(min_length=1, description="Such as REQ-d00062, or d62 for short")]
     limit: Annotated[int, Meta(ge=1, le=500, description="Children at most")] = 100
@@ -166,9 +166,9 @@ class GetHierarchy(
     trim=("siblings", "children", "ancestors"),
     example={"req_id": "REQ-o00001"},
 ):
-    """Where a requirement stands: all ancestors up to the roots (nearest first), direct children (paged), and siblings
-    that share a parent, as summaries. All siblings are the children of that parent. For texts and assertions call
-    get_requirement."""
+    """A requirement's place in the tree: all ancestors up to the roots (nearest first), direct children (paged), and
+    siblings that share a parent, as summaries. All siblings are the children of that parent. For texts and assertions
+    call get_requirement."""
 
     def run(self, call: Call) -> results.Hierarchy:
         return call.project.trace.hierarchy(self.req_id, offset=call.offset, limit=self.limit)
@@ -181,7 +181,7 @@ class GetWorkspaceInfo(
     title="Workspace",
     needs=Freshness.BUILT,
 ):
-    """Which repository this is: path, project name, configuration files, folders that are read, id prefix, levels,
+    """Describes this repository: path, project name, configuration files, folders that are read, id prefix, levels,
     branch. Use it when paths or settings matter, or when something you expect is missing from the graph. For what the
     project contains call clew_brief or get_project_summary."""
 
@@ -215,11 +215,11 @@ class RequirementShown(results.RequirementDetail, frozen=True, kw_only=True):
     documented: "tuple[Affected, ...]"
     """Sections that mention it, where somebody has read the documents before."""
     remembered: "tuple[Remembered, ...]"
-    """What was learned about it or one of its assertions."""
+    """The memories about it or one of its assertions."""
     drafted: bool = False
     """Drafts that are not saved change it or one of its assertions; they are not shown."""
     places: dict[str, str] = msgspec.field(default_factory=dict)
-    """Where the code and tests that cite it stand, by their ids."""
+    """The places of the code and tests that cite it, by their ids."""
 
 
 class Remembered(msgspec.Struct, frozen=True):
@@ -277,8 +277,8 @@ class ShowRequirement(
 
 
 def _places(call: Call, ids: Iterable[str]) -> dict[str, str]:
-    """Where code and tests stand, as every other command says it: the id of a piece of code has the line of its
-    comment, not of what the comment is about."""
+    """The places of code and tests in the form that every other command uses: the id of a piece of code has the line of
+    its comment, not of the code that the comment is about."""
     graph = call.project.graph
     nodes = (node for id in ids if (node := graph.get_node(id)) is not None)
     kinds = (NodeKind.CODE, NodeKind.TEST)

@@ -49,7 +49,7 @@ class TermDetail(msgspec.Struct, frozen=True):
     reference_source: str
     definition_hash: str
     references: tuple[Mapping[str, Any], ...]
-    """Where it is used, and whether it is marked there."""
+    """The places that use it, and for each if the use is marked."""
     truncated: bool = False
 
 

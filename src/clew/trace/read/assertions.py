@@ -19,11 +19,11 @@ class Cited(msgspec.Struct, frozen=True):
         return self.by.kind is NodeKind.TEST
 
     def names(self, label: str) -> bool:
-        """Whether the citation names this assertion; one of the whole requirement names none."""
+        """True if the citation names this assertion; one of the whole requirement names none."""
         return label in self.edge.labels
 
     def implements(self, label: str) -> bool:
-        """Whether it counts as an implementation of this assertion: by name, or of the whole requirement."""
+        """True if it counts as an implementation of this assertion: by name, or of the whole requirement."""
         return self.edge.kind is EdgeKind.IMPLEMENTS and not self.is_test and label in (self.edge.labels or (label,))
 
 
@@ -36,7 +36,7 @@ def assertions_of(graph: Graph, id: str) -> tuple[Node, ...]:
 
 
 def live_assertions_of(graph: Graph, id: str) -> tuple[Node, ...]:
-    """Those of them that are not retired."""
+    """The assertions of a requirement that are not retired."""
     return tuple(part for part in assertions_of(graph, id) if not part.get_field("retired"))
 
 
@@ -48,7 +48,7 @@ def owner_of(graph: Graph, assertion: Node) -> Node | None:
 
 
 def citations_of(graph: Graph, id: str) -> Iterator[Cited]:
-    """Who cites a requirement or one of its assertions: requirements, code, tests."""
+    """The citations of a requirement and its assertions: by requirements, code, tests."""
     for edge in graph.iter_incoming_edges(id):
         if edge.kind is not EdgeKind.STRUCTURES:
             by = graph.get_node(edge.source)
@@ -57,7 +57,8 @@ def citations_of(graph: Graph, id: str) -> Iterator[Cited]:
 
 
 def written(graph: Graph, edge: Edge) -> str:
-    """What a citation names, spelled as the ids of the cited assertions are: REQ-d00001-A+B, or clock/hands#minute."""
+    """The target of a citation, spelled as the ids of the cited assertions are: REQ-d00001-A+B, or
+    clock/hands#minute."""
     if not edge.labels:
         return edge.target
     separators: dict[str, str] = graph.derived("label_separators", lambda graph: {})
@@ -68,7 +69,7 @@ def written(graph: Graph, edge: Edge) -> str:
 
 
 def _separator(graph: Graph, id: str) -> str:
-    """What parts the id of a requirement or journey from the labels of what it is made of."""
+    """The separator between the id of a requirement or journey and the labels of its parts."""
     part = next(graph.iter_children(id, (EdgeKind.STRUCTURES,)), None)
     if part is None:
         return "/"  # the steps of a journey are no nodes

@@ -42,7 +42,7 @@ def is_template(node: Node | None) -> bool:
 
 
 def copies_of(graph: Graph, declaring: Node) -> tuple[Copy, ...]:
-    """What a requirement takes on, in the order of its citations; each template once."""
+    """The copies of templates that a requirement satisfies, in the order of its citations; each template once."""
     wanted: dict[str, set[str] | None] = {}
     """By template: the labels that are meant; None for all."""
     for edge in graph.iter_outgoing_edges(declaring.id):

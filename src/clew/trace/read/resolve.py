@@ -67,7 +67,7 @@ class Resolver:
         return node
 
     def _refuse_copy(self, id: str, node: Node | None) -> None:
-        """What is known of a template's copy is asked for elsewhere; nothing else can be done with one."""
+        """Refuse the copy of a template, whose data is read by other tools; nothing else can be done with one."""
         copy = find_copy(self._graph, id.strip()) if node is None else None
         if copy is not None:
             raise WrongKind(
@@ -86,7 +86,7 @@ class Resolver:
 
 
 def _near(id: str, nodes: Sequence[Node]) -> Iterator[Node]:
-    """Those whose id is spelled almost so, in full or without what all ids begin with."""
+    """The nodes with a similar id, in full or without the prefix that all ids have."""
     spelled: dict[str, Node] = {}
     for node in nodes:
         for name in (node.id, node.id.rpartition("-")[2], node.id.rpartition("/")[2]):
@@ -100,7 +100,7 @@ def _plain(id: str) -> str:
 
 
 def _titled(words: str, nodes: Sequence[Node]) -> Iterator[Node]:
-    """Those whose title holds all the words."""
+    """The nodes with all the words in the title."""
     asked = words.casefold().replace("-", " ").split()
     yield from (node for node in nodes if asked and all(word in node.title.casefold() for word in asked))
 

@@ -1,4 +1,4 @@
-"""What the trace service returns. Field names are the keys that users of elspais know, of either generation."""
+"""Answers of the trace service. Field names are the keys that users of elspais know, of either generation."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,9 +14,9 @@ class Unsaved(msgspec.Struct, frozen=True):
 
     count: int
     conflicts: int
-    """Those of them that no longer apply to the files, as far as this process knows."""
+    """The number of those that no longer apply to the files, as far as this process knows."""
     target_ids: tuple[str, ...]
-    """What they change, each once."""
+    """The ids that they change, each once."""
 
     @property
     def note(self) -> str | None:
@@ -83,14 +83,14 @@ class RequirementDetail(msgspec.Struct, frozen=True):
     sections: tuple[str, ...]
     """Headings besides the assertions."""
     parents: tuple[Neighbour, ...]
-    """What this requirement cites."""
+    """The requirements that it cites."""
     children: tuple[Neighbour, ...]
-    """What cites it: requirements and journeys first, then code, then tests."""
+    """The nodes that cite it: requirements and journeys first, then code, then tests."""
     coverage: Mapping[str, Any]
     """Assertions in all, tested and implemented, and the labels that no test names."""
     metrics: Mapping[str, Any]
     broken_references: tuple[str, ...]
-    """What it cites that does not exist, as written."""
+    """The targets that it cites and that do not exist, as written."""
     keywords: tuple[str, ...]
     properties: Mapping[str, str | None]
     """Level, status, hash and body_text, where the elspais of February 2026 had them. body_text, which is `body` again,
@@ -126,7 +126,7 @@ class Hierarchy(msgspec.Struct, frozen=True):
 
 class SearchPage(msgspec.Struct, frozen=True):
     results: tuple[ScoredSummary, ...]
-    """Those that hold all words."""
+    """The requirements with all words."""
     count: int
     """Results found for this page, before any was left out for size."""
     total: int
@@ -136,7 +136,7 @@ class SearchPage(msgspec.Struct, frozen=True):
     next_cursor: str | None = None
     notes: tuple[str, ...] = ()
     indexed: str | None = None
-    """How much of the project is indexed; null where only the text itself was searched."""
+    """The share of the project that is indexed; null if only the text itself was searched."""
 
 
 class Status(msgspec.Struct, frozen=True):
@@ -214,6 +214,6 @@ class Workspace(msgspec.Struct, frozen=True):
     test_directories: tuple[str, ...]
     branch: str | None
     notes: tuple[str, ...]
-    """What limits the answers, such as a store that could not be opened."""
+    """Limits of the answers, such as a store that could not be opened."""
     detail: str = "default"
     available_details: tuple[str, ...] = ("default",)

@@ -174,7 +174,7 @@ class Integrated(msgspec.Struct, frozen=True):
     implemented_covered: int
     implemented_total: int
     verified_covered: int
-    """Those of which a test passed and none failed."""
+    """The number of those of which a test passed and none failed."""
     verified_total: int
     has_failures: bool
 
@@ -184,8 +184,8 @@ def is_integrating(graph: Graph, node: Node) -> bool:
 
 
 def integrated(graph: Graph, node: Node) -> Integrated | None:
-    """What a requirement inherits from those of other repositories that it integrates: their coverage, as it is there;
-    None where it integrates none. Nothing of it counts among the figures of the requirement itself."""
+    """The coverage of the requirements of other repositories that a requirement integrates; None if it integrates none.
+    It does not count among the figures of the requirement itself."""
     cited = {edge.target for edge in graph.memory.iter_outgoing_edges(node.id) if edge.kind is EdgeKind.INTEGRATES}
     figures = [found for id in sorted(cited) if "implemented" in (found := graph.metrics(id))]
     if not figures:

@@ -45,7 +45,7 @@ class SubtreeEdge(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class SubtreeBranch(SubtreeNode, frozen=True, omit_defaults=True):
     parent_id: str | None = None
-    """Where the branch hangs, if not where it stands."""
+    """The node that the branch belongs to, if it is not the one above it here."""
     children: tuple["SubtreeBranch", ...] = ()
 
 
@@ -60,11 +60,11 @@ class Subtree(msgspec.Struct, frozen=True):
     """The Markdown."""
     nodes: tuple[SubtreeNode, ...] | None = None
     edges: tuple[SubtreeEdge, ...] | None = None
-    """Those that lead up from the nodes of this page to nodes of the subtree."""
+    """The edges that lead up from the nodes of this page to nodes of the subtree."""
     tree: Mapping[str, Any] | None = None
     """In the shape of SubtreeBranch."""
     branches: tuple[Mapping[str, Any], ...] | None = None
-    """What did not fit into the tree: each says under which node it belongs."""
+    """The branches that did not fit into the tree, each with the id of its parent."""
     truncated: bool = False
     next_cursor: str | None = None
 
@@ -114,7 +114,7 @@ def collect(graph: Graph, root: Node, *, depth: int = 0, kinds: Collection[NodeK
 
 
 class _Below(msgspec.Struct, frozen=True):
-    """What is below nodes, for a walk over kinds of nodes: a step leads by the child itself."""
+    """The nodes below nodes, for a walk over kinds of nodes: the child itself is the step's edge."""
 
     graph: Graph
     root: Node
@@ -145,8 +145,8 @@ def _order(node: Node) -> tuple[bool, int, str]:
 
 
 def _naming(graph: Graph, assertion: Node) -> Iterable[Node]:
-    """Who names an assertion. Such an edge leads to its requirement and carries the label, so that below a requirement
-    they are its own children."""
+    """The nodes that name an assertion. Such an edge leads to its requirement and carries the label, so that below a
+    requirement they are its own children."""
     owner = owner_of(graph, assertion)
     label = assertion.get_field("label")
     citations = citations_of(graph, owner.id) if owner is not None else ()

@@ -1,3 +1,3 @@
-"""What deserves attention or is handed on: findings, impact, suspect links, the matrix."""
+"""Reports on a project: findings, impact, suspect links, the matrix."""
 
 # Implements: REQ-d00066

@@ -1,5 +1,5 @@
-"""What changed in a project since a commit: requirements, assertions, tests and places in code; and what each
-change concerns, as a table for reviewers.
+"""Changes in a project since a commit: requirements, assertions, tests and places in code, and the requirements and
+tests that each change concerns, as a table for reviewers.
 
 Requirements and assertions are compared by their text, before and after, to distinguish one that only moved from one
 that says something else. Tests and places in code count when git reports a changed line among theirs, or when they
@@ -57,16 +57,16 @@ class ChangedItem(msgspec.Struct, frozen=True):
     title: str
     path: str
     line: int
-    """Where it stands, or for what was removed, where it stood."""
+    """The line, or for something that was removed, its former line."""
     broken: tuple[str, ...] = ()
-    """What it cites that does not exist."""
+    """The targets that it cites and that do not exist."""
     lost: tuple[str, ...] = ()
-    """What a test or a place in code cited before, and does not cite any more."""
+    """The targets that a test or a place in code cited before, and does not cite any more."""
 
 
 class Changed(msgspec.Struct, frozen=True):
     base: str | None
-    """What was compared with, as it was asked for; null for the last commit."""
+    """The base of the comparison, as it was asked for; null for the last commit."""
     commit: str | None
     """The commit that this meant: where the branch left the base; null before the first commit."""
     items: tuple[ChangedItem, ...]
@@ -83,7 +83,7 @@ class _Text(msgspec.Struct, frozen=True):
     kind: str
     title: str
     content: str
-    """What makes it another when it differs."""
+    """The content that is compared."""
     path: str
     line: int
 
@@ -191,7 +191,7 @@ class _Place(NamedTuple):
 
     node: Node
     name: str
-    """What stays when its file is renamed: that of the test or the function; empty for the file itself."""
+    """The name that stays when its file is renamed: that of the test or the function; empty for the file itself."""
     cited: frozenset[str]
     text: bytes
 
@@ -205,8 +205,8 @@ _Places = Mapping[tuple[str, int], _Place]
 
 
 class _Citing:
-    """What tests and places in code cited in a commit, and what they cite now. They are read from the files: the graph
-    has no node for a place whose citations lead nowhere."""
+    """The former and present citations of tests and places in code. They are read from the files: the graph has no node
+    for a place whose citations lead nowhere."""
 
     def __init__(self, config: Config, grammar: IdGrammar, commit: str | None, lines: git.ChangedLines | None) -> None:
         self._config = config
@@ -285,13 +285,13 @@ def _taken(gone: list[_Place], place: _Place) -> _Place | None:
 
 
 def _are_alike(one: bytes, other: bytes) -> bool:
-    """Whether two files share half of their lines, as git asks of a renamed one."""
+    """True if two files share half of their lines, which is git's test for a renamed file."""
     lines, others = set(one.splitlines()), set(other.splitlines())
     return 2 * len(lines & others) >= max(len(lines), len(others))
 
 
 def _contents(root: Path, commit: str | None, paths: Iterable[str]) -> dict[str, bytes | None]:
-    """What files held in a commit, by path, with one call of git however many there are."""
+    """The contents of files in a commit, by path, with one call of git for all of them."""
     asked = sorted(paths)
     if commit is None or not asked:
         return {}
@@ -305,7 +305,7 @@ def _item(node: Node, change: str, lost: Iterable[str] = ()) -> ChangedItem:
 
 
 def _broken(graph: Graph) -> dict[tuple[str, str], list[str]]:
-    """What does not exist, by who cites it and in which file."""
+    """The missing targets, by the citing node and its file."""
     found: dict[tuple[str, str], list[str]] = {}
     for each in sorted(graph.memory.broken, key=lambda each: (each.path, each.line, each.target_id)):
         found.setdefault((each.source_id, each.path), []).append(each.target_id)

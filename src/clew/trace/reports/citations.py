@@ -29,7 +29,8 @@ _KINDS = {kind: kind.value for kind in EdgeKind}
 _WHOLE = ("",)
 
 LinkKey = tuple[str, str, str]
-"""What is cited, who cites it and how. Equal on every machine, and the same after lines were inserted."""
+"""The target, the citing node and the kind of a citation. Equal on every machine, and the same after lines were
+inserted."""
 
 
 class HashedCitation(msgspec.Struct, frozen=True, gc=False):

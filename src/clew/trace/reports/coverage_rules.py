@@ -1,4 +1,4 @@
-"""What `[rules.coverage]` of `.elspais.toml` says of requirements that are not implemented, tested or accepted.
+"""Findings by `[rules.coverage]` of `.elspais.toml` on requirements that are not implemented, tested or accepted.
 
 | code | severity | meaning |
 |---|---|---|
@@ -68,7 +68,7 @@ _HINTS = {
 
 
 def _tier(graph: Graph, node: Node, dimension: str, labels: tuple[str, ...]) -> str:
-    """How far a requirement is covered; all of its assertions count."""
+    """The degree to which a requirement is covered; all of its assertions count."""
     metrics = graph.metrics(node.id)
     match dimension:
         case "implemented":

@@ -76,7 +76,7 @@ def broken_references(graph: Graph, context: Context) -> Iterator[Finding]:
 
 
 def _of_associate(reference: BrokenReference, context: Context) -> Finding | None:
-    """What is cited of a repository that is not read is no mistake of who cites it."""
+    """The warning for a citation of a repository that is not read, which is no mistake of the citing requirement."""
     parsed = context.grammar.parse_reference(reference.target_id)
     associate = context.grammar.associate_of(parsed.target) if parsed is not None else None
     if associate is None or not associate.problem:
@@ -198,7 +198,7 @@ def uncovered_assertions(graph: Graph, context: Context) -> Iterator[Finding]:
 
 
 def references_by_role(graph: Graph, context: Context) -> Iterator[Finding]:
-    """Who cites what is retired; and, where the settings ask for it, what is a draft or an idea."""
+    """Citations of retired requirements; and, if the settings ask for it, of drafts or ideas."""
     severities = dict(context.config.elspais.reference_severities)
     for node in graph.nodes_by_kind(NodeKind.REQUIREMENT):
         role, retired = node.get_field("role", "active"), set(node.get_field("retired_labels", ()))
@@ -226,7 +226,8 @@ def references_by_role(graph: Graph, context: Context) -> Iterator[Finding]:
 
 
 def suspect_links(graph: Graph, context: Context) -> Iterator[Finding]:
-    """What only this working copy remembers is a remark: an answer that CI depends on must be the same everywhere."""
+    """Citations whose target changed. One that only this working copy knows of is a note: an answer that CI depends on
+    must be the same everywhere."""
     for suspect in suspects(graph, context.store):
         link, citing = suspect.link, graph.get_node(suspect.link.citing_id)
         since = "the link was reviewed" if suspect.reviewed else "it was first seen here"

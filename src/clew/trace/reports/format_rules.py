@@ -1,4 +1,4 @@
-"""What the rules of `.elspais.toml` demand of requirements, which citations they forbid, and what is wrong with terms.
+"""Findings by the rules of `.elspais.toml`: the form of requirements, forbidden citations, and terms.
 
 | code | severity | meaning |
 |---|---|---|
@@ -72,7 +72,8 @@ def _broken(graph: Graph, context: Context, node: Node, rules: FormatRules) -> I
 
 
 def forbidden_references(graph: Graph, context: Context) -> Iterator[Finding]:
-    """What templates do not allow: satisfying what is none, refining one from outside, and the like."""
+    """Citations that the rules for templates forbid: satisfying a requirement that is no template, refining a template
+    from outside, and the like."""
     severity = dict(context.config.elspais.fault_severities).get("forbidden", "error")
     if severity in SILENT:
         return

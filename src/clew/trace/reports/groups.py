@@ -38,7 +38,7 @@ _HELP = {
     "trace.missing_hash": "`clew fix` writes them.",
     "trace.suspect_link": "`clew review --list` shows what changed, and `clew review ID` records that a link holds.",
 }
-"""What helps with all findings of a kind."""
+"""Advice for all findings of a kind."""
 _RANK = {"error": 0, "warning": 1}
 
 
@@ -48,12 +48,12 @@ class Group(msgspec.Struct, frozen=True):
     code: str
     severity: str
     title: str
-    """How many of what, such as `187 scenarios without a test`."""
+    """The number and the kind, such as `187 scenarios without a test`."""
     findings: tuple[Finding, ...]
 
     @property
     def help(self) -> str:
-        """What to do about all of them; empty where each needs its own answer."""
+        """The next step for all of them; empty if each needs its own answer."""
         return _HELP.get(self.code, "")
 
 
@@ -77,7 +77,7 @@ def _named(code: str, found: Sequence[Finding], graph: Graph) -> str:
 
 
 def _are_scenarios(found: Sequence[Finding], graph: Graph) -> bool:
-    """Whether users of OpenSpec would call all of these scenarios."""
+    """True if all of these are scenarios of specs."""
     owners = {finding.node_id.partition("#")[0] for finding in found if finding.node_id}
     nodes = (graph.get_node(owner) for owner in owners)
     return bool(owners) and all(node is not None and node.get_field("level") == "spec" for node in nodes)

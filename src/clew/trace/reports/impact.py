@@ -42,7 +42,7 @@ class Proof(msgspec.Struct, frozen=True):
     path: str
     line: int
     proves: str
-    """What the test cites."""
+    """The assertion or requirement that the test cites."""
     result: str | None
     """The outcome that was read last; null where no results are known."""
 
@@ -62,7 +62,7 @@ class Impact(msgspec.Struct, frozen=True):
     kind: str
     title: str
     stands_for: tuple[Affected, ...]
-    """What it cites, and what that stands below, nearest first."""
+    """The nodes that it cites, and those above them, nearest first."""
     stands_for_total: int
     dependents: tuple[Affected, ...]
     """Nearest first."""
@@ -117,7 +117,8 @@ def _mentioning(graph: Graph, id: str) -> list[Edge]:
 
 
 class _Citations(msgspec.Struct, frozen=True):
-    """Who cites whom. An assertion is cited by who names it, or who cites the whole that it is part of."""
+    """The citations of the graph. An assertion is cited by nodes that name it, and by nodes that cite the whole
+    requirement."""
 
     graph: Graph
 
@@ -132,12 +133,12 @@ class _Citations(msgspec.Struct, frozen=True):
 
 
 def _above(graph: Graph, ids: Iterable[str]) -> Iterator[Affected]:
-    """What is cited, and what that cites."""
+    """The cited nodes, and those that they cite."""
     return _reached(graph, {_whole(graph, id) for id in ids}, frozenset(), "out")
 
 
 def _below(graph: Graph, ids: Iterable[str]) -> Iterator[Affected]:
-    """What cites, and what cites that."""
+    """The citing nodes, and those that cite them."""
     return _reached(graph, ids, frozenset(_whole(graph, id) for id in ids), "in")
 
 
@@ -168,7 +169,7 @@ def _citing(graph: Graph, id: str) -> list[Edge]:
 
 
 def _naming(graph: Graph, id: str, edges: Iterable[Edge]) -> list[Edge]:
-    """Those of the edges that mean a node: where it is an assertion, they name it or none."""
+    """The edges that concern a node: if it is an assertion, those that name it or no assertion."""
     node = graph.get_node(id)
     label = node.get_field("label") if node is not None and node.kind is NodeKind.ASSERTION else None
     return [edge for edge in edges if label is None or not edge.labels or label in edge.labels]
@@ -212,7 +213,7 @@ def _proofs(graph: Graph, ids: Iterable[str], below: Iterable[Affected]) -> Iter
 
 
 def _same(one: Edge, other: Edge) -> bool:
-    """Whether two citations of a requirement can mean the same assertion."""
+    """True if two citations of a requirement can concern the same assertion."""
     return not one.labels or not other.labels or not set(one.labels).isdisjoint(other.labels)
 
 

@@ -17,7 +17,7 @@ from clew.trace.read.serialize import place
 
 
 class Citing(msgspec.Struct, frozen=True):
-    """Who implements or verifies something."""
+    """A node that implements or verifies something."""
 
     id: str
     kind: str
@@ -28,7 +28,7 @@ class Citing(msgspec.Struct, frozen=True):
 
 
 class Parent(msgspec.Struct, frozen=True):
-    """What a requirement stands below."""
+    """A requirement above another one."""
 
     id: str
     edge_kind: str
@@ -41,7 +41,7 @@ class AssertionRow(msgspec.Struct, frozen=True):
     label: str
     text: str
     implemented_by: tuple[Citing, ...]
-    """Those that name it. What implements the requirement as a whole stands there."""
+    """The nodes that name it. Those that implement the requirement as a whole are listed there."""
     verified_by: tuple[Citing, ...]
     is_implemented: bool
     proof: str
@@ -56,7 +56,7 @@ class MatrixRow(msgspec.Struct, frozen=True):
     source: str | None
     parents: tuple[Parent, ...]
     implemented_by: tuple[Citing, ...]
-    """Those that cite it as a whole."""
+    """The nodes that cite it as a whole."""
     verified_by: tuple[Citing, ...]
     assertions: tuple[AssertionRow, ...]
     tested: int
@@ -100,7 +100,7 @@ def matrix(graph: Graph, project: str, requirements: Sequence[Node]) -> Matrix:
 
 
 def _counted(requirements: Sequence[Node]) -> Sequence[Node]:
-    """Those whose status expects coverage; where none does, somebody asked for just these, and all count."""
+    """The requirements whose status expects coverage; all of them if none does."""
     return [node for node in requirements if is_expected(node)] or requirements
 
 
@@ -205,11 +205,11 @@ PROOFS = {
     "awaiting_result": "not run",
     "untested": "no test",
 }
-"""What the tests say of an assertion."""
+"""Names of the states of an assertion by its tests."""
 
 
 def figures(totals: Totals) -> tuple[tuple[str, str], ...]:
-    """What is counted, and how much of it: implemented, tested and passed assertions."""
+    """The figures and their names: implemented, tested and passed assertions."""
     return (
         ("implemented", share(totals.implemented, totals.assertions, totals.implemented_pct)),
         ("tested", share(totals.tested, totals.assertions, totals.tested_pct)),
@@ -226,8 +226,8 @@ def share(part: int | None, whole: int, percent: float | None) -> str:
 
 
 def cited(citing: Iterable[Citing]) -> str:
-    """What cites, in one line: requirements and tests by their ids, code by its place, as every command names it. A
-    test that did not pass says so."""
+    """The citing nodes in one line: requirements and tests by their ids, code by its place, as in every command. A test
+    that did not pass is marked."""
     return ", ".join(_one(each) for each in citing)
 
 

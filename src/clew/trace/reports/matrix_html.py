@@ -17,7 +17,7 @@ from clew.markup.environment import shared
 from clew.trace.reports.matrix import PROOFS, Matrix, MatrixRow, figures
 
 _STATES = {"passed": "full", "failed": "failing", "awaiting_result": "unrun", "untested": "missing"}
-"""How an assertion's proof is drawn."""
+"""The style of an assertion, by its proof."""
 
 
 class _Shown(msgspec.Struct, frozen=True):

@@ -33,7 +33,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 class SafetyBranch(msgspec.Struct, frozen=True):
     name: str
     reason: str
-    """What it was made before: the id of a requirement, or a word such as `restore`."""
+    """The change that it was made before: the id of a requirement, or a word such as `restore`."""
     created_at: str
     """ISO 8601, in UTC."""
     commit: str
@@ -125,7 +125,7 @@ def _free_name(repository: Repository, wanted: str) -> str:
 
 
 def _branches(repository: Repository, where: str) -> Iterator[SafetyBranch]:
-    """Those that carry Clew's mark."""
+    """The branches that carry Clew's mark."""
     pattern = "".join(f"%({field})%00" for field in _FIELDS)
     answer = git.command(repository.top, "for-each-ref", f"--format={pattern}", where).decode("utf-8", "replace")
     values = answer.split("\0")

@@ -102,7 +102,7 @@ def _check(repository: Repository, difference: _Difference) -> None:
 
 
 def _is_product(place: Path) -> bool:
-    """Whether it is the list of requirements that elspais makes, and protects from people."""
+    """True for the list of requirements that elspais generates, and protects from people."""
     return place.name == INDEX_FILE and place.is_file() and is_generated(contents(place))
 
 
@@ -171,7 +171,7 @@ class _Restoration:
         return gone
 
     def _edits(self, difference: _Difference, content: bytes) -> list[FileEdit]:
-        """How a file gets its content; a link is made at once."""
+        """The edits that give a file its content; a link is made at once."""
         place = self._repository.place(difference.path)
         before = self._present(difference, place)
         if difference.then is None:
@@ -188,7 +188,7 @@ class _Restoration:
         return [FileEdit(display(path), before, content, is_product=_is_product(place))]
 
     def _set_mode(self, difference: _Difference) -> None:
-        """Whether a file can be executed is as it was."""
+        """Restore the executable bit."""
         if difference.then is None or difference.then.mode == LINK:
             return
         place = self._repository.place(difference.path)
@@ -199,7 +199,7 @@ class _Restoration:
             place.chmod(wanted)
 
     def _present(self, difference: _Difference, place: Path) -> bytes | None:
-        """What lies there, which must still be what the present state was saved from."""
+        """The present content, which must be the one that the safety branch was made from."""
         if not os.path.lexists(place):
             content = None
         elif place.is_symlink():

@@ -30,7 +30,7 @@ class Repository(msgspec.Struct, frozen=True):
 
     top: Path
     prefix: str
-    """Where the project lies below it: empty, or with a slash at the end."""
+    """The project's folder below it: empty, or with a slash at the end."""
     head: str | None
     """The last commit; None before the first."""
     branch: str | None
@@ -42,7 +42,7 @@ class Repository(msgspec.Struct, frozen=True):
         return self.top / path
 
     def holds(self, path: str) -> bool:
-        """Whether something lies there; what a linked folder leads to lies elsewhere."""
+        """True if a file exists at the path; a path through a linked folder is outside."""
         if not os.path.lexists(self.top / path):
             return False
         folders = path.split("/")[:-1]
@@ -92,12 +92,12 @@ def entries(repository: Repository, tree: str) -> dict[str, TreeEntry]:
 
 
 def ignored(repository: Repository, paths: Iterable[str]) -> frozenset[str]:
-    """Those of the paths that git ignores as things stand."""
+    """The paths that git ignores now."""
     return git.ignored(repository.top, paths, also_tracked=True)
 
 
 def _differing(repository: Repository) -> Iterator[str]:
-    """What is not as in the last commit: staged, unstaged, or new and not ignored."""
+    """The files that differ from the last commit: staged, unstaged, or new and not ignored."""
     where = ["--", repository.prefix] if repository.prefix else []
     options = ("--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
     status = git.command(repository.top, "status", *options, *where)
@@ -166,7 +166,7 @@ def _entries(repository: Repository, paths: Iterable[str]) -> Iterator[bytes]:
 
 
 def _mode(place: Path) -> str | None:
-    """How git calls what lies there; None for nothing, and for what git does not keep."""
+    """Git's mode of a file; None for no file, and for one that git does not store."""
     try:
         mode = place.lstat().st_mode
     except OSError:

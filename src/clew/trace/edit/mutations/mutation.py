@@ -1,4 +1,4 @@
-"""What all mutations share: the arguments that several take, and the way from arguments to a change.
+"""The base of all mutations: the arguments that several take, and the way from arguments to a change.
 
 A mutation is planned from its own fields alone, so that a draft can be planned again on other files.
 """
@@ -81,7 +81,7 @@ class Mutation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether it may be made: one that removes something has a field `confirm`."""
+        """True if it may be made: one that removes something has a field `confirm`."""
         return not self.removes or bool(getattr(self, "confirm", False))
 
     @property

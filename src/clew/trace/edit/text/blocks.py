@@ -34,12 +34,12 @@ def letters(data: bytes) -> set[str]:
 
 
 def is_in_fence(data: bytes, position: int) -> bool:
-    """Whether a place of a file stands in a code block."""
+    """True if a position of a file is in a code block."""
     return len(_FENCE.findall(data, 0, position)) % 2 == 1
 
 
 def parted(text: bytes) -> tuple[bytes, bytes, bytes]:
-    """What is put into a file as the block itself and the blank lines and rules before and after it."""
+    """Split a text into the blank lines and rules before a block, the block itself, and those after it."""
     lines = text.splitlines(keepends=True)
     first, stop = 0, len(lines)
     while first < stop and not lines[first].strip(b" \t\r\n-"):
@@ -50,7 +50,7 @@ def parted(text: bytes) -> tuple[bytes, bytes, bytes]:
 
 
 def essence(record: Record) -> tuple[object, ...]:
-    """What a record says, without where it says it."""
+    """The content of a record, without its position."""
     cited = frozenset((each.kind, each.target, each.labels, each.malformed) for each in record.references)
     sections = tuple((each.heading, each.text) for each in record.sections)
     if isinstance(record, Journey):

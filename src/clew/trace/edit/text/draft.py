@@ -119,7 +119,7 @@ class DraftContext:
         return data
 
     def define(self, record: Record, path: str, before: Source | None = None) -> Definition:
-        """What a record contributes, at the place that its block has in the file."""
+        """The definition of a record, at the place of its block in the file."""
         states = (self._state(record, path),) if isinstance(record, Requirement) else ()
         contribution = self.reader.contribute(ElspaisFile(FileRecords((record,), ()), states), path)
         return placed(contribution.definitions[0], path, before)
@@ -213,7 +213,7 @@ class Draft:
         return self._definitions[place] if place in self._definitions else self.linker.definition_at(place)
 
     def text(self, slot: Slot) -> bytes:
-        """What stands in a slot now."""
+        """The present text of a slot."""
         drafted = self._texts[slot] if slot in self._texts else self.context.history.patches.get(slot)
         return self.file(slot.path)[slot.start : slot.end] if drafted is None else drafted
 

@@ -42,7 +42,7 @@ def insertion_point(draft: Draft, path: str) -> InsertionPoint:
 
 
 def _blocks(draft: Draft, path: str, kinds: tuple[NodeKind, ...] = AUTHORED) -> list[Source]:
-    """Where the blocks of the file stand that are in it already."""
+    """The places of the blocks that are in the file already."""
     nodes = (node for node in draft.graph.nodes_in_file(path) if node.kind in kinds)
     return sorted(
         (node.source for node in nodes if node.source is not None and node.source.end), key=lambda each: each.start

@@ -24,7 +24,7 @@ _MORE_OF_ID = re.compile(r"[\w+]|-\w")
 
 
 class ReferenceTarget(msgspec.Struct, frozen=True, gc=False):
-    """What a reference names."""
+    """The target and the labels of a reference."""
 
     target: str
     labels: tuple[str, ...] = ()
@@ -142,7 +142,8 @@ def with_reference(line: str, written: str, text: str) -> str | None:
 
 
 def _places(line: str, written: str, first: int) -> Iterator[int]:
-    """Where a reference stands by itself. A pattern for each reference would take longer to make than to use."""
+    """The positions at which a reference stands by itself. A pattern for each reference would take longer to make than
+    to use."""
     start = line.find(written, first)
     while start >= 0:
         end = start + len(written)

@@ -1,4 +1,4 @@
-"""What the values of a mutation may look like in a project: ids, levels, statuses, titles, texts, labels, kinds."""
+"""Rules for the values of a mutation in a project: ids, levels, statuses, titles, texts, labels, kinds."""
 
 import re
 
@@ -75,7 +75,7 @@ class Rules:
         )
 
     def reference_target(self, target: str, labels: tuple[str, ...] = ()) -> ReferenceTarget:
-        """What a reference to a target, with or without labels, names."""
+        """The target of a reference, checked against the project."""
         parsed = self._grammar.parse_reference(target.strip()) or self._of_register(target.strip())
         if parsed is None:
             node = self._graph.get_node(target)

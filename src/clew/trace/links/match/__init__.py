@@ -1,3 +1,3 @@
-"""How strongly two texts belong together: by words, by meaning, by where they stand."""
+"""The similarity of two texts: by words, by meaning, by their surroundings."""
 
 # Implements: REQ-d00055

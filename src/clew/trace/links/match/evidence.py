@@ -1,4 +1,4 @@
-"""What the surroundings of a test or piece of code say about its links: files, folders, imports and calls.
+"""Evidence for the links of a test or piece of code in its surroundings: files, folders, imports and calls.
 
 Everything here follows links that are already there. A test near tests of a requirement, of a file that imports its
 implementation, or that calls it, probably belongs to it too.
@@ -24,7 +24,7 @@ about any one of them."""
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """What speaks for a requirement, each from 0 to 1."""
+    """Evidence for a link to a requirement, each value from 0 to 1."""
 
     named: float = 0.0
     """1 where a comment or docstring names the requirement."""
@@ -81,7 +81,7 @@ class LinksByPlace:
             self._by_function[owner.rpartition(".")[2]].update(cited)
 
     def evidence(self, unit: LinkUnit, file: SourceFile, named: Mapping[str, str] | None = None) -> dict[str, Evidence]:
-        """What speaks for each requirement that anything around the unit cites, or that its comments name: `named` has
+        """The evidence for each requirement that anything around the unit cites, or that its comments name: `named` has
         those, each as it is written there."""
         in_file = self._by_file.get(unit.path, Counter[str]())
         found: defaultdict[str, dict[str, float]] = defaultdict(dict)
@@ -108,7 +108,7 @@ class LinksByPlace:
         }
 
     def elsewhere(self, unit: LinkUnit) -> Evidence:
-        """What there is to say about a requirement that nothing around the unit cites."""
+        """The evidence for a requirement that nothing around the unit cites."""
         total = sum(self._by_file.get(unit.path, Counter[str]()).values())
         return Evidence(others_in_file=total / (total + 1))
 

@@ -23,7 +23,7 @@ _TEST_MARKS = re.compile(r"^(?:test_?|it_)|(?:_?(?:tests?|spec))$|[.](?:test|spe
 
 
 def imported_names(text: str) -> Iterator[str]:
-    """What a file imports, each once, at most a few hundred."""
+    """The names that a file imports, each once, at most a few hundred."""
     found: dict[str, None] = {}
     for match in _STATEMENT.finditer(text):
         found.update(dict.fromkeys(_of(match)))

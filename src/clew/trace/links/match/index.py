@@ -41,7 +41,7 @@ class Weighted(NamedTuple):
     terms: "NDArray[np.int64]"
     weights: "Matrix"
     size: int
-    """How many texts there are."""
+    """The number of texts."""
 
 
 class Postings:

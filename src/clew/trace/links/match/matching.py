@@ -48,11 +48,11 @@ BEST_PARTS = 3
 """So many methods of a file count where code is held against a requirement: the others of a large file are about
 something else."""
 LENGTH_SHARE = 0.7
-"""How far candidates count by their own length in one of the comparisons by words. The others hold long texts back in
-full, which is right where each tells of one thing, and wrong where one file of many lines does the work of many."""
+"""The weight of the candidates' own length in one of the comparisons by words. The others hold long texts back in full,
+which is right if each text is about one thing, and wrong if one file of many lines does the work of many."""
 LIKE_CANDIDATES = 3
 LIKE_SHARE = 0.2
-"""What a candidate takes over from each of those most like it, if they were as like it as itself."""
+"""The share of its score that a candidate gets from each of its most similar neighbours, scaled by their similarity."""
 NEIGHBOUR_SHARE = 0.1
 FEWEST_IN_ORDER = 20
 """With fewer texts on one of the sides, nobody can tell whether they have an order."""
@@ -211,7 +211,7 @@ def _mean_of_best(values: "Matrix", axis: int) -> float:
 
 
 def _nearest(own: "Matrix") -> "Matrix":
-    """What each candidate takes over from those most like it, as far as they are; a column for each."""
+    """The shares in which each candidate takes scores from its most similar neighbours; a column for each."""
     itself = np.maximum(own.diagonal(), 1e-6)
     np.fill_diagonal(own, -np.inf)
     shares = np.eye(len(own), dtype=np.float32)
@@ -238,9 +238,9 @@ def _shared_with_neighbours(scores: "Matrix", share: float) -> "Matrix":
 
 
 def in_order(scores: "Matrix") -> "Matrix":
-    """Where both sides are in the same order, the matches of the neighbours of a text say where its own are likely to
-    stand. How much that counts is measured: as far as what the neighbours say agrees with what the texts say. Where
-    the order means nothing they do not agree, and nothing changes."""
+    """Add the order of both sides to the scores: if both sides are in the same order, the matches of a text's
+    neighbours tell where its own are likely to be. The weight is measured: it is the agreement between the neighbours'
+    scores and the texts' own. Where the order means nothing they do not agree, and nothing changes."""
     if min(scores.shape) < FEWEST_IN_ORDER:
         return scores
     own = _within_rows(scores)
@@ -270,7 +270,7 @@ def _near(values: "Matrix", *, itself: bool) -> "Matrix":
 
 
 class Contrast:
-    """What sets texts apart: vectors in which little counts what all texts of a project have in common.
+    """Vectors in which the common part of all texts of a project counts little.
 
     To an encoder all texts about one subject are alike, and those that speak in the most general terms are near to all
     others. As a word that stands everywhere says little about what belongs together, so does a direction in which all

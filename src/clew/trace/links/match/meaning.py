@@ -47,7 +47,7 @@ class Vectors:
         self._known: dict[str, NDArray[np.float32]] = {}
 
     def missing(self, texts: Sequence[str]) -> list[str]:
-        """Those of the texts that would have to be embedded."""
+        """The texts that have no stored vectors yet."""
         self._recall(texts)
         return [text for text in dict.fromkeys(texts) if text not in self._known]
 
@@ -116,7 +116,7 @@ def _hash(text: str) -> str:
 
 
 class Space(Protocol):
-    """Whoever has vectors of texts."""
+    """A source of vectors for texts."""
 
     def of(self, texts: Sequence[str], progress: Progress | None = None) -> "Matrix":
         """One row for each text."""
@@ -198,6 +198,6 @@ def mean_of_best(met: "Matrix", starts: "NDArray[np.intp]", best: int | None) ->
 
 
 def _starts(texts: Sequence[Sequence[str]]) -> "NDArray[np.intp]":
-    """Where the passages of each text begin among those of all."""
+    """The index of each text's first passage among all passages."""
     counts = [len(passages) for passages in texts]
     return np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.intp) if counts else np.zeros(0, np.intp)

@@ -32,13 +32,13 @@ class Prepared(msgspec.Struct, frozen=True):
     vectors: Vectors | None
     notes: tuple[str, ...]
     settled: bool
-    """Whether asking again would give the same; otherwise more texts will have been read for meaning by then."""
+    """True if asking again would give the same answer; otherwise more texts will have embeddings by then."""
     unread: int = 0
     """Tests and pieces of code that somebody would have to read for meaning first."""
 
 
 class _Readiness(msgspec.Struct, frozen=True):
-    """Whether texts can be compared by meaning now, and if not, why."""
+    """The vectors for a comparison by meaning, or the reason why there are none yet."""
 
     vectors: Vectors | None
     notes: tuple[str, ...] = ()
@@ -117,7 +117,7 @@ class Preparation:
         self._state = self._graph.state.fingerprint
 
     def _all_requirements(self) -> tuple[Node, ...]:
-        """Those that something new may still cite, in the order of their files: neighbours are related."""
+        """The requirements that new code may cite, in the order of their files: neighbours are related."""
         nodes = [
             node
             for node in self._graph.nodes_by_kind(NodeKind.REQUIREMENT)

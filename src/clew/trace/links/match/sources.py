@@ -60,7 +60,7 @@ class ProjectSources:
         return found
 
     def where(self) -> str:
-        """Where tests and code are looked for."""
+        """A sentence about the folders in which tests and code are looked for."""
         read = [
             "the whole project" if folders == WHOLE_PROJECT else ", ".join(folders) or "no folder"
             for folders in (self._config.tests.folders, self._config.code.folders)
@@ -82,7 +82,7 @@ class ProjectSources:
         return known
 
     def records(self, file: KnownFile, data: bytes) -> MarkerRecords:
-        """What the project reads in a file when it holds this."""
+        """The markers that the project reads in a file with this content."""
         reader = self._reader(TEST_READER if file.is_test else CODE_READER)
         return MarkerRecords() if reader is None else reader.markers(data, file.path)
 

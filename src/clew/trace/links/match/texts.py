@@ -1,4 +1,4 @@
-"""What can be linked, as texts: the words that count, and the passages that are compared by meaning."""
+"""Texts that can be linked: their significant words, and the passages that are compared by meaning."""
 
 import re
 from collections import Counter, defaultdict
@@ -21,7 +21,7 @@ from clew.text.words import chunks, split
 _T = TypeVar("_T")
 
 NAME_WEIGHT, COMMENT_WEIGHT, METHOD_WEIGHT = 3.0, 2.0, 2.0
-"""How often a word counts that stands in the name, in a comment or in the name of a method; in code it counts once."""
+"""The weight of a word in the name, in a comment or in the name of a method; in code it counts once."""
 PAIR_WEIGHT = 0.3
 MOST_SENTENCES = 40
 """Of a requirement; of a longer one those that are spread over all of it."""
@@ -37,7 +37,7 @@ OPENING_CHARACTERS = 3_000
 _COUNTS_KEPT = 8_192
 """Most texts are the same from one question to the next."""
 _MOST_CHARACTERS = 200_000
-"""What goes beyond it in a file is data more often than language."""
+"""The limit of a file's text. Beyond it, files hold data more often than language."""
 _IMPORT = re.compile(
     r"^[ \t]*(?:import|from|package|using|use|require|#[ \t]*include|#[ \t]*import)\b.*$", re.MULTILINE
 )
@@ -54,13 +54,13 @@ class Artefact(msgspec.Struct, frozen=True):
 
     id: str
     name: str
-    """What it is called: a title, or the name of a file or function."""
+    """The title of a requirement, or the name of a file or function."""
     text: str
-    """What it says."""
+    """The content."""
     path: str = ""
     """Of the file that it is, or a part of; its ending tells the language. Empty for prose."""
     is_file: bool = False
-    """Whether it is a whole file, which may have many functions."""
+    """True for a whole file, which may have many functions."""
 
     @property
     def words(self) -> str:
@@ -74,7 +74,7 @@ class Method(NamedTuple):
 
 
 class CodeParts(NamedTuple):
-    """What a piece of code is made of."""
+    """The parts of a piece of code."""
 
     comments: str
     code: str
@@ -85,8 +85,8 @@ class Names(NamedTuple):
     """Names as they are written, each once, in the order of the text."""
 
     defined: tuple[str, ...]
-    """Those of functions and classes that are made of several words, such as `read_only`: names of one word stand in
-    prose that means something else. Prose defines none."""
+    """The names of functions and classes of several words, such as `read_only`; names of one word occur in prose with
+    other meanings. Prose defines none."""
     mentioned: tuple[str, ...]
     """Everything that could be a name."""
 
@@ -128,7 +128,7 @@ def _terms_of(artefact: Artefact) -> list[str]:
 
 @lru_cache(maxsize=_COUNTS_KEPT)
 def term_counts(artefact: Artefact) -> Mapping[str, float]:
-    """How often each term occurs: stems without stop-words and numbers."""
+    """The number of occurrences of each term: stems, without stop words and numbers."""
     return Counter(_terms_of(artefact))
 
 
@@ -174,7 +174,7 @@ def statements(artefact: Artefact) -> tuple[str, ...]:
 
 
 def spoken_parts(artefact: Artefact) -> tuple[str, ...]:
-    """What is said of each method of a piece of code by its name and comments; of prose its sentences."""
+    """The name and comments of each method in a piece of code; the sentences of prose."""
     parts = code_parts(artefact)
     if parts is None:
         return statements(artefact)

@@ -44,10 +44,10 @@ class LinkUnit(msgspec.Struct, frozen=True):
     calls: frozenset[str]
     """Names that it calls."""
     mentioned: tuple[str, ...] = ()
-    """What looks like an id in its comments and docstrings."""
+    """The texts that look like ids in its comments and docstrings."""
 
     def artefact(self) -> Artefact:
-        """What it says, under the names of the file and of itself: together they tell the subject."""
+        """Its text, with the names of the file and of itself: together they tell the subject."""
         return Artefact(self.id, f"{PurePosixPath(self.path).stem} {self.label}", self.text, self.path)
 
 
