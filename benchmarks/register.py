@@ -18,16 +18,16 @@ from benchmarks.workspace import Workspace, run
 from clew.formats.register.ids import format_id
 from clew.formats.register.model import (
     ActorKind,
-    Evidence,
+    EvidenceKind,
     HistoryEntry,
-    Kind,
     LinkKind,
-    Outcome,
     Priority,
     Register,
     Requirement,
+    RequirementKind,
     RequirementLink,
     Status,
+    TestOutcome,
     TestRecord,
 )
 from clew.formats.register.single import write_single
@@ -163,7 +163,7 @@ def _requirement(number: int, commit: str, rng: random.Random, prose: Prose) -> 
         else ()
     )
     record = TestRecord(
-        at=AT, actor="ann", commit=commit, outcome=Outcome.PASS, notes="1 pass", kind=Evidence.AUTOMATED
+        at=AT, actor="ann", commit=commit, outcome=TestOutcome.PASS, notes="1 pass", kind=EvidenceKind.AUTOMATED
     )
     entry = HistoryEntry(at=AT, actor="ann", actor_kind=ActorKind.HUMAN, action="created", reason=prose.title())
     return Requirement(
@@ -172,7 +172,7 @@ def _requirement(number: int, commit: str, rng: random.Random, prose: Prose) -> 
         statement=prose.assertion().replace("SHALL", "shall"),
         rationale=prose.paragraph(1),
         acceptance=(prose.title(), prose.title()),
-        kind=Kind.FUNCTIONAL,
+        kind=RequirementKind.FUNCTIONAL,
         priority=rng.choice(tuple(Priority)),
         status=rng.choice((Status.DRAFT, Status.APPROVED, Status.IMPLEMENTED, Status.VERIFIED)),
         tags=(f"area-{number % 20}",),

@@ -95,7 +95,7 @@ class Trust(msgspec.Struct, frozen=True):
 
     def __repr__(self) -> str:
         # It ends up in tracebacks and debug output; passwords must not.
-        return f"Trust(root={self.root!r}, asked={self.shown!r}, state={self.state!r})"
+        return f"ConfigurationTrust(root={self.root!r}, asked={self.shown!r}, state={self.state!r})"
 
     @property
     def is_trusted(self) -> bool:

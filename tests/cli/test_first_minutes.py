@@ -17,7 +17,7 @@ from benchmarks.minutes import proposed
 
 from clew.surfaces.cli.background import index_news, start_indexing
 from clew.text.terminal import control, shown_length, wrapped
-from clew.why.ask import Said, in_reading_order
+from clew.why.ask import AnswerQuote, in_reading_order
 
 Clew = Callable[..., "subprocess.CompletedProcess[str]"]
 CALLS = re.compile(r"\b\w+\([^)]*=[^)]*\)|clew call|tools_search|get_[a-z_]+")
@@ -219,7 +219,7 @@ def test_an_id_that_is_almost_right_is_answered_with_the_right_one(clew: Clew, s
 # Verifies: REQ-d00443-F
 def test_quotes_of_one_file_stand_together_from_top_to_bottom() -> None:
     quotes = [
-        Said("", "document", "", "", place, confidence)
+        AnswerQuote("", "document", "", "", place, confidence)
         for place, confidence in (
             ("b.md:9", 0.5),
             ("a.md:70", 0.9),

@@ -9,7 +9,7 @@ import pytest
 from tests.register.served import OPEN
 from tests.register.shell import Shell
 
-from clew.formats.register.model import ActorKind, Layout, Register, Requirement
+from clew.formats.register.model import ActorKind, Register, RegisterLayout, Requirement
 from clew.register.change.changes import add
 from clew.register.change.draft import Author, Draft
 from clew.register.change.transaction import RegisterFile, new_register
@@ -65,10 +65,10 @@ def make(draft: Draft, new: Callable[..., AddRequirement]) -> Make:
     return made
 
 
-@pytest.fixture(params=[Layout.SINGLE, Layout.DIRECTORY], ids=lambda layout: layout.value)
+@pytest.fixture(params=[RegisterLayout.SINGLE, RegisterLayout.DIRECTORY], ids=lambda layout: layout.value)
 def file(request: pytest.FixtureRequest, tmp_path: Path) -> RegisterFile:
     """An empty register on disk, in either layout."""
-    place = tmp_path / ("project.req" if request.param is Layout.SINGLE else "register")
+    place = tmp_path / ("project.req" if request.param is RegisterLayout.SINGLE else "register")
     made = RegisterFile(place, layout=request.param, patience=5)
     made.create(msgspec.structs.replace(new_register("demo", NOW), layout=request.param))
     return made

@@ -11,7 +11,7 @@ import pytest
 from tests.register.edits import link
 
 from clew.errors import InvalidArgument, NotFound, Refused, Rejected, WouldCycle
-from clew.formats.register.model import Kind, LinkKind, Priority, Register, Requirement, Status
+from clew.formats.register.model import LinkKind, Priority, Register, Requirement, RequirementKind, Status
 from clew.register.change.batch import apply_batch
 from clew.register.change.candidates import candidates, read_markdown
 from clew.register.change.draft import Author, Draft
@@ -69,7 +69,7 @@ def test_a_batch_applies_everything_and_may_refer_to_what_it_made(draft: Draft) 
     assert report.results[6] == {"op": "delete", "id": "REQ-0002", "mode": "soft"}
     first, second = draft.requirements.values()
     assert [each.reason for each in first.history][:3] == ["planning", "own", "planning"]
-    assert (second.kind, second.priority) == (Kind.NON_FUNCTIONAL, Priority.MUST)
+    assert (second.kind, second.priority) == (RequirementKind.NON_FUNCTIONAL, Priority.MUST)
 
 
 # Verifies: REQ-d00087-A
@@ -215,7 +215,7 @@ def filled(draft: Draft, make: Make) -> Register:
     make(tags=("a", "b"), priority=Priority.MUST)
     make(
         title='Say "no", politely',
-        kind=Kind.INTERFACE,
+        kind=RequirementKind.INTERFACE,
         acceptance=(),
         statement="It must say no,\neven to <b>everybody</b>.",
     )

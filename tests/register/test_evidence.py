@@ -8,7 +8,7 @@ import pytest
 from tests.register.edits import record_run, record_test, update, verify
 
 from clew.errors import Refused
-from clew.formats.register.model import Evidence, Outcome, Requirement, Status
+from clew.formats.register.model import EvidenceKind, Requirement, Status, TestOutcome
 from clew.register.change.draft import Draft
 from clew.register.change.evidence import NO_GIT, LinkedFiles, Tally
 from clew.register.reports.staleness import State, WorkTreeState, content_hash, linked_files, report, state_of
@@ -20,7 +20,7 @@ COMMIT, HEAD = "1" * 40, "2" * 40
 
 def test_a_record_keeps_commit_outcome_and_files(draft: Draft, make: Make) -> None:
     make()
-    done = record_test(draft, "1", Outcome.PASS, "by hand", COMMIT, LinkedFiles(("./src/a.rs",), "abc"))
+    done = record_test(draft, "1", TestOutcome.PASS, "by hand", COMMIT, LinkedFiles(("./src/a.rs",), "abc"))
     made = draft.requirements["REQ-0001"]
     assert (done.commit, done.id, done.outcome) == (COMMIT, "REQ-0001", "pass")
     assert (made.tests[0].linked_files, made.tests[0].content_hash) == (("./src/a.rs",), "abc")
@@ -34,18 +34,18 @@ def test_evidence_promotes_only_what_is_implemented(draft: Draft, make: Make) ->
     make(status=Status.IMPLEMENTED)
     make(status=Status.VERIFIED)
     with pytest.raises(Refused, match="only implemented requirements"):
-        verify(draft, "1", Evidence.INSPECTION, "read", COMMIT, promote=True)
+        verify(draft, "1", EvidenceKind.INSPECTION, "read", COMMIT, promote=True)
     assert draft.requirements["REQ-0001"].tests == ()
 
-    done = verify(draft, "2", Evidence.COMPOSITION, "read", COMMIT, cites=("REQ-0001", "t"), promote=True)
+    done = verify(draft, "2", EvidenceKind.COMPOSITION, "read", COMMIT, cites=("REQ-0001", "t"), promote=True)
     assert done.promoted
     assert draft.requirements["REQ-0002"].tests[0].notes == "cites: REQ-0001, t — read"
     assert [each.action for each in draft.requirements["REQ-0002"].history][-2:] == [
         "composition evidence recorded against commit 111111111",
         "status promoted to verified (composition evidence)",
     ]
-    assert not verify(draft, "3", Evidence.INSPECTION, "read", NO_GIT, promote=True).promoted
-    assert verify(draft, "1", Evidence.INSPECTION, "read", COMMIT, promote=True, force=True).promoted
+    assert not verify(draft, "3", EvidenceKind.INSPECTION, "read", NO_GIT, promote=True).promoted
+    assert verify(draft, "1", EvidenceKind.INSPECTION, "read", COMMIT, promote=True, force=True).promoted
 
 
 # Verifies: REQ-d00086-A+B
@@ -75,7 +75,7 @@ def test_a_run_records_what_ran_and_promotes_what_may_be_promoted(draft: Draft, 
     assert done.not_promoted == ("REQ-0004: it is draft, not implemented",)
     assert draft.requirements["REQ-0003"].tests == ()
     assert draft.requirements["REQ-0003"].status is Status.IMPLEMENTED
-    assert draft.requirements["REQ-0004"].tests[0].outcome is Outcome.PASS
+    assert draft.requirements["REQ-0004"].tests[0].outcome is TestOutcome.PASS
     assert draft.requirements["REQ-0001"].tests[0].notes == "1 pass / 0 fail / 1 ignored — req_0001_a"
 
 
@@ -84,13 +84,13 @@ def test_a_file_that_knows_dossiers_asks_for_one(draft: Draft, make: Make) -> No
     make(status=Status.IMPLEMENTED)
     later = Draft(msgspec.structs.replace(draft.finished(), schema_rev=1), draft.author)
     with pytest.raises(Refused, match="dossier"):
-        verify(later, "1", Evidence.INSPECTION, "read", COMMIT, promote=True)
+        verify(later, "1", EvidenceKind.INSPECTION, "read", COMMIT, promote=True)
     with pytest.raises(Refused, match="dossier"):
         update(later, "1", "why", status=Status.VERIFIED)
     done = record_run(later, {"REQ-0001": Tally(passed=("a",))}, COMMIT, promote=True)
     assert done.not_promoted == ("REQ-0001: it needs a dossier that passed",)
     update(later, "1", "agreed", add_tag=("validation-exempt",))
-    assert verify(later, "1", Evidence.INSPECTION, "read", COMMIT, promote=True).promoted
+    assert verify(later, "1", EvidenceKind.INSPECTION, "read", COMMIT, promote=True).promoted
 
 
 FILES = {"src/a.rs": b"one", "src/b.rs": b"two"}
@@ -116,7 +116,7 @@ def test_a_record_with_a_checksum_is_stale_when_a_file_changed(
     draft: Draft, make: Make, paths: tuple[str, ...]
 ) -> None:
     make()
-    record_test(draft, "1", Outcome.PASS, "", COMMIT, LinkedFiles(paths, content_hash(paths, FILES.get)))
+    record_test(draft, "1", TestOutcome.PASS, "", COMMIT, LinkedFiles(paths, content_hash(paths, FILES.get)))
     requirement = draft.requirements["REQ-0001"]
 
     fresh = state_of(requirement, project(changed=frozenset({"src/a.rs"})))
@@ -135,7 +135,7 @@ def test_other_line_ends_are_no_other_content(draft: Draft, make: Make) -> None:
     make()
     unix, windows = {"src/a.rs": b"one\ntwo\n", "src/b.rs": b""}, {"src/a.rs": b"one\r\ntwo\r\n", "src/b.rs": b""}
     for made, now in ((unix, windows), (windows, unix)):
-        record_test(draft, "1", Outcome.PASS, "", COMMIT, linked_files(made, made.get))
+        record_test(draft, "1", TestOutcome.PASS, "", COMMIT, linked_files(made, made.get))
         assert state_of(draft.requirements["REQ-0001"], project(now, None)).state is State.FRESH
 
 
@@ -155,7 +155,7 @@ def test_an_older_record_is_compared_by_commit(
 ) -> None:
     make()
     make()
-    record_test(draft, "1", Outcome.PASS, "", commit)
+    record_test(draft, "1", TestOutcome.PASS, "", commit)
 
     found = report(draft.requirements.values(), project(changed=changed, head=head))
 

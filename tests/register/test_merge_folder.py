@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from tests.register.served import GOOD, Served
 
-from clew.formats.register.model import Layout
+from clew.formats.register.model import RegisterLayout
 from clew.register.change.draft import Author
 from clew.register.change.transaction import RegisterFile, new_register
 from clew.register.git.setup import set_up
@@ -27,9 +27,11 @@ def served(tmp_path: Path) -> Served:
     """A committed project whose register is a folder, with two requirements and a branch `other`."""
     (tmp_path / "clew.toml").touch()
     (tmp_path / ".gitignore").write_text(".clew/\n.*.lock\n")
-    file = RegisterFile(tmp_path / "many", layout=Layout.DIRECTORY)
+    file = RegisterFile(tmp_path / "many", layout=RegisterLayout.DIRECTORY)
     file.create(
-        msgspec.structs.replace(new_register("demo", Author("2026-06-01T12:00:00Z", "ann")), layout=Layout.DIRECTORY)
+        msgspec.structs.replace(
+            new_register("demo", Author("2026-06-01T12:00:00Z", "ann")), layout=RegisterLayout.DIRECTORY
+        )
     )
     made = Served(tmp_path)
     for arguments in (("init", "-q", "-b", "main"), ("config", "user.name", "Ann"), ("config", "user.email", "a@b.c")):

@@ -326,14 +326,16 @@ def test_the_register_of_a_project_below_belongs_to_that(tmp_path: Path) -> None
 
 # Verifies: REQ-d00170-E
 def test_a_register_of_many_files_is_in_the_graph_with_its_lines(tmp_path: Path) -> None:
-    from clew.formats.register.model import Layout
+    from clew.formats.register.model import RegisterLayout
     from clew.register.change.draft import Author
     from clew.register.change.transaction import RegisterFile, new_register
 
     (tmp_path / "clew.toml").touch()
-    file = RegisterFile(tmp_path / "docs [old]" / "many", layout=Layout.DIRECTORY)
+    file = RegisterFile(tmp_path / "docs [old]" / "many", layout=RegisterLayout.DIRECTORY)
     file.create(
-        msgspec.structs.replace(new_register("demo", Author("2026-06-01T12:00:00Z", "ann")), layout=Layout.DIRECTORY)
+        msgspec.structs.replace(
+            new_register("demo", Author("2026-06-01T12:00:00Z", "ann")), layout=RegisterLayout.DIRECTORY
+        )
     )
     served = Served(tmp_path)
     served.add(acceptance=["The sixth login is refused", "The owner gets a mail"])

@@ -8,7 +8,7 @@ import pytest
 from tests.register.edits import delete, link, split, update
 
 from clew.errors import AlreadyExists, BadInput, InvalidArgument, NotFound, Refused, Rejected, WouldCycle
-from clew.formats.register.model import Kind, LinkKind, Priority, Register, Requirement, Status
+from clew.formats.register.model import LinkKind, Priority, Register, Requirement, RequirementKind, Status
 from clew.register.change.changes import add
 from clew.register.change.draft import Author, Draft, current_author, timestamp
 from clew.register.operations.edit import AddRequirement
@@ -20,7 +20,7 @@ Make = Callable[..., Requirement]
 
 # Verifies: REQ-d00085-F, REQ-d00083-C
 def test_adding_gives_the_next_id_and_begins_a_history(draft: Draft, new: New) -> None:
-    first = add(draft, new(kind=Kind.BUSINESS, priority=Priority.MUST, tags=("auth", "auth"), acceptance=()))
+    first = add(draft, new(kind=RequirementKind.BUSINESS, priority=Priority.MUST, tags=("auth", "auth"), acceptance=()))
     second = add(draft, new(parent="req-1"))
 
     made = draft.requirements["REQ-0002"]
@@ -231,7 +231,7 @@ PARTS = ("The system shall lock the account at once.", "The system shall tell th
 
 # Verifies: REQ-d00085-E
 def test_the_parts_of_a_split_inherit_and_refine(draft: Draft, make: Make) -> None:
-    original = make(title="T" * 118, kind=Kind.CONSTRAINT, priority=Priority.MUST, tags=("auth",))
+    original = make(title="T" * 118, kind=RequirementKind.CONSTRAINT, priority=Priority.MUST, tags=("auth",))
     done = split(draft, "1", PARTS, "too much")
 
     assert (done.original, done.parts, done.retired) == ("REQ-0001", ("REQ-0002", "REQ-0003"), True)

@@ -9,7 +9,16 @@ from tests.register.edits import delete, link, record_run, record_test, split, v
 
 from clew.errors import ClewError
 from clew.formats.register.directory import read_directory, write_directory
-from clew.formats.register.model import LINK_KINDS, Evidence, Kind, Layout, Outcome, Priority, Register, Status
+from clew.formats.register.model import (
+    LINK_KINDS,
+    EvidenceKind,
+    Priority,
+    Register,
+    RegisterLayout,
+    RequirementKind,
+    Status,
+    TestOutcome,
+)
 from clew.formats.register.single import read_single, write_single
 from clew.register.change import changes as operations
 from clew.register.change.batch import apply_batch
@@ -40,7 +49,7 @@ adds = st.builds(
     title=titles,
     statement=texts,
     rationale=texts,
-    kind=st.sampled_from(Kind),
+    kind=st.sampled_from(RequirementKind),
     priority=st.sampled_from(Priority),
     acceptance=lists,
     tags=tags,
@@ -80,9 +89,9 @@ steps = st.one_of(
         *(ids, ids, link_kinds, st.booleans()),
     ),
     st.tuples(st.just(split), ids, st.lists(statements, max_size=3)),
-    st.tuples(st.just(record_test), ids, st.sampled_from(Outcome), words, st.just("c" * 40)),
+    st.tuples(st.just(record_test), ids, st.sampled_from(TestOutcome), words, st.just("c" * 40)),
     st.tuples(
-        st.just(lambda draft, id, promote: verify(draft, id, Evidence.INSPECTION, "seen", "", promote=promote)),
+        st.just(lambda draft, id, promote: verify(draft, id, EvidenceKind.INSPECTION, "seen", "", promote=promote)),
         *(ids, st.booleans()),
     ),
     st.tuples(
@@ -126,7 +135,7 @@ def test_any_sequence_of_operations_leaves_a_sound_file(sequence: list[tuple[Any
     data = write_single(register)
     assert read_single(data) == as_written(register)
     assert write_single(read_single(data)) == data
-    folder = write_directory(msgspec.structs.replace(register, layout=Layout.DIRECTORY))
+    folder = write_directory(msgspec.structs.replace(register, layout=RegisterLayout.DIRECTORY))
     assert read_directory(folder).requirements == register.requirements
     broken = [each for each in validate_register(register) if each.is_error and each.rule_code > "REQ-V-0015"]
     assert broken == [], "no operation makes a broken or circular link"
@@ -146,6 +155,6 @@ def test_every_register_can_be_asked_everything(news: list[AddRequirement], form
 
 def test_a_record_with_files_survives_the_file(draft: Draft, new: Any) -> None:
     operations.add(draft, new())
-    record_test(draft, "1", Outcome.FAIL, "", "c", LinkedFiles(("./a", "./b"), "d" * 64))
+    record_test(draft, "1", TestOutcome.FAIL, "", "c", LinkedFiles(("./a", "./b"), "d" * 64))
     register = draft.finished()
     assert read_single(write_single(register)) == as_written(register)

@@ -5,15 +5,15 @@ from collections.abc import Callable
 import msgspec
 
 from clew.formats.register.model import (
-    Evidence,
-    Kind,
+    EvidenceKind,
     LinkKind,
-    Outcome,
     Priority,
     Register,
     Requirement,
+    RequirementKind,
     RequirementLink,
     Status,
+    TestOutcome,
     TestRecord,
 )
 from clew.register.change.draft import Draft
@@ -34,7 +34,7 @@ def depends(*targets: str) -> tuple[RequirementLink, ...]:
 # Verifies: REQ-d00088-C
 def test_all_filters_must_fit(draft: Draft, make: Make) -> None:
     make(tags=("a", "b"), priority=Priority.MUST, title="Open the door")
-    make(tags=("a",), kind=Kind.INTERFACE, status=Status.APPROVED)
+    make(tags=("a",), kind=RequirementKind.INTERFACE, status=Status.APPROVED)
     make(tags=("b",), status=Status.OBSOLETE, statement="The DOOR shall close after one minute.")
     register = draft.finished()
 
@@ -117,7 +117,7 @@ def test_what_comes_next_is_unfinished_and_not_blocked(draft: Draft, make: Make)
 
 # Verifies: REQ-d00088-B
 def test_the_brief_is_short_whatever_the_size(draft: Draft, make: Make) -> None:
-    failed = TestRecord(at="t", actor="a", commit="c", outcome=Outcome.FAIL, notes="", kind=Evidence.AUTOMATED)
+    failed = TestRecord(at="t", actor="a", commit="c", outcome=TestOutcome.FAIL, notes="", kind=EvidenceKind.AUTOMATED)
     states = (Status.DRAFT, Status.IMPLEMENTED, Status.VERIFIED)
     for number in range(600):
         state = states[number % 3]

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from tests.register.served import Served, make_project
 
-from clew.formats.register.model import Layout
+from clew.formats.register.model import RegisterLayout
 from clew.graph.model import EdgeKind, NodeKind
 from clew.register.change.draft import Author
 from clew.register.change.transaction import RegisterFile, new_register
@@ -101,9 +101,11 @@ def test_a_tampered_register_is_a_finding_not_a_fault(served: Served) -> None:
 # Verifies: REQ-d00235-A
 def test_a_folder_that_does_not_match_its_checksum_is_refused_whole(tmp_path: Path) -> None:
     (tmp_path / "clew.toml").touch()
-    file = RegisterFile(tmp_path / "many", layout=Layout.DIRECTORY)
+    file = RegisterFile(tmp_path / "many", layout=RegisterLayout.DIRECTORY)
     file.create(
-        msgspec.structs.replace(new_register("demo", Author("2026-06-01T12:00:00Z", "ann")), layout=Layout.DIRECTORY)
+        msgspec.structs.replace(
+            new_register("demo", Author("2026-06-01T12:00:00Z", "ann")), layout=RegisterLayout.DIRECTORY
+        )
     )
     served = Served(tmp_path)
     served.add()

@@ -27,7 +27,7 @@ from clew.errors import (
     Tampered,
 )
 from clew.formats.register.canonical import canonical, digest, pretty
-from clew.formats.register.model import Layout, LinkKind, Register
+from clew.formats.register.model import LinkKind, Register, RegisterLayout
 from clew.formats.register.single import payload_of, read_single
 from clew.register.change.batch import apply_batch
 from clew.register.change.changes import add
@@ -244,8 +244,8 @@ def test_migration_reports_what_it_did(old: Path, single: RegisterFile, now: Aut
 
 
 def test_a_folder_needs_no_migration(tmp_path: Path, now: Author) -> None:
-    file = RegisterFile(tmp_path / "register", layout=Layout.DIRECTORY)
-    file.create(msgspec.structs.replace(new_register("demo", now), layout=Layout.DIRECTORY))
+    file = RegisterFile(tmp_path / "register", layout=RegisterLayout.DIRECTORY)
+    file.create(msgspec.structs.replace(new_register("demo", now), layout=RegisterLayout.DIRECTORY))
     assert not file.migrate().migrated
 
 
@@ -274,8 +274,8 @@ def test_what_is_replaced_is_kept_whole_beside_it(file: RegisterFile, now: Autho
 
 # Verifies: REQ-d00237-C
 def test_a_damaged_folder_is_kept_as_it_is(tmp_path: Path, now: Author, new: New) -> None:
-    file = RegisterFile(tmp_path / "many", layout=Layout.DIRECTORY)
-    empty = msgspec.structs.replace(new_register("demo", now), layout=Layout.DIRECTORY)
+    file = RegisterFile(tmp_path / "many", layout=RegisterLayout.DIRECTORY)
+    empty = msgspec.structs.replace(new_register("demo", now), layout=RegisterLayout.DIRECTORY)
     assert file.create(empty) is None
     file.transaction(now, lambda draft: add(draft, new()))
     (tmp_path / "many" / "requirements" / "REQ-0001.req").write_text("{ by hand")
@@ -367,8 +367,8 @@ def test_a_register_of_ten_megabytes_is_read_and_changed(single: RegisterFile, n
 
 def test_what_req_wrote_since_a_writer_died_is_not_undone(tmp_path: Path, now: Author, new: New) -> None:
     """An interrupted transaction is completed only on the files it was written against."""
-    file = RegisterFile(tmp_path / "register", layout=Layout.DIRECTORY)
-    file.create(msgspec.structs.replace(new_register("demo", now), layout=Layout.DIRECTORY))
+    file = RegisterFile(tmp_path / "register", layout=RegisterLayout.DIRECTORY)
+    file.create(msgspec.structs.replace(new_register("demo", now), layout=RegisterLayout.DIRECTORY))
     index = file.place / "index.req"
     ours = Transaction(file.place, [FileEdit("index.req", index.read_bytes(), b"{}")], in_project=False)
     ours.prepare()

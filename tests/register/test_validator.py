@@ -9,16 +9,16 @@ import pytest
 
 from clew.formats.register.model import (
     ActorKind,
-    Evidence,
+    EvidenceKind,
     HistoryEntry,
-    Kind,
     LinkKind,
-    Outcome,
     Priority,
     Register,
     Requirement,
+    RequirementKind,
     RequirementLink,
     Status,
+    TestOutcome,
     TestRecord,
 )
 from clew.register.change.draft import Author
@@ -37,7 +37,7 @@ def requirement(number: int = 1, **parts: Any) -> Requirement:
         "statement": "The system shall lock the account after five failed logins.",
         "rationale": "Guessing has to stop.",
         "acceptance": ("The sixth login is refused",),
-        "kind": Kind.FUNCTIONAL,
+        "kind": RequirementKind.FUNCTIONAL,
         "priority": Priority.MUST,
         "status": Status.DRAFT,
         "tags": (),
@@ -55,7 +55,7 @@ def register(*requirements: Requirement, **parts: Any) -> Register:
     return msgspec.structs.replace(whole, requirements={each.id: each for each in requirements}, **parts)
 
 
-def record(outcome: Outcome = Outcome.PASS, kind: Evidence = Evidence.AUTOMATED) -> TestRecord:
+def record(outcome: TestOutcome = TestOutcome.PASS, kind: EvidenceKind = EvidenceKind.AUTOMATED) -> TestRecord:
     return TestRecord(at=NOW, actor="ann", commit="c", outcome=outcome, notes="", kind=kind)
 
 
@@ -169,8 +169,8 @@ def test_rules_that_need_the_register() -> None:
         (["0014", "0018"], requirement(2, status=Status.APPROVED, acceptance=())),
         (["0019"], requirement(2, status=Status.IMPLEMENTED, links=verifies)),
         ([], requirement(2, status=Status.IMPLEMENTED, links=verifies, tests=(record(),))),
-        (["0024"], requirement(2, status=Status.VERIFIED, tests=(record(), record(Outcome.FAIL)))),
-        ([], requirement(2, status=Status.VERIFIED, tests=(record(Outcome.FAIL), record()))),
+        (["0024"], requirement(2, status=Status.VERIFIED, tests=(record(), record(TestOutcome.FAIL)))),
+        ([], requirement(2, status=Status.VERIFIED, tests=(record(TestOutcome.FAIL), record()))),
     ]
     other = requirement(1, title="Print an invoice", statement="Each invoice shall be printed on plain paper.")
     for expected, each in cases:

@@ -21,7 +21,7 @@ MOST_PER_CODE = 100
 """A damaged file would otherwise yield as many diagnostics as it has lines."""
 
 
-class Findings:
+class DiagnosticLog:
     def __init__(self, of_format: str = "elspais") -> None:
         self._format = of_format
         """The first part of every code."""
@@ -40,7 +40,7 @@ class Findings:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """In the order of the file, with a last word on those that were too many to list."""
         listed = sorted(self._diagnostics, key=lambda diagnostic: diagnostic.line)
-        last = Findings(self._format)
+        last = DiagnosticLog(self._format)
         for code, count in sorted(self._counts.items()):
             if count > MOST_PER_CODE:
                 last.info("more", 0, f"{count - MOST_PER_CODE} more of {code}; the first {MOST_PER_CODE} are listed.")

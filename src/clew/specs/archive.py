@@ -22,11 +22,11 @@ from clew.edit.targets import read_if_there
 from clew.edit.transaction import Purpose, Transaction
 from clew.errors import Conflict, Refused, StoreError, StoreReadOnly, StoreUnreachable
 from clew.formats.openspec.apply.conflicts import ConflictFound, ConflictKind, difference, summary
-from clew.formats.openspec.apply.delta import Applied, Sides, apply_change
+from clew.formats.openspec.apply.delta import Applied, ConflictDecisions, apply_change
 from clew.formats.openspec.apply.dependencies import dependencies, order
 from clew.formats.openspec.apply.touches import Baseline, places, promises, record
-from clew.formats.openspec.change import Change
-from clew.formats.openspec.layout import SPEC_FILE, PlaceKind, Root, classify, root_for, spec_path
+from clew.formats.openspec.change import ChangeProposal
+from clew.formats.openspec.layout import SPEC_FILE, FileRoleKind, Root, classify, root_for, spec_path
 from clew.formats.openspec.reader import write
 from clew.formats.openspec.rules.change import check_whole
 from clew.specs.library import ChangeEntry, Library
@@ -135,7 +135,7 @@ class ChangeArchiver:
         found = (path for path in below if path.name == SPEC_FILE)
         paths = (display(path.relative_to(self._root).as_posix()) for path in found)
         placed = ((path, classify(path, self._roots)) for path in paths)
-        return {path for path, place in placed if place is not None and place.kind is PlaceKind.DELTA}
+        return {path for path, place in placed if place is not None and place.kind is FileRoleKind.DELTA}
 
     # Doing it
 
@@ -181,7 +181,7 @@ def _changed(path: str) -> Conflict:
     return Conflict(f"'{path}' changed since it was read.", hint="Run the command again. Nothing was changed.")
 
 
-def _check_tasks(change: Change, request: ArchiveRequest) -> tuple[str, ...]:
+def _check_tasks(change: ChangeProposal, request: ArchiveRequest) -> tuple[str, ...]:
     """Refuse an archive with open tasks; a preview returns the refusal as a note."""
     tasks = change.tasks
     if tasks is None or tasks.completed == tasks.total or not request.move or request.unfinished:
@@ -203,7 +203,7 @@ def _check_confirmed(request: ArchiveRequest) -> None:
         )
 
 
-def _refuse(change: Change, applied: tuple[Applied, ...]) -> None:
+def _refuse(change: ChangeProposal, applied: tuple[Applied, ...]) -> None:
     refusals = [f"{each.spec_id}: {refusal}" for each in applied for refusal in each.refusals]
     refusals += [f"{issue.file}: {issue.message}" for issue in check_whole(change) if issue.code in _UNUSABLE]
     if refusals:
@@ -253,7 +253,7 @@ def check_order(known: Library, change_id: str) -> None:
     raise Refused(f"'{change_id}' has to wait for {firsts}: {reasons}.", hint=hint)
 
 
-def decided(change: Change, found: Sequence[ConflictFound], take: str | None) -> dict[str, Sides]:
+def decided(change: ChangeProposal, found: Sequence[ConflictFound], take: str | None) -> dict[str, ConflictDecisions]:
     """The side that each requirement in conflict takes; refused if the caller named none."""
     if not found:
         return {}
@@ -272,8 +272,8 @@ def decided(change: Change, found: Sequence[ConflictFound], take: str | None) ->
                 both = names.get(rename.old, frozenset()) | names.get(rename.new, frozenset())
                 names[rename.old] = names[rename.new] = both
     if take == "spec":
-        return {id: Sides(spec=frozenset(names)) for id, names in chosen.items()}
-    return {id: Sides(change=names) for id, names in chosen.items()}
+        return {id: ConflictDecisions(spec=frozenset(names)) for id, names in chosen.items()}
+    return {id: ConflictDecisions(change=names) for id, names in chosen.items()}
 
 
 def _undecided(change_id: str, found: Sequence[ConflictFound]) -> Refused:

@@ -8,8 +8,8 @@ import msgspec
 
 from clew.errors import NotFound
 from clew.formats.diagnostics import Diagnostic
-from clew.formats.openspec.change import Change
-from clew.formats.openspec.layout import Place, PlaceKind, Root, checked_id, classify
+from clew.formats.openspec.change import ChangeProposal
+from clew.formats.openspec.layout import FileRole, FileRoleKind, Root, checked_id, classify
 from clew.formats.openspec.names import folded
 from clew.formats.openspec.outline import LazySpec, SpecOutline
 from clew.formats.openspec.records import Delta, Requirement, Scenario, Spec
@@ -18,7 +18,7 @@ from clew.graph.model import Node, NodeKind
 from clew.graph.readers.specs import MISPLACED, SpecFile
 from clew.text.display import shortened
 
-_NOTES = (PlaceKind.SPEC_NOTE, PlaceKind.CHANGE_NOTE, PlaceKind.DELTA_NOTE)
+_NOTES = (FileRoleKind.SPEC_NOTE, FileRoleKind.CHANGE_NOTE, FileRoleKind.DELTA_NOTE)
 _FILE = "file."
 """The prefix of the codes of files that could not be read at all."""
 
@@ -27,7 +27,7 @@ class UnreadableFile(msgspec.Struct, frozen=True):
     """A file of a spec or change that is there and could not be read: listed with the reason instead of missing."""
 
     path: str
-    place: Place
+    place: FileRole
     reason: Diagnostic
 
 
@@ -57,7 +57,7 @@ class SpecEntry(msgspec.Struct, frozen=True):
 
 
 class ChangeEntry(msgspec.Struct, frozen=True):
-    change: Change
+    change: ChangeProposal
     root: Root
     folder: str
     """Relative to the project."""
@@ -76,7 +76,7 @@ class Library(msgspec.Struct, frozen=True):
     @property
     def unread_specs(self) -> dict[str, UnreadableFile]:
         """By id, where no other file is that spec."""
-        found = {each.place.spec_id: each for each in self.unreadable_files if each.place.kind is PlaceKind.SPEC}
+        found = {each.place.spec_id: each for each in self.unreadable_files if each.place.kind is FileRoleKind.SPEC}
         return {id: each for id, each in found.items() if id not in self.specs}
 
     def spec(self, id: str) -> SpecEntry:
@@ -99,7 +99,7 @@ class Library(msgspec.Struct, frozen=True):
     def in_force(self) -> Mapping[str, Spec]:
         return SpecsById(self.specs)
 
-    def open_changes(self) -> list[Change]:
+    def open_changes(self) -> list[ChangeProposal]:
         return [entry.change for entry in self.changes.values()]
 
 
@@ -119,7 +119,7 @@ class SpecsById(Mapping[str, Spec]):
         return len(self._entries)
 
 
-def find_deltas(change: Change, spec_id: str | None) -> tuple[Delta, ...]:
+def find_deltas(change: ChangeProposal, spec_id: str | None) -> tuple[Delta, ...]:
     """The deltas of a change for one spec, or for all."""
     if spec_id is None:
         return change.deltas
@@ -196,14 +196,14 @@ def _change(id: str, nodes: list[Node]) -> ChangeEntry:
     root: Root = nodes[0].get_field("root")
     own = id.removeprefix(f"{root.prefix}/") if root.prefix else id
     folder = f"{root.changes}/{own}"
-    change = Change(
+    change = ChangeProposal(
         id,
-        proposal=files[PlaceKind.PROPOSAL].proposal if PlaceKind.PROPOSAL in files else None,
-        tasks=files[PlaceKind.TASKS].tasks if PlaceKind.TASKS in files else None,
-        design=files[PlaceKind.DESIGN].text if PlaceKind.DESIGN in files else None,
+        proposal=files[FileRoleKind.PROPOSAL].proposal if FileRoleKind.PROPOSAL in files else None,
+        tasks=files[FileRoleKind.TASKS].tasks if FileRoleKind.TASKS in files else None,
+        design=files[FileRoleKind.DESIGN].text if FileRoleKind.DESIGN in files else None,
         deltas=tuple(sorted(deltas, key=lambda delta: delta.spec_id)),
-        metadata=files[PlaceKind.METADATA].metadata if PlaceKind.METADATA in files else None,
-        misplaced=PlaceKind.MISPLACED in files,
+        metadata=files[FileRoleKind.METADATA].metadata if FileRoleKind.METADATA in files else None,
+        misplaced=FileRoleKind.MISPLACED in files,
         misnamed=tuple(sorted(path.removeprefix(f"{folder}/") for path in misnamed)),
     )
     return ChangeEntry(change, root, folder, paths)

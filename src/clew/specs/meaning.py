@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from clew.formats.openspec.names import folded
-from clew.formats.openspec.records import Delta, Requirement, Scenario, Spec, Step
+from clew.formats.openspec.records import Delta, Requirement, Scenario, ScenarioStep, Spec
 from clew.specs.results import MeaningChange, RequirementChange, ScenarioChange, SpecChange
 
 ADDED, REMOVED, CHANGED, RENAMED = "added", "removed", "changed", "renamed"
@@ -56,7 +56,7 @@ def _scenarios(before: Sequence[Scenario], after: Sequence[Scenario]) -> Iterato
             yield ScenarioChange(scenario.name, REMOVED)
 
 
-def _steps(before: Sequence[Step], after: Sequence[Step]) -> Iterator[MeaningChange]:
+def _steps(before: Sequence[ScenarioStep], after: Sequence[ScenarioStep]) -> Iterator[MeaningChange]:
     """Steps that came, went or read differently, in the order of the scenario."""
     then, now = [_step(each) for each in before], [_step(each) for each in after]
     for tag, first, end, other_first, other_end in SequenceMatcher(None, then, now, autojunk=False).get_opcodes():
@@ -69,7 +69,7 @@ def _steps(before: Sequence[Step], after: Sequence[Step]) -> Iterator[MeaningCha
         yield from (MeaningChange(ADDED, new) for new in come[common:])
 
 
-def _step(step: Step) -> str:
+def _step(step: ScenarioStep) -> str:
     inside = "".join(f" / {_plain(each)}" for each in (*step.children, *step.code))
     return f"{step.keyword} {_plain(step.text)}{inside}"
 

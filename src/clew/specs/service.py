@@ -15,7 +15,7 @@ from clew.errors import Conflict, InvalidArgument, NotFound
 from clew.formats.openspec.apply.conflicts import ConflictFound, conflicts, repeated_additions
 from clew.formats.openspec.apply.dependencies import dependencies, order
 from clew.formats.openspec.apply.touches import Baseline, Touching, by_place
-from clew.formats.openspec.change import Change
+from clew.formats.openspec.change import ChangeProposal
 from clew.formats.openspec.layout import Layout, Root, new_change_folder, root_for, spec_path
 from clew.formats.openspec.records import SectionKind
 from clew.formats.openspec.references import requirement_id, scenario_id
@@ -434,7 +434,7 @@ def _unknown(base: GitBase) -> str:
     return "; ".join(reasons)
 
 
-def _needs_base(change: Change) -> bool:
+def _needs_base(change: ChangeProposal) -> bool:
     """True if a change replaces anything: one that only adds cannot bring an old text back."""
     return any(delta.modified or delta.removed or delta.renamed for delta in change.deltas)
 

@@ -2,21 +2,21 @@
 
 from collections.abc import Iterable, Sequence
 
-from clew.formats.openspec.change import Change
-from clew.formats.openspec.layout import PlaceKind, Root, classify
+from clew.formats.openspec.change import ChangeProposal
+from clew.formats.openspec.layout import FileRoleKind, Root, classify
 from clew.formats.openspec.rules.change import validate_change
 from clew.formats.openspec.rules.delta import OtherChanges
-from clew.formats.openspec.rules.rules import Dialect, Issue, Level, is_valid, own_dialect
+from clew.formats.openspec.rules.rules import Dialect, Issue, IssueLevel, is_valid, own_dialect
 from clew.formats.openspec.rules.spec import validate_spec
 from clew.specs.library import Library, SpecEntry, UnreadableFile
 from clew.specs.results import IssueReport, Validation
 from clew.text.display import counted
 
 _SECTIONS = {
-    PlaceKind.PROPOSAL: "proposal",
-    PlaceKind.TASKS: "tasks",
-    PlaceKind.DESIGN: "design",
-    PlaceKind.DELTA: "deltas",
+    FileRoleKind.PROPOSAL: "proposal",
+    FileRoleKind.TASKS: "tasks",
+    FileRoleKind.DESIGN: "design",
+    FileRoleKind.DELTA: "deltas",
 }
 
 
@@ -35,7 +35,7 @@ def validate_specs(
         (entry.path, issue) for entry in entries for issue in validate_spec(entry.spec, dialect or _own(entry, roots))
     ]
     issues += [(each.path, _unreadable(each)) for each in broken]
-    checked = len(entries) + sum(each.place.kind is PlaceKind.SPEC for each in broken)
+    checked = len(entries) + sum(each.place.kind is FileRoleKind.SPEC for each in broken)
     return _report(issues, counted(checked, "spec"), strict=strict)
 
 
@@ -46,8 +46,8 @@ def _own(entry: SpecEntry, roots: Sequence[Root]) -> Dialect:
 
 def _unreadable(file: UnreadableFile) -> Issue:
     """The issue of an unreadable file, which no rule can be checked on."""
-    misplaced = file.place.kind is PlaceKind.MISPLACED
-    level, section = Level.WARNING if misplaced else Level.ERROR, _SECTIONS.get(file.place.kind, "")
+    misplaced = file.place.kind is FileRoleKind.MISPLACED
+    level, section = IssueLevel.WARNING if misplaced else IssueLevel.ERROR, _SECTIONS.get(file.place.kind, "")
     return Issue(file.reason.code, level, file.reason.message, file.path, file.reason.line, section)
 
 
@@ -67,7 +67,7 @@ def validate_changes(known: Library, change_id: str | None, dialect: Dialect | N
     return _report(issues, counted(len(entries), "change"), strict=strict)
 
 
-def _elsewhere(changes: Iterable[Change]) -> dict[str, OtherChanges]:
+def _elsewhere(changes: Iterable[ChangeProposal]) -> dict[str, OtherChanges]:
     """The names that changes bring and free, by spec."""
     found: dict[str, tuple[set[str], set[str]]] = {}
     for delta in (delta for change in changes for delta in change.deltas):
@@ -81,7 +81,7 @@ def _elsewhere(changes: Iterable[Change]) -> dict[str, OtherChanges]:
 
 def _report(issues: list[tuple[str, Issue]], checked: str, *, strict: bool) -> Validation:
     valid = is_valid(tuple(issue for _, issue in issues), strict=strict)
-    errors, warnings, infos = (_of(level, issues) for level in Level)
+    errors, warnings, infos = (_of(level, issues) for level in IssueLevel)
     found = ((errors, "error"), (warnings, "warning"), (infos, "note"))
     counts = ", ".join(counted(len(each), word) for each, word in found)
     return Validation(
@@ -89,7 +89,7 @@ def _report(issues: list[tuple[str, Issue]], checked: str, *, strict: bool) -> V
     )
 
 
-def _of(level: Level, issues: Iterable[tuple[str, Issue]]) -> tuple[IssueReport, ...]:
+def _of(level: IssueLevel, issues: Iterable[tuple[str, Issue]]) -> tuple[IssueReport, ...]:
     return tuple(
         IssueReport(file, issue.message, issue.code, issue.line or None, issue.section or None)
         for file, issue in issues

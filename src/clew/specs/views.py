@@ -6,7 +6,7 @@ from clew.errors import NotFound
 from clew.formats.openspec.apply.conflicts import ConflictFound
 from clew.formats.openspec.apply.delta import DeltaKind
 from clew.formats.openspec.names import folded
-from clew.formats.openspec.records import Delta, Requirement, Section
+from clew.formats.openspec.records import Delta, FileSection, Requirement
 from clew.specs import results
 from clew.specs.library import ChangeEntry, Library, SpecEntry, similar_names
 from clew.text.display import shortened
@@ -53,7 +53,7 @@ def _first_words(purpose: str, width: int) -> str:
     return purpose if len(purpose) <= width else purpose[:width].rpartition(" ")[0]
 
 
-def section(section: Section) -> results.SectionOutline:
+def section(section: FileSection) -> results.SectionOutline:
     return results.SectionOutline(section.heading, section.span.line, section.span.end_line)
 
 

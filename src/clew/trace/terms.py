@@ -14,7 +14,7 @@ from clew.cache import Cache
 from clew.context import Context
 from clew.errors import ClewError
 from clew.formats.code.comments import DOCSTRING, comments, family_for
-from clew.formats.elspais.terms import Definition, Sentence, TermsOfFile, name_pattern, read_terms, uses
+from clew.formats.elspais.terms import GlossaryEntry, Sentence, TermsOfFile, name_pattern, read_terms, uses
 from clew.graph.graph import Graph
 from clew.graph.model import NodeKind
 from clew.graph.readers.markers import MarkerReader
@@ -42,7 +42,7 @@ class TermUse(msgspec.Struct, frozen=True):
 
 
 class Term(msgspec.Struct, frozen=True):
-    definition: Definition
+    definition: GlossaryEntry
     path: str
     uses: tuple[TermUse, ...]
 
@@ -54,7 +54,7 @@ class Term(msgspec.Struct, frozen=True):
 class Glossary(msgspec.Struct, frozen=True):
     terms: tuple[Term, ...] = ()
     """By name; each once, as its first definition has it."""
-    repeated: tuple[tuple[Definition, str, Term], ...] = ()
+    repeated: tuple[tuple[GlossaryEntry, str, Term], ...] = ()
     """Further definitions, with their file, and the one that counts."""
     undefined: tuple[TermUse, ...] = ()
     """Texts that are marked like a term and are none."""
@@ -71,7 +71,7 @@ def glossary(graph: Graph, context: Context) -> Glossary:
 
 def _glossary(graph: Graph, context: Context) -> Glossary:
     files = _files(graph, context)
-    first: dict[str, tuple[Definition, str]] = {}
+    first: dict[str, tuple[GlossaryEntry, str]] = {}
     every = [(each, path) for path, found in files for each in found.definitions]
     repeated = [each for each in every if first.setdefault(each[0].name.casefold(), each) is not each]
     if not first:

@@ -27,7 +27,7 @@ class Fact(msgspec.Struct, frozen=True, omit_defaults=True):
     """`path:line`, or the id of a commit or memory."""
 
 
-class Section(msgspec.Struct, frozen=True, omit_defaults=True):
+class EvidenceSection(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str
     facts: tuple[Fact, ...] = ()
     note: str = ""
@@ -41,7 +41,7 @@ class Thread(msgspec.Struct, frozen=True):
     kind: str
     title: str
     place: str
-    sections: tuple[Section, ...]
+    sections: tuple[EvidenceSection, ...]
     notes: tuple[str, ...] = ()
     truncated: bool = False
 
@@ -61,13 +61,13 @@ TITLES = {
 }
 
 
-def section(name: str, facts: Iterable[Fact], *, absent: str, note: str = "", most: int = 6) -> Section:
+def section(name: str, facts: Iterable[Fact], *, absent: str, note: str = "", most: int = 6) -> EvidenceSection:
     """A section with the weightiest facts first, each once; without any, it says so."""
     found = list(dict.fromkeys(facts))
     found.sort(key=lambda fact: _RANKS[fact.basis])
     if not found:
-        return Section(name, note=f"{absent} {note}".strip())
-    return Section(name, tuple(found[:most]), note, max(len(found) - most, 0))
+        return EvidenceSection(name, note=f"{absent} {note}".strip())
+    return EvidenceSection(name, tuple(found[:most]), note, max(len(found) - most, 0))
 
 
 def as_text(thread: Thread) -> str:

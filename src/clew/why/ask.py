@@ -14,7 +14,7 @@ from clew.search.quote.windows import Passage, WeightedQuestion, window_evidence
 from clew.search.units import Unit
 from clew.text.display import one_line
 from clew.text.terminal import coloured
-from clew.why.search import Everything, varied
+from clew.why.search import ProjectSearch, varied
 
 if TYPE_CHECKING:
     from clew.operation.call import Call
@@ -29,7 +29,7 @@ NOTHING = "Nothing in this project answers that."
 UNMENTIONED = "It nowhere mentions"
 
 
-class Said(msgspec.Struct, frozen=True):
+class AnswerQuote(msgspec.Struct, frozen=True):
     quote: str
     kind: str
     id: str
@@ -40,7 +40,7 @@ class Said(msgspec.Struct, frozen=True):
 
 
 class Answered(msgspec.Struct, frozen=True):
-    quotes: tuple[Said, ...]
+    quotes: tuple[AnswerQuote, ...]
     nearest: tuple[str, ...] = ()
     """The closest texts, if none answers the question."""
     notes: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Answered(msgspec.Struct, frozen=True):
 
 def ask(call: "Call", question: str) -> Answered:
     """Hold the graph's lock."""
-    everything = Everything(call, ("requirement", "spec", "document", "memory"))
+    everything = ProjectSearch(call, ("requirement", "spec", "document", "memory"))
     in_order = everything.ranked(question)
     ranked, notes = varied(in_order or ()), tuple(everything.notes)
     best = ranked[0].score if ranked else 1.0
@@ -80,7 +80,7 @@ def ask(call: "Call", question: str) -> Answered:
     return Answered(tuple(kept), (), notes)
 
 
-def _defining(everything: Everything, asked: WeightedQuestion) -> Iterator[Unit]:
+def _defining(everything: ProjectSearch, asked: WeightedQuestion) -> Iterator[Unit]:
     """Texts that say what something is, where that is asked: its name alone stands in too many to find them by it."""
     if asked.definition is None:
         return
@@ -94,24 +94,24 @@ def _defining(everything: Everything, asked: WeightedQuestion) -> Iterator[Unit]
                 yield unit
 
 
-def in_reading_order(quotes: Sequence[Said]) -> list[Said]:
+def in_reading_order(quotes: Sequence[AnswerQuote]) -> list[AnswerQuote]:
     """The quotes of one file together and from top to bottom; the file with the best quote comes first."""
     best: dict[str, float] = {}
     for each in quotes:
         path = each.place.rpartition(":")[0] or each.place
         best[path] = max(best.get(path, 0.0), each.confidence)
 
-    def order(each: Said) -> tuple[float, str, int]:
+    def order(each: AnswerQuote) -> tuple[float, str, int]:
         path, _, line = each.place.rpartition(":")
         return -best[path or each.place], path or each.place, int(line) if line.isdecimal() else 0
 
     return sorted(quotes, key=order)
 
 
-def _said(call: "Call", unit: Unit, start: int, end: int, score: float) -> Said:
+def _said(call: "Call", unit: Unit, start: int, end: int, score: float) -> AnswerQuote:
     place = unit.path or unit.id[:15]
     line = _line(call, unit, start)
-    return Said(
+    return AnswerQuote(
         quote=unit.body[start:end].strip(),
         kind="document" if unit.part == "section" else unit.part,
         id=unit.links[0] if unit.links and unit.part != "memory" else unit.id,
@@ -146,7 +146,7 @@ def as_lines(found: Answered) -> Iterator[str]:
         yield from (f"  {line}".rstrip() for line in _tidy(each))
 
 
-def _tidy(said: Said) -> list[str]:
+def _tidy(said: AnswerQuote) -> list[str]:
     """The lines of a quote without its heading, which stands above it, and without gaps of several lines."""
     lines = re.sub(r"\n\s*\n\s*\n+", "\n\n", said.quote).splitlines()
     if len(lines) > 1 and said.title.endswith(lines[0].strip("# ").strip()):

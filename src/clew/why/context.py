@@ -9,7 +9,7 @@ import msgspec
 
 from clew.operation.call import Call
 from clew.text.tokens import estimate_tokens
-from clew.why.answer import EXCERPT, TITLES, Fact, Section, Thread, as_text
+from clew.why.answer import EXCERPT, TITLES, EvidenceSection, Fact, Thread, as_text
 from clew.why.inquiry import Inquiry
 from clew.why.thread import thread_of
 
@@ -27,7 +27,7 @@ def packed(call: Call, asked_for: str, max_tokens: int) -> Thread:
     ordered = [by_name[name] for name in _ORDER if name in by_name]
     empty = msgspec.structs.replace(whole, sections=())
     left = max_tokens - estimate_tokens(as_text(empty))
-    kept: list[Section] = []
+    kept: list[EvidenceSection] = []
     cut = False
     for each in [*ordered, *_excerpt(inquiry)]:
         fitting, cost = _fitting(each, left)
@@ -38,11 +38,11 @@ def packed(call: Call, asked_for: str, max_tokens: int) -> Thread:
     return msgspec.structs.replace(empty, sections=tuple(kept), truncated=cut)
 
 
-def _fitting(section: Section, room: int) -> tuple[Section, int]:
+def _fitting(section: EvidenceSection, room: int) -> tuple[EvidenceSection, int]:
     """As many facts of a section as there is room for, and what they cost."""
     cost = estimate_tokens(f"{TITLES[section.name]}:\n  Note: {section.note}\n- and 100 more\n")
     if cost > room:
-        return Section(section.name), 0
+        return EvidenceSection(section.name), 0
     facts: list[Fact] = []
     for fact in section.facts:
         own = estimate_tokens(f"- {fact.text}  {fact.place} [{fact.basis}]\n") + fact.text.count("\n") * _INDENT
@@ -51,10 +51,10 @@ def _fitting(section: Section, room: int) -> tuple[Section, int]:
         facts.append(fact)
         cost += own
     more = section.more + len(section.facts) - len(facts)
-    return Section(section.name, tuple(facts), section.note, more), cost
+    return EvidenceSection(section.name, tuple(facts), section.note, more), cost
 
 
-def _excerpt(inquiry: Inquiry) -> Iterator[Section]:
+def _excerpt(inquiry: Inquiry) -> Iterator[EvidenceSection]:
     """The target's own lines, the first of them where they are many."""
     if inquiry.text is None or inquiry.target.path is None:
         return
@@ -67,4 +67,4 @@ def _excerpt(inquiry: Inquiry) -> Iterator[Section]:
         Fact("\n".join(inquiry.text.lines[start - 1 : stop]), "recorded", f"{inquiry.target.path}:{start}")
         for start, stop in pieces
     )
-    yield Section(EXCERPT, facts)
+    yield EvidenceSection(EXCERPT, facts)

@@ -12,7 +12,7 @@ from clew.derived.history_reader import DEADLINE_SECONDS, Readiness
 from clew.graph.code.region import CodeRegion
 from clew.graph.model import Node, NodeKind
 from clew.text.display import one_line
-from clew.why.target import Text, find_target, read_text
+from clew.why.target import TargetText, find_target, read_text
 from clew.workspace.git import api as git
 from clew.workspace.paths import display
 
@@ -75,7 +75,7 @@ class Inquiry:
         return self.project.symbols
 
     @cached_property
-    def text(self) -> Text | None:
+    def text(self) -> TargetText | None:
         """The target's file."""
         return read_text(self.project, self.target.path) if self.target.path is not None else None
 

@@ -78,7 +78,7 @@ def read_documents(call: "Call") -> None:
         call.notes = (f"Documents are not searched: {error.message}",)
 
 
-class Everything:
+class ProjectSearch:
     """All that can be found, brought in step for one question. Hold the graph's lock."""
 
     def __init__(self, call: "Call", kinds: Sequence[str] = ()) -> None:

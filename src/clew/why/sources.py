@@ -43,7 +43,7 @@ class SourceTree(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-class Citation(msgspec.Struct, frozen=True):
+class CitingPlace(msgspec.Struct, frozen=True):
     """A place in a file that cites a requirement."""
 
     line: int
@@ -63,7 +63,7 @@ class Citation(msgspec.Struct, frozen=True):
 class SourceText(msgspec.Struct, frozen=True):
     path: str
     lines: tuple[str, ...]
-    citations: tuple[Citation, ...]
+    citations: tuple[CitingPlace, ...]
     symbols: tuple[tuple[int, str], ...]
     """Line and name of functions and classes."""
 
@@ -138,7 +138,7 @@ def source_text(project: "Project", path: str) -> SourceText:
             hint="It may have been deleted or renamed since; the list of sources shows what there is.",
         )
     graph = project.graph
-    found: list[Citation] = []
+    found: list[CitingPlace] = []
     for node in graph.memory.nodes_in_file(path):
         if node.kind in _PLACES and node.source is not None:
             found += _citations(graph, node)
@@ -147,12 +147,12 @@ def source_text(project: "Project", path: str) -> SourceText:
     return SourceText(path, text.lines, tuple(found), symbols)
 
 
-def _citations(graph: Graph, node: Node) -> Iterable[Citation]:
+def _citations(graph: Graph, node: Node) -> Iterable[CitingPlace]:
     assert node.source is not None  # noqa: S101 - looked at by the caller
     for edge in graph.memory.iter_outgoing_edges(node.id):
         target = graph.memory.get_node(edge.target)
         if edge.kind in _CITING and target is not None:
-            yield Citation(
+            yield CitingPlace(
                 line=node.get_field("line") or node.source.line,
                 end_line=node.source.end_line,
                 kind=node.kind.value,

@@ -61,7 +61,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.path}:{self.first}" + (f"-{self.last}" if self.last > self.first else "")
 
 
-class Text(msgspec.Struct, frozen=True):
+class TargetText(msgspec.Struct, frozen=True):
     """A file as it lies in the folder."""
 
     data: bytes
@@ -69,7 +69,7 @@ class Text(msgspec.Struct, frozen=True):
     outline: Outline
 
 
-def read_text(project: "Project", path: str) -> Text | None:
+def read_text(project: "Project", path: str) -> TargetText | None:
     """None where the file cannot be read, or is hidden and not kept by git: a store of Clew, a file of git, an .env are
     no part of what a project says."""
     root = project.config.root
@@ -82,7 +82,7 @@ def read_text(project: "Project", path: str) -> Text | None:
         return None
     text = decoded(data)
     lines = text.split("\n")
-    return Text(data, tuple(lines[:-1] if lines[-1] == "" else lines), outline_of(text, path))
+    return TargetText(data, tuple(lines[:-1] if lines[-1] == "" else lines), outline_of(text, path))
 
 
 def _is_hidden(root: Path, path: str) -> bool:

@@ -11,9 +11,9 @@ from clew.derived.history import Commit
 from clew.graph.model import EdgeKind, NodeKind
 from clew.operation.call import Call
 from clew.text.display import counted, one_line
-from clew.why.answer import Fact, Section, Thread, section
+from clew.why.answer import EvidenceSection, Fact, Thread, section
 from clew.why.inquiry import Inquiry, commit_line, day, references_in
-from clew.why.sections.asked import Cited, asked
+from clew.why.sections.asked import TargetCitations, asked
 from clew.why.sections.decided import decided, memory_lines
 from clew.why.sections.dependants import dependants
 from clew.why.sections.made import REVERTS, around, commits_of, made
@@ -40,7 +40,7 @@ def thread(call: Call, asked_for: str) -> Thread:
 def thread_of(inquiry: Inquiry) -> Thread:
     target = inquiry.target
     if target.kind == "memory":
-        sections: tuple[Section, ...] = (section("what", memory_lines(inquiry), absent="Not known."),)
+        sections: tuple[EvidenceSection, ...] = (section("what", memory_lines(inquiry), absent="Not known."),)
     elif target.commit is not None:
         sections = commit_sections(inquiry, target.commit)
     else:
@@ -51,7 +51,7 @@ def thread_of(inquiry: Inquiry) -> Thread:
     return Thread(target.name, target.kind, target.title, target.place, sections, notes)
 
 
-def decided_and_open(call: Call, asked_for: str) -> tuple[Section, Section]:
+def decided_and_open(call: Call, asked_for: str) -> tuple[EvidenceSection, EvidenceSection]:
     """Decisions about a requirement and its pending changes: the thread without its history, which takes longest. The
     graph has to be up to date with the files."""
     inquiry = Inquiry(call, asked_for)
@@ -61,12 +61,12 @@ def decided_and_open(call: Call, asked_for: str) -> tuple[Section, Section]:
         return remembered, pending(inquiry, [inquiry.target.name])
 
 
-def _sections(inquiry: Inquiry) -> tuple[Section, ...]:
+def _sections(inquiry: Inquiry) -> tuple[EvidenceSection, ...]:
     _read_ahead(inquiry)
     history = made(inquiry)
     remembered = decided(inquiry)
     with inquiry.project.context.lock.reading():
-        cited = Cited(inquiry)
+        cited = TargetCitations(inquiry)
         node = inquiry.target.node
         requirements = [*cited.requirements, node.id if node is not None else inquiry.target.name]
         found = (
@@ -195,7 +195,7 @@ def _statement(body: str) -> str:
     return body.strip()
 
 
-def commit_sections(inquiry: Inquiry, id: str) -> tuple[Section, ...]:
+def commit_sections(inquiry: Inquiry, id: str) -> tuple[EvidenceSection, ...]:
     _ = inquiry.readiness
     commit = commits_of(inquiry, [id])[id]
     paths = _paths(inquiry, id)

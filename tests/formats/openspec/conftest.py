@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.formats.openspec.change import Change
+from clew.formats.openspec.change import ChangeProposal
 from clew.formats.openspec.reader import read_delta
 
 REAL = Path(__file__).parents[4] / "shared" / "data" / "openspec"
@@ -59,11 +59,13 @@ def real() -> Path:
 class Changes:
     """Writes changes down in one line."""
 
-    def __call__(self, id: str, **deltas: str) -> Change:
+    def __call__(self, id: str, **deltas: str) -> ChangeProposal:
         return self.of(id, deltas)
 
-    def of(self, id: str, deltas: Mapping[str, str]) -> Change:
-        return Change(id, deltas=tuple(read_delta(text.encode(), spec) for spec, text in sorted(deltas.items())))
+    def of(self, id: str, deltas: Mapping[str, str]) -> ChangeProposal:
+        return ChangeProposal(
+            id, deltas=tuple(read_delta(text.encode(), spec) for spec, text in sorted(deltas.items()))
+        )
 
 
 @pytest.fixture(scope="session")

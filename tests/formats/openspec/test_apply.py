@@ -6,7 +6,7 @@ from clew.errors import Conflict
 from clew.formats.openspec.apply.conflicts import difference, summary
 from clew.formats.openspec.apply.delta import Applied, DeltaKind, apply_change, apply_delta
 from clew.formats.openspec.apply.plan import edited
-from clew.formats.openspec.change import Change
+from clew.formats.openspec.change import ChangeProposal
 from clew.formats.openspec.metadata import read_metadata
 from clew.formats.openspec.reader import read_delta, read_spec
 
@@ -246,11 +246,11 @@ def test_all_deltas_of_a_change_are_applied_together(lamp: bytes) -> None:
         read_delta(f"## ADDED Requirements\n{RING}\n".encode(), "bell"),
         read_delta(b"## REMOVED Requirements\n### Requirement: Sound in fog\n", "lamp"),
     )
-    bell, changed = apply_change(Change("x", deltas=deltas), {"lamp": lamp})
+    bell, changed = apply_change(ChangeProposal("x", deltas=deltas), {"lamp": lamp})
     assert bell.before is None
     assert bell.changes_file
     assert changed.after is not None
     assert names(changed.after) == ["Burn at night", "Stop at dawn"]
-    retiring = Change("x", deltas=deltas[1:], metadata=read_metadata(b"schema: s\nretire_capabilities: true\n"))
+    retiring = ChangeProposal("x", deltas=deltas[1:], metadata=read_metadata(b"schema: s\nretire_capabilities: true\n"))
     (gone,) = apply_change(retiring, {"lamp": f"## Requirements\n{RING.replace('Ring', 'Sound in fog')}\n".encode()})
     assert gone.after is None

@@ -1,6 +1,6 @@
 """The files of a change besides its deltas."""
 
-from clew.formats.openspec.change import Change, read_proposal
+from clew.formats.openspec.change import ChangeProposal, read_proposal
 from clew.formats.openspec.metadata import read_metadata
 from clew.formats.openspec.reader import write
 from clew.formats.openspec.tasks import read_tasks
@@ -76,8 +76,8 @@ def test_a_proposal_says_why_what_and_where() -> None:
 
 # Verifies: REQ-d00070-F
 def test_the_title_of_a_change_is_that_of_its_proposal_or_its_id_in_words() -> None:
-    assert Change("add-a-bell", proposal=read_proposal(PROPOSAL)).title == "Brighter lamp"
-    assert Change("web/add-a-bell").title == "add a bell"
+    assert ChangeProposal("add-a-bell", proposal=read_proposal(PROPOSAL)).title == "Brighter lamp"
+    assert ChangeProposal("web/add-a-bell").title == "add a bell"
 
 
 # Verifies: REQ-d00070-F

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from clew.formats.openspec.apply.conflicts import ConflictFound, ConflictKind, conflicts
 from clew.formats.openspec.apply.dependencies import dependencies, order
 from clew.formats.openspec.apply.touches import places, promises, record
-from clew.formats.openspec.change import Change
+from clew.formats.openspec.change import ChangeProposal
 from clew.formats.openspec.reader import read_spec
 from clew.formats.openspec.records import Spec
 
-Make = Callable[..., Change]
+Make = Callable[..., ChangeProposal]
 
 
 def dawn(
@@ -35,7 +35,7 @@ def specs_of(data: bytes) -> dict[str, Spec]:
     return {"lamp": read_spec(data, "lamp")}
 
 
-def found(changes: list[Change], before: bytes, after: bytes | None = None) -> list[ConflictFound]:
+def found(changes: list[ChangeProposal], before: bytes, after: bytes | None = None) -> list[ConflictFound]:
     """The conflicts of changes that were written when the spec was `before`, now that it is `after`."""
     promised = promises(changes, specs_of(before))
     recorded = {change.id: record(change, specs_of(before), promised) for change in changes}
@@ -165,7 +165,7 @@ def test_what_another_change_brought_in_between_is_no_conflict_unless_it_is_some
     both = [ring, louder]
     recorded = {each.id: record(each, specs_of(lamp), promises(both, specs_of(lamp))) for each in both}
 
-    def after(changes: list[Change], spec: bytes) -> list[ConflictKind]:
+    def after(changes: list[ChangeProposal], spec: bytes) -> list[ConflictKind]:
         return [each.kind for each in conflicts(changes, specs_of(spec), recorded)]
 
     archived = lamp + b"\n" + added("Ring").partition("\n")[2].encode()

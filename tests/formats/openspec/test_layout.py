@@ -4,8 +4,8 @@ import pytest
 
 from clew.errors import InvalidArgument
 from clew.formats.openspec.layout import (
+    FileRoleKind,
     Layout,
-    PlaceKind,
     checked_id,
     classify,
     find_roots,
@@ -44,7 +44,7 @@ def test_files_are_known_by_their_paths(path: str, kind: str, spec_id: str, chan
     place = classify(path, ROOTS)
     assert place is not None
     assert (place.kind, place.spec_id, place.change_id, place.archived) == (
-        PlaceKind(kind),
+        FileRoleKind(kind),
         spec_id,
         change_id,
         archived,

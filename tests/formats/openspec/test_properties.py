@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clew.formats.openspec.apply.delta import apply_delta
 from clew.formats.openspec.reader import read_delta, read_document, read_spec, write
-from clew.formats.openspec.records import Delta, Document, Requirement, Spec
+from clew.formats.openspec.records import Delta, Requirement, SectionedFile, Spec
 from clew.formats.openspec.rules.spec import validate_spec
 from clew.formats.openspec.tasks import read_tasks
 from clew.text.lines import Span
@@ -98,11 +98,11 @@ def test_every_byte_belongs_to_exactly_one_part(data: bytes) -> None:
     assert position == len(data)
 
 
-def size(text: str, document: Document) -> int:
+def size(text: str, document: SectionedFile) -> int:
     return len(text.encode()) if document.original is None else 0
 
 
-def end_of(requirement: Requirement, document: Document) -> int:
+def end_of(requirement: Requirement, document: SectionedFile) -> int:
     if document.original is None:
         position = requirement.span.start + len(requirement.head.encode())
         for part in sorted((*requirement.scenarios, *requirement.asides), key=lambda each: each.span.start):

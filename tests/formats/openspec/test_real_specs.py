@@ -8,8 +8,8 @@ import pytest
 from clew.formats.openspec.apply.conflicts import ConflictKind, conflicts
 from clew.formats.openspec.apply.delta import apply_change, apply_delta
 from clew.formats.openspec.apply.touches import record
-from clew.formats.openspec.change import Change
-from clew.formats.openspec.layout import Place, PlaceKind, classify, openspec_root
+from clew.formats.openspec.change import ChangeProposal
+from clew.formats.openspec.layout import FileRole, FileRoleKind, classify, openspec_root
 from clew.formats.openspec.reader import read_delta, read_document, read_spec, write
 from clew.formats.openspec.records import Delta, Spec
 from clew.formats.openspec.rules.change import validate_change
@@ -28,7 +28,7 @@ WITHOUT_DELTAS = {
 
 
 @pytest.fixture(scope="module")
-def placed(real: Path) -> dict[Path, Place]:
+def placed(real: Path) -> dict[Path, FileRole]:
     found = {}
     for path in sorted(real.rglob("*")):
         place = classify(f"openspec/{path.relative_to(real).as_posix()}", [openspec_root()])
@@ -38,47 +38,47 @@ def placed(real: Path) -> dict[Path, Place]:
 
 
 @pytest.fixture(scope="module")
-def specs(placed: dict[Path, Place]) -> dict[str, Spec]:
+def specs(placed: dict[Path, FileRole]) -> dict[str, Spec]:
     return {
         place.spec_id: read_spec(path.read_bytes(), place.spec_id)
         for path, place in placed.items()
-        if place.kind is PlaceKind.SPEC
+        if place.kind is FileRoleKind.SPEC
     }
 
 
 @pytest.fixture(scope="module")
-def deltas(placed: dict[Path, Place]) -> dict[Place, Delta]:
+def deltas(placed: dict[Path, FileRole]) -> dict[FileRole, Delta]:
     return {
         place: read_delta(path.read_bytes(), place.spec_id)
         for path, place in placed.items()
-        if place.kind is PlaceKind.DELTA
+        if place.kind is FileRoleKind.DELTA
     }
 
 
 @pytest.fixture(scope="module")
-def open_changes(deltas: dict[Place, Delta]) -> list[Change]:
+def open_changes(deltas: dict[FileRole, Delta]) -> list[ChangeProposal]:
     by_change = defaultdict(list)
     for place, delta in deltas.items():
         if not place.archived:
             by_change[place.change_id].append(delta)
-    return [Change(id, deltas=tuple(each)) for id, each in by_change.items()]
+    return [ChangeProposal(id, deltas=tuple(each)) for id, each in by_change.items()]
 
 
 # Verifies: REQ-o00030-A
-def test_every_file_is_written_back_byte_for_byte(placed: dict[Path, Place]) -> None:
+def test_every_file_is_written_back_byte_for_byte(placed: dict[Path, FileRole]) -> None:
     for path, place in placed.items():
         data = path.read_bytes()
-        read = {PlaceKind.SPEC: read_spec, PlaceKind.DELTA: read_delta}.get(place.kind)
+        read = {FileRoleKind.SPEC: read_spec, FileRoleKind.DELTA: read_delta}.get(place.kind)
         assert write(read(data, place.spec_id).document if read else read_document(data)[0]) == data
 
 
 # Verifies: REQ-o00030-C
-def test_251_requirements_and_707_scenarios_are_counted(placed: dict[Path, Place], specs: dict[str, Spec]) -> None:
+def test_251_requirements_and_707_scenarios_are_counted(placed: dict[Path, FileRole], specs: dict[str, Spec]) -> None:
     requirements = [requirement for spec in specs.values() for requirement in spec.requirements]
     headings = [
         line
         for path, place in placed.items()
-        if place.kind is PlaceKind.SPEC
+        if place.kind is FileRoleKind.SPEC
         for line in path.read_text(encoding="utf-8").splitlines()
         if line.startswith("#### Scenario:")
     ]
@@ -103,7 +103,7 @@ def test_every_scenario_has_its_when_and_then_and_every_spec_is_valid(specs: dic
 
 
 # Verifies: REQ-o00030-C
-def test_the_deltas_of_every_archived_change_are_read(deltas: dict[Place, Delta]) -> None:
+def test_the_deltas_of_every_archived_change_are_read(deltas: dict[FileRole, Delta]) -> None:
     archived = {place: delta for place, delta in deltas.items() if place.archived}
     assert len(archived) == 119
     assert {place.change_id for place, delta in archived.items() if not delta.count} == WITHOUT_DELTAS
@@ -112,9 +112,9 @@ def test_the_deltas_of_every_archived_change_are_read(deltas: dict[Place, Delta]
 
 # Verifies: REQ-d00074-B
 def test_open_changes_are_applied_or_refused_with_a_reason(
-    placed: dict[Path, Place], open_changes: list[Change]
+    placed: dict[Path, FileRole], open_changes: list[ChangeProposal]
 ) -> None:
-    files = {place.spec_id: path.read_bytes() for path, place in placed.items() if place.kind is PlaceKind.SPEC}
+    files = {place.spec_id: path.read_bytes() for path, place in placed.items() if place.kind is FileRoleKind.SPEC}
     done = refused = 0
     for change in open_changes:
         for applied, delta in zip(apply_change(change, files), change.deltas, strict=True):
@@ -129,14 +129,16 @@ def test_open_changes_are_applied_or_refused_with_a_reason(
 
 # Verifies: REQ-d00073-C
 def test_names_that_no_spec_has_and_lost_scenarios_are_found(
-    specs: dict[str, Spec], open_changes: list[Change]
+    specs: dict[str, Spec], open_changes: list[ChangeProposal]
 ) -> None:
     codes = Counter(issue.code for change in open_changes for issue in validate_change(change, specs))
     assert (codes["requirement_unknown"], codes["scenario_dropped"]) == (16, 8)
 
 
 # Verifies: REQ-d00075-B
-def test_the_open_changes_of_the_project_really_conflict(specs: dict[str, Spec], open_changes: list[Change]) -> None:
+def test_the_open_changes_of_the_project_really_conflict(
+    specs: dict[str, Spec], open_changes: list[ChangeProposal]
+) -> None:
     recorded = {change.id: record(change, specs) for change in open_changes}
     found = conflicts(open_changes, specs, recorded)
     assert {conflict.kind for conflict in found} == {ConflictKind.SAME_REQUIREMENT}

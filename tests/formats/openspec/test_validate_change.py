@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 import pytest
 
-from clew.formats.openspec.change import Change, read_proposal
+from clew.formats.openspec.change import ChangeProposal, read_proposal
 from clew.formats.openspec.metadata import read_metadata
 from clew.formats.openspec.reader import read_spec
 from clew.formats.openspec.rules.change import validate_change
@@ -13,7 +13,7 @@ from clew.formats.openspec.rules.delta import OtherChanges
 from clew.formats.openspec.rules.rules import Dialect, Issue
 from clew.formats.openspec.tasks import read_tasks
 
-Make = Callable[..., Change]
+Make = Callable[..., ChangeProposal]
 
 SCENARIO = "#### Scenario: S\n- **WHEN** x\n- **THEN** y\n"
 WHY = "Because ships come too near to the rock and the lamp is too dark."
@@ -21,7 +21,10 @@ GOOD = f"## ADDED Requirements\n### Requirement: Ring\nThe bell SHALL ring.\n{SC
 
 
 def issues_of(
-    change: Change, lamp: bytes, dialect: Dialect = Dialect.ALL, elsewhere: Mapping[str, OtherChanges] | None = None
+    change: ChangeProposal,
+    lamp: bytes,
+    dialect: Dialect = Dialect.ALL,
+    elsewhere: Mapping[str, OtherChanges] | None = None,
 ) -> list[Issue]:
     specs = {"lamp": read_spec(lamp, "lamp")}
     return list(validate_change(change, specs, dialect, elsewhere=elsewhere or {}))
@@ -31,7 +34,7 @@ def deltas_only(issues: list[Issue]) -> list[Issue]:
     return [issue for issue in issues if issue.section == "deltas"]
 
 
-def complete(change: Change, proposal: str = f"## Why\n{WHY}\n## What Changes\nA bell.\n") -> Change:
+def complete(change: ChangeProposal, proposal: str = f"## Why\n{WHY}\n## What Changes\nA bell.\n") -> ChangeProposal:
     tasks = read_tasks(b"- [ ] 1.1 Hang the bell\n")
     return msgspec.structs.replace(change, proposal=read_proposal(proposal.encode()), tasks=tasks)
 
@@ -60,7 +63,7 @@ def test_a_proposal_must_say_why_and_what(change: Make, lamp: bytes, proposal: s
 
 # Verifies: REQ-d00073-B
 def test_a_change_needs_proposal_tasks_and_deltas(lamp: bytes) -> None:
-    found = issues_of(Change("empty"), lamp)
+    found = issues_of(ChangeProposal("empty"), lamp)
     assert {each.code for each in found} == {"proposal_missing", "tasks_missing", "no_deltas"}
     assert {each.section for each in found} == {"proposal", "tasks", "deltas"}
 
@@ -79,7 +82,7 @@ def test_tasks_need_boxes_and_numbers_of_their_own(change: Make, lamp: bytes) ->
 # Verifies: REQ-d00073-B
 def test_a_change_may_skip_specs_but_not_by_halves(change: Make, lamp: bytes) -> None:
     skipping = read_metadata(b"schema: s\nskip_specs: true\n")
-    none = msgspec.structs.replace(complete(Change("x")), metadata=skipping)
+    none = msgspec.structs.replace(complete(ChangeProposal("x")), metadata=skipping)
     assert issues_of(none, lamp) == []
     some = msgspec.structs.replace(complete(change("x", lamp=GOOD)), metadata=skipping)
     assert [each.code for each in issues_of(some, lamp)] == ["specs_not_skipped"]

@@ -3,7 +3,7 @@
 import pytest
 
 from clew.formats.openspec.reader import read_spec
-from clew.formats.openspec.rules.rules import RULES, Dialect, Level, is_valid
+from clew.formats.openspec.rules.rules import RULES, Dialect, IssueLevel, is_valid
 from clew.formats.openspec.rules.spec import validate_spec
 
 PURPOSE = "## Purpose\n\nA purpose that is long enough to tell somebody what this is for.\n\n"
@@ -98,4 +98,4 @@ def test_a_heading_of_level_four_that_is_no_scenario_needs_no_steps() -> None:
 
 # Verifies: REQ-d00073-A
 def test_every_rule_has_a_level_somewhere() -> None:
-    assert all(rule.level(Dialect.ALL) in Level for rule in RULES.values())
+    assert all(rule.level(Dialect.ALL) in IssueLevel for rule in RULES.values())

@@ -10,7 +10,7 @@ import pytest
 from clew.errors import FormatError, NewerFormat, Tampered
 from clew.formats.register.canonical import canonical, pretty
 from clew.formats.register.directory import read_directory, write_directory
-from clew.formats.register.model import Kind, Layout
+from clew.formats.register.model import RegisterLayout, RequirementKind
 from clew.formats.register.single import migrate, read_single, write_single
 
 Seal = Callable[[dict[str, Any]], bytes]
@@ -29,8 +29,8 @@ def test_the_real_register_is_verified_and_written_back_byte_for_byte(real: byte
 def test_the_real_register_becomes_a_folder_and_a_file_again(real: bytes) -> None:
     register = read_single(real)
 
-    folder = write_directory(msgspec.structs.replace(register, layout=Layout.DIRECTORY))
-    back = msgspec.structs.replace(read_directory(folder), layout=Layout.SINGLE)
+    folder = write_directory(msgspec.structs.replace(register, layout=RegisterLayout.DIRECTORY))
+    back = msgspec.structs.replace(read_directory(folder), layout=RegisterLayout.SINGLE)
 
     assert len(folder) == 134
     assert write_single(back) == real
@@ -77,7 +77,7 @@ def test_unknown_keys_survive_at_every_level(document: dict[str, Any], sealed: S
 def test_unknown_keys_survive_in_a_folder(document: dict[str, Any], sealed: Seal) -> None:
     document["later"] = 1
     document["requirements"]["REQ-0001"]["history"][0]["signature"] = "abc"
-    register = msgspec.structs.replace(read_single(sealed(document)), layout=Layout.DIRECTORY)
+    register = msgspec.structs.replace(read_single(sealed(document)), layout=RegisterLayout.DIRECTORY)
 
     assert read_directory(write_directory(register)).extras == {"later": 1}
     assert read_directory(write_directory(register)).requirements == register.requirements
@@ -86,7 +86,7 @@ def test_unknown_keys_survive_in_a_folder(document: dict[str, Any], sealed: Seal
 # Verifies: REQ-d00080-D
 def test_purpose_and_configuration_of_a_folder_survive(document: dict[str, Any], sealed: Seal) -> None:
     document |= {"_purpose": "Keep accounts safe", "_config": {"coverage": {"extensions": ["rs"]}}}
-    register = msgspec.structs.replace(read_single(sealed(document)), layout=Layout.DIRECTORY)
+    register = msgspec.structs.replace(read_single(sealed(document)), layout=RegisterLayout.DIRECTORY)
 
     back = read_directory(write_directory(register))
 
@@ -94,7 +94,7 @@ def test_purpose_and_configuration_of_a_folder_survive(document: dict[str, Any],
 
 
 def test_a_requirement_in_a_folder_keeps_the_declared_order(document: dict[str, Any], sealed: Seal) -> None:
-    register = msgspec.structs.replace(read_single(sealed(document)), layout=Layout.DIRECTORY)
+    register = msgspec.structs.replace(read_single(sealed(document)), layout=RegisterLayout.DIRECTORY)
 
     part = json.loads(write_directory(register)["requirements/REQ-0001.req"])
 
@@ -111,7 +111,7 @@ def test_older_formats_are_read_with_what_they_leave_out(document: dict[str, Any
     register = read_single(sealed({**document, "_format": tag}))
 
     assert register.format_tag == tag
-    assert register.requirements["REQ-0001"].kind is Kind.NON_FUNCTIONAL
+    assert register.requirements["REQ-0001"].kind is RequirementKind.NON_FUNCTIONAL
     assert read_single(write_single(register)).format_tag == "req-v3"
     assert json.loads(write_single(register))["requirements"]["REQ-0001"]["tests"] == []
 
@@ -150,7 +150,7 @@ def test_another_layout_of_the_same_json_is_no_change(document: dict[str, Any], 
 
 # Verifies: REQ-d00081-A
 def test_a_requirement_changed_in_a_folder_is_refused(document: dict[str, Any], sealed: Seal) -> None:
-    files = write_directory(msgspec.structs.replace(read_single(sealed(document)), layout=Layout.DIRECTORY))
+    files = write_directory(msgspec.structs.replace(read_single(sealed(document)), layout=RegisterLayout.DIRECTORY))
     files["requirements/REQ-0001.req"] = files["requirements/REQ-0001.req"].replace(b"at once", b"at last")
 
     with pytest.raises(Tampered):

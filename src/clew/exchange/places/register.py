@@ -12,13 +12,13 @@ from clew.exchange.places.spec_text import criterion_text
 from clew.formats.register.ids import PREFIX, format_id, number_of
 from clew.formats.register.model import (
     LINK_KINDS,
-    Kind,
     LinkKind,
     Priority,
     Requirement,
+    RequirementKind,
     RequirementLink,
+    Spelling,
     Status,
-    Word,
     parse_word,
 )
 from clew.text.display import shortened
@@ -30,7 +30,7 @@ _TITLE_LEAST, _TITLE_MOST = 5, 120
 _KINDS = {kind.word.replace("-", "_"): kind for kind in LINK_KINDS}
 _SPLIT = re.compile(r"\s*[,;|]\s*")
 
-AnyWord = TypeVar("AnyWord", bound=Word)
+AnyWord = TypeVar("AnyWord", bound=Spelling)
 
 
 class RegisterPlace:
@@ -103,7 +103,7 @@ class RegisterPlace:
             each.text if each.text in known and not each.title else writable(criterion_text(each)).strip()
             for each in item.criteria
         )
-        usual = Kind.FUNCTIONAL if criteria else Kind.CONSTRAINT
+        usual = RequirementKind.FUNCTIONAL if criteria else RequirementKind.CONSTRAINT
         links = dict.fromkeys(
             (_KINDS[each.kind], each.target)
             for each in item.relations
@@ -122,7 +122,7 @@ class RegisterPlace:
             statement=item.text if here is not None and here.text == item.text else _statement(item, criteria) or title,
             rationale=_rationale(item, here) or (old.rationale if old else f"It was imported from {placing.source}."),
             acceptance=criteria,
-            kind=_word(attribute(item, "kind"), Kind, old.kind if old else usual),
+            kind=_word(attribute(item, "kind"), RequirementKind, old.kind if old else usual),
             priority=_word(attribute(item, "priority"), Priority, old.priority if old else Priority.SHOULD),
             status=_word(attribute(item, "status"), Status, old.status if old else Status.DRAFT),
             tags=tags,

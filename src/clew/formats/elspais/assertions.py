@@ -2,7 +2,7 @@
 
 import re
 
-from clew.formats.diagnostics import Findings
+from clew.formats.diagnostics import DiagnosticLog
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.lines import RequirementLines, unwrapped
 from clew.formats.elspais.records import AssertionRecord, SectionRecord
@@ -24,7 +24,7 @@ def is_retired(text: str) -> bool:
 class AssertionReader:
     """Reads the entries of one requirement; a requirement may have several Assertions sections."""
 
-    def __init__(self, lines: RequirementLines, grammar: IdGrammar, findings: Findings) -> None:
+    def __init__(self, lines: RequirementLines, grammar: IdGrammar, findings: DiagnosticLog) -> None:
         self._lines = lines
         self._grammar = grammar
         self._findings = findings

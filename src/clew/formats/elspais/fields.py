@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from clew.formats.diagnostics import Findings
+from clew.formats.diagnostics import DiagnosticLog
 from clew.formats.elspais.ids.grammar import IdGrammar, ParsedReference
 from clew.formats.elspais.lines import RequirementLines
 from clew.formats.elspais.records import Reference
@@ -61,7 +61,7 @@ class FieldPattern:
 class ReferenceList:
     """Gathers the references of one requirement or journey, across lines, without repeats."""
 
-    def __init__(self, grammar: IdGrammar, findings: Findings) -> None:
+    def __init__(self, grammar: IdGrammar, findings: DiagnosticLog) -> None:
         self._grammar = grammar
         self._findings = findings
         self._found: dict[tuple[str, str, tuple[str, ...]], Reference] = {}
@@ -174,7 +174,7 @@ def _is_meant(field: Field, references: ReferenceList) -> bool:
     return references.looks_like_one(field.value)
 
 
-def word_value(field: Field, line: int, findings: Findings) -> str:
+def word_value(field: Field, line: int, findings: DiagnosticLog) -> str:
     """The value of a field that takes one word."""
     value = field.value.strip("*_` ")
     if not _ONE_WORD.fullmatch(value):

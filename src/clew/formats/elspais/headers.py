@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from clew.formats.diagnostics import Findings
+from clew.formats.diagnostics import DiagnosticLog
 from clew.formats.elspais.fields import ReferenceList, metadata_fields
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.lines import RequirementLines, plain_heading
@@ -41,7 +41,7 @@ class EndMarker(msgspec.Struct, frozen=True, gc=False):
 class HeaderReader:
     """Decides which lines begin a block, and says why a line that looks like it does not."""
 
-    def __init__(self, lines: RequirementLines, grammar: IdGrammar, findings: Findings) -> None:
+    def __init__(self, lines: RequirementLines, grammar: IdGrammar, findings: DiagnosticLog) -> None:
         self._lines = lines
         self._grammar = grammar
         self._findings = findings
@@ -86,7 +86,7 @@ class HeaderReader:
     def _is_metadata_or_assertions(self, index: int) -> bool:
         if self._lines.kinds[index] == HEADING:
             return plain_heading(self._lines.heading(index)[1]) == "assertions"
-        silent = ReferenceList(self._grammar, Findings())
+        silent = ReferenceList(self._grammar, DiagnosticLog())
         return metadata_fields(self._lines.text[index], silent) is not None
 
     def _explain(self, text: str, before_colon: str, line: int) -> None:
@@ -101,7 +101,7 @@ class HeaderReader:
             self._findings.info("foreign_header", line, message)
 
 
-def read_end(text: str, line: int, header: Header, findings: Findings) -> EndMarker:
+def read_end(text: str, line: int, header: Header, findings: DiagnosticLog) -> EndMarker:
     """The End marker in this line, which closes the block even where it is damaged."""
     rest = text.removeprefix("*End*").strip()
     before, bar, after = rest.rpartition("|")

@@ -2,7 +2,7 @@
 
 import re
 
-from clew.formats.diagnostics import Findings
+from clew.formats.diagnostics import DiagnosticLog
 from clew.formats.elspais.fields import Field, FieldPattern, ReferenceList
 from clew.formats.elspais.headers import EndMarker, Header
 from clew.formats.elspais.ids.grammar import IdGrammar
@@ -18,7 +18,7 @@ STEP = re.compile(r"(\s*)([0-9]{1,6})[.)](?:\s+|$)")
 
 
 class JourneyReader:
-    def __init__(self, lines: RequirementLines, grammar: IdGrammar, findings: Findings) -> None:
+    def __init__(self, lines: RequirementLines, grammar: IdGrammar, findings: DiagnosticLog) -> None:
         self._lines = lines
         self._grammar = grammar
         self._findings = findings

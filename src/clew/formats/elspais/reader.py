@@ -1,6 +1,6 @@
 """Reads elspais markdown of either dialect without losing a byte, and writes it back."""
 
-from clew.formats.diagnostics import Findings
+from clew.formats.diagnostics import DiagnosticLog
 from clew.formats.elspais.headers import Header, HeaderReader, read_end
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.journey import JourneyReader
@@ -14,7 +14,7 @@ from clew.text.markdown import BLANK, BOM
 
 def read(data: bytes, grammar: IdGrammar) -> FileRecords:
     """The requirements, journeys and free text of a file. Never fails: what is odd becomes a diagnostic."""
-    findings = Findings()
+    findings = DiagnosticLog()
     lines = RequirementLines(data, grammar.header_prefixes)
     if lines.invalid_line:
         message = (
@@ -33,7 +33,7 @@ def read(data: bytes, grammar: IdGrammar) -> FileRecords:
 class _BlockReader:
     """Cuts a file into blocks that cover it without gap or overlap."""
 
-    def __init__(self, lines: RequirementLines, grammar: IdGrammar, findings: Findings) -> None:
+    def __init__(self, lines: RequirementLines, grammar: IdGrammar, findings: DiagnosticLog) -> None:
         self._lines = lines
         self._findings = findings
         self._headers = HeaderReader(lines, grammar, findings)

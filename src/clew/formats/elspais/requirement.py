@@ -2,7 +2,7 @@
 
 import msgspec
 
-from clew.formats.diagnostics import Findings
+from clew.formats.diagnostics import DiagnosticLog
 from clew.formats.elspais.assertions import ENTRY, AssertionReader
 from clew.formats.elspais.fields import (
     FLAG_FIELD,
@@ -35,7 +35,7 @@ class Metadata(msgspec.Struct):
 
 
 class RequirementReader:
-    def __init__(self, lines: RequirementLines, grammar: IdGrammar, findings: Findings) -> None:
+    def __init__(self, lines: RequirementLines, grammar: IdGrammar, findings: DiagnosticLog) -> None:
         self._lines = lines
         self._grammar = grammar
         self._findings = findings

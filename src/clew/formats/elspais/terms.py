@@ -29,7 +29,7 @@ SHORTEST_DEFINITION = 10
 """Characters; less explains nothing."""
 
 
-class Definition(msgspec.Struct, frozen=True):
+class GlossaryEntry(msgspec.Struct, frozen=True):
     name: str
     definition: str
     line: int
@@ -56,7 +56,7 @@ class Sentence(msgspec.Struct, frozen=True, gc=False):
 
 
 class TermsOfFile(msgspec.Struct, frozen=True):
-    definitions: tuple[Definition, ...]
+    definitions: tuple[GlossaryEntry, ...]
     sentences: tuple[Sentence, ...]
 
 
@@ -72,7 +72,7 @@ def read_terms(data: bytes, path: str, grammar: IdGrammar) -> TermsOfFile:
     """The definitions of a file, and its prose line by line."""
     lines = RequirementLines(data, grammar.header_prefixes)
     owners = _owners(read(data, grammar).blocks, lines, path, grammar)
-    definitions: list[Definition] = []
+    definitions: list[GlossaryEntry] = []
     sentences: list[Sentence] = []
     index = 0
     while index < len(lines):
@@ -143,7 +143,7 @@ def _definition_stop(lines: RequirementLines, owners: Mapping[int, str], index: 
     return stop if stop > index + 1 else 0
 
 
-def _definition(texts: list[str], line: int) -> Definition:
+def _definition(texts: list[str], line: int) -> GlossaryEntry:
     said: list[str] = []
     meta: dict[str, str] = {}
     for text in texts[1:]:
@@ -156,7 +156,7 @@ def _definition(texts: list[str], line: int) -> Definition:
         else:
             said.append(own)
     fields = tuple((name.replace(" ", "_"), meta[name]) for name in _OF_REFERENCE if name in meta)
-    return Definition(
+    return GlossaryEntry(
         name=texts[0].strip(),
         definition="\n".join(said),
         line=line,

@@ -8,7 +8,7 @@ import msgspec
 from clew.formats.openspec.lines import SpecLines
 from clew.formats.openspec.metadata import ChangeMetadata
 from clew.formats.openspec.reader import read_document
-from clew.formats.openspec.records import Delta, Document
+from clew.formats.openspec.records import Delta, SectionedFile
 from clew.formats.openspec.tasks import Tasks
 from clew.text.markdown import TEXT
 
@@ -16,7 +16,7 @@ _BULLET = re.compile(r"[-*]\s+\*\*([^*:]+)(?::\*\*|\*\*\s*:)\s*(.*)")
 _CAPABILITY = re.compile(r"\s*[-*]\s+`([^`]+)`")
 
 
-class Described(msgspec.Struct, frozen=True, gc=False, array_like=True):
+class SpecBullet(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A bullet `- **spec:** description`, by which older proposals say what they change."""
 
     spec_id: str
@@ -27,8 +27,8 @@ class Described(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class Proposal(msgspec.Struct, frozen=True, array_like=True):
-    document: Document
-    described: tuple[Described, ...]
+    document: SectionedFile
+    described: tuple[SpecBullet, ...]
     new_capabilities: tuple[str, ...]
     modified_capabilities: tuple[str, ...]
 
@@ -63,14 +63,14 @@ def read_proposal(data: bytes) -> Proposal:
     )
 
 
-def _described(document: Document, lines: SpecLines) -> Iterator[Described]:
+def _described(document: SectionedFile, lines: SpecLines) -> Iterator[SpecBullet]:
     section = document.titled("What Changes")
     if section is None:
         return
     for index in range(section.span.line, section.span.end_line):
         bullet = _BULLET.match(lines.text[index]) if lines.kinds[index] == TEXT else None
         if bullet is not None:
-            yield Described(bullet[1].strip(), _operation(bullet[2]), bullet[2].strip(), index + 1)
+            yield SpecBullet(bullet[1].strip(), _operation(bullet[2]), bullet[2].strip(), index + 1)
 
 
 def _operation(description: str) -> str:
@@ -86,7 +86,7 @@ def _operation(description: str) -> str:
     return "modified"
 
 
-def _capabilities(document: Document, lines: SpecLines) -> Iterator[tuple[str, str]]:
+def _capabilities(document: SectionedFile, lines: SpecLines) -> Iterator[tuple[str, str]]:
     """The names in backticks below `### New Capabilities` and `### Modified Capabilities`."""
     section = document.titled("Capabilities")
     if section is None:
@@ -100,7 +100,7 @@ def _capabilities(document: Document, lines: SpecLines) -> Iterator[tuple[str, s
             yield heading, named[1].strip()
 
 
-class Change(msgspec.Struct, frozen=True, array_like=True):
+class ChangeProposal(msgspec.Struct, frozen=True, array_like=True):
     id: str
     proposal: Proposal | None = None
     tasks: Tasks | None = None

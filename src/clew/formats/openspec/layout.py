@@ -45,7 +45,7 @@ class Root(msgspec.Struct, frozen=True):
     """Prefix of the ids of its specs and changes, if the project has several roots."""
 
 
-class PlaceKind(StrEnum):
+class FileRoleKind(StrEnum):
     SPEC = "spec"
     SPEC_NOTE = "spec_note"
     """A markdown file beside a spec, such as its design."""
@@ -61,10 +61,10 @@ class PlaceKind(StrEnum):
     CHANGE_NOTE = "change_note"
 
 
-class Place(msgspec.Struct, frozen=True):
+class FileRole(msgspec.Struct, frozen=True):
     """Role of a file in a spec folder."""
 
-    kind: PlaceKind
+    kind: FileRoleKind
     root: Root
     spec_id: str = ""
     change_id: str = ""
@@ -138,7 +138,7 @@ def _before(path: str, mark: str) -> str | None:
     return path[:place] if place >= 0 and ends_well else None
 
 
-def classify(path: str, roots: Sequence[Root]) -> Place | None:
+def classify(path: str, roots: Sequence[Root]) -> FileRole | None:
     """Role of a file; None if it belongs to no root, or is not read."""
     for root in roots:
         # OpenSpec's archive lies in its changes, Spec Oxide's changes in its specs: inner folders are asked first.
@@ -150,18 +150,18 @@ def classify(path: str, roots: Sequence[Root]) -> Place | None:
     return None
 
 
-def _in_specs(inner: tuple[str, ...], root: Root) -> Place | None:
+def _in_specs(inner: tuple[str, ...], root: Root) -> FileRole | None:
     hidden = (".", "_") if root.layout is Layout.SPOX else (".",)
     *folders, name = inner
     if any(folder.startswith(hidden) for folder in folders) or not name.endswith(".md"):
         return None
     if not folders:
-        return Place(PlaceKind.MISPLACED, root) if name == SPEC_FILE else None
-    kind = PlaceKind.SPEC if name == SPEC_FILE else PlaceKind.SPEC_NOTE
-    return Place(kind, root, spec_id=_joined(root.prefix, "/".join(folders)))
+        return FileRole(FileRoleKind.MISPLACED, root) if name == SPEC_FILE else None
+    kind = FileRoleKind.SPEC if name == SPEC_FILE else FileRoleKind.SPEC_NOTE
+    return FileRole(kind, root, spec_id=_joined(root.prefix, "/".join(folders)))
 
 
-def _in_change(inner: tuple[str, ...], root: Root, *, archived: bool) -> Place | None:
+def _in_change(inner: tuple[str, ...], root: Root, *, archived: bool) -> FileRole | None:
     if len(inner) < 2 or inner[0].startswith("."):
         return None
     change_id = _joined(root.prefix, inner[0])
@@ -169,14 +169,14 @@ def _in_change(inner: tuple[str, ...], root: Root, *, archived: bool) -> Place |
         kind = _CHANGE_FILES.get(inner[1])
         if kind is None and not inner[1].endswith(".md"):
             return None
-        return Place(PlaceKind(kind or "change_note"), root, change_id=change_id, archived=archived)
+        return FileRole(FileRoleKind(kind or "change_note"), root, change_id=change_id, archived=archived)
     if inner[1] != "specs" or any(part.startswith(".") for part in inner[2:]):
-        return Place(PlaceKind.CHANGE_NOTE, root, "", change_id, archived) if inner[-1].endswith(".md") else None
+        return FileRole(FileRoleKind.CHANGE_NOTE, root, "", change_id, archived) if inner[-1].endswith(".md") else None
     if inner[-1] != SPEC_FILE:
-        return Place(PlaceKind.DELTA_NOTE, root, "", change_id, archived) if inner[-1].endswith(".md") else None
+        return FileRole(FileRoleKind.DELTA_NOTE, root, "", change_id, archived) if inner[-1].endswith(".md") else None
     if len(inner) == 3:
-        return Place(PlaceKind.MISPLACED, root, change_id=change_id, archived=archived)
-    return Place(PlaceKind.DELTA, root, _joined(root.prefix, "/".join(inner[2:-1])), change_id, archived)
+        return FileRole(FileRoleKind.MISPLACED, root, change_id=change_id, archived=archived)
+    return FileRole(FileRoleKind.DELTA, root, _joined(root.prefix, "/".join(inner[2:-1])), change_id, archived)
 
 
 def _inside(path: str, folder: str) -> tuple[str, ...] | None:

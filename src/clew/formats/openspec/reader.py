@@ -8,16 +8,16 @@ A delta's sections REMOVED and RENAMED are read in both dialects. RENAMED: pairs
 import re
 from collections.abc import Iterator
 
-from clew.formats.diagnostics import Findings
+from clew.formats.diagnostics import DiagnosticLog
 from clew.formats.openspec.lines import Heading, SpecLines
 from clew.formats.openspec.records import (
     DELTA_KINDS,
     Delta,
-    Document,
+    FileSection,
     Removal,
     Rename,
     Requirement,
-    Section,
+    SectionedFile,
     SectionKind,
     Spec,
 )
@@ -55,13 +55,13 @@ def read_delta(data: bytes, spec_id: str = "") -> Delta:
     return Delta(spec_id, reading.document(data), tuple(renamed), tuple(removed))
 
 
-def read_document(data: bytes) -> tuple[Document, SpecLines]:
+def read_document(data: bytes) -> tuple[SectionedFile, SpecLines]:
     """A proposal or a list of tasks: its sections, and its lines for a closer look."""
     reading = _Reading(data, with_requirements=False)
     return reading.document(data), reading.lines
 
 
-def write(document: Document) -> bytes:
+def write(document: SectionedFile) -> bytes:
     """The bytes of the file that was read."""
     if document.original is not None:
         return document.original
@@ -70,7 +70,7 @@ def write(document: Document) -> bytes:
 
 class _Reading:
     def __init__(self, data: bytes, *, with_requirements: bool = True) -> None:
-        self.findings = Findings("openspec")
+        self.findings = DiagnosticLog("openspec")
         self.lines = SpecLines(data)
         self._with_requirements = with_requirements
         self._requirements = RequirementReader(self.lines, self.findings)
@@ -78,9 +78,9 @@ class _Reading:
         self._report_file()
         self.sections = tuple(self._sections())
 
-    def document(self, data: bytes) -> Document:
+    def document(self, data: bytes) -> SectionedFile:
         title = self._title
-        return Document(
+        return SectionedFile(
             title=title.text if title is not None else "",
             title_line=title.line if title is not None else 0,
             sections=self.sections,
@@ -96,7 +96,7 @@ class _Reading:
             message = "This code fence is never closed, so the rest of the file is read as code. Close it."
             self.findings.warning("unclosed_fence", self.lines.fence_line, message)
 
-    def _sections(self) -> Iterator[Section]:
+    def _sections(self) -> Iterator[FileSection]:
         begins: list[tuple[Heading | None, list[Heading]]] = [(None, [])]
         kind = SectionKind.HEAD
         for heading in self.lines.headings:
@@ -128,7 +128,7 @@ class _Reading:
             return SectionKind.HEAD
         return _NAMES.get(_plain(heading.text), SectionKind.OTHER) if self._with_requirements else SectionKind.OTHER
 
-    def _section(self, heading: Heading | None, inner: list[Heading], stop: int, seen: set[SectionKind]) -> Section:
+    def _section(self, heading: Heading | None, inner: list[Heading], stop: int, seen: set[SectionKind]) -> FileSection:
         lines, first = self.lines, heading.index if heading is not None else 0
         kind = self._kind(heading)
         if heading is not None:
@@ -142,7 +142,7 @@ class _Reading:
             requirements.append(self._requirements.read(inner[place], inner[place + 1 : following], end))
         if kind is not SectionKind.OTHER and self._with_requirements:
             self._report_strays(inner[: begins[0] if begins else None])
-        return Section(
+        return FileSection(
             kind=kind,
             heading=heading.text if heading is not None else "",
             text=lines.joined(first + (heading is not None), body),
@@ -206,7 +206,7 @@ _BULLET = re.compile(r"\s*[-*+]\s+`?\s*#{1,6}\s*requirement\s*:\s*(.*)", re.IGNO
 _ARROW = re.compile(r"\s*(?:→|->|=>)\s*")
 
 
-def renames(lines: SpecLines, section: Section, findings: Findings) -> Iterator[Rename]:
+def renames(lines: SpecLines, section: FileSection, findings: DiagnosticLog) -> Iterator[Rename]:
     """The renames of a section. A line of a pair whose partner is missing is an error and renames nothing."""
     by_arrow = {each.span.line: each for each in section.requirements}
     source: tuple[str, int] | None = None
@@ -239,13 +239,13 @@ def renames(lines: SpecLines, section: Section, findings: Findings) -> Iterator[
     findings.error("unreadable_rename", section.span.line, message)
 
 
-def _report_unpaired(source: tuple[str, int] | None, findings: Findings) -> None:
+def _report_unpaired(source: tuple[str, int] | None, findings: DiagnosticLog) -> None:
     if source is not None:
         message = f"FROM {source[0]!r} has no TO after it, so nothing is renamed. Write FROM and TO in pairs."
         findings.error("unpaired_rename", source[1] + 1, message)
 
 
-def _by_arrow(requirement: Requirement, lines: SpecLines, findings: Findings) -> Iterator[Rename]:
+def _by_arrow(requirement: Requirement, lines: SpecLines, findings: DiagnosticLog) -> Iterator[Rename]:
     old, *others = _ARROW.split(requirement.name)
     if len(others) == 1 and old.strip() and others[0].strip():
         yield Rename(old.strip(), others[0].strip(), requirement.span)
@@ -264,7 +264,7 @@ def _name(written: str) -> str:
     return (named[1] if named is not None else bare).strip("`").strip()
 
 
-def removals(lines: SpecLines, section: Section) -> Iterator[Removal]:
+def removals(lines: SpecLines, section: FileSection) -> Iterator[Removal]:
     """The removals of a section: its requirements, and the bullets that hold a requirement's heading."""
     first = section.requirements[0].span.line - 1 if section.requirements else section.span.end_line
     for index in range(section.span.line, first):

@@ -23,7 +23,7 @@ _NORMATIVE = re.compile(r"\b(?:SHALL|MUST)\b")
 _LENGTH = 16
 
 
-class Step(msgspec.Struct, frozen=True, gc=False, array_like=True):
+class ScenarioStep(msgspec.Struct, frozen=True, gc=False, array_like=True):
     keyword: str
     """GIVEN, WHEN, THEN, AND or BUT, however it was written."""
     role: str
@@ -47,7 +47,7 @@ class Scenario(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """Text between the heading and the first step."""
     head: str
     """Heading and text, as they stand in the file."""
-    steps: tuple[Step, ...]
+    steps: tuple[ScenarioStep, ...]
     span: Span
 
     @property
@@ -130,7 +130,7 @@ class SectionKind(StrEnum):
 DELTA_KINDS = (SectionKind.ADDED, SectionKind.MODIFIED, SectionKind.REMOVED, SectionKind.RENAMED)
 
 
-class Section(msgspec.Struct, frozen=True, gc=False, array_like=True):
+class FileSection(msgspec.Struct, frozen=True, gc=False, array_like=True):
     kind: SectionKind
     heading: str
     text: str
@@ -145,21 +145,21 @@ class Section(msgspec.Struct, frozen=True, gc=False, array_like=True):
         return self.head + "".join(requirement.raw for requirement in self.requirements)
 
 
-class Document(msgspec.Struct, frozen=True, array_like=True):
+class SectionedFile(msgspec.Struct, frozen=True, array_like=True):
     """A markdown file in sections."""
 
     title: str
     """The first heading of level one; empty where there is none."""
     title_line: int
-    sections: tuple[Section, ...]
+    sections: tuple[FileSection, ...]
     diagnostics: tuple[Diagnostic, ...]
     original: bytes | None = None
     """The bytes of a file that is not UTF-8, which its text cannot give back; None for every other file."""
 
-    def of_kind(self, *kinds: SectionKind) -> Iterator[Section]:
+    def of_kind(self, *kinds: SectionKind) -> Iterator[FileSection]:
         return (section for section in self.sections if section.kind in kinds)
 
-    def titled(self, heading: str) -> Section | None:
+    def titled(self, heading: str) -> FileSection | None:
         """The first section with this heading, in any case."""
         wanted = heading.casefold()
         return next((each for each in self.sections if each.heading.casefold() == wanted), None)
@@ -174,7 +174,7 @@ class Spec(msgspec.Struct, frozen=True, array_like=True):
     """A spec as it is in force."""
 
     id: str
-    document: Document
+    document: SectionedFile
 
     @property
     def title(self) -> str:
@@ -208,7 +208,7 @@ class Delta(msgspec.Struct, frozen=True, array_like=True):
     """Delta of a change for one spec."""
 
     spec_id: str
-    document: Document
+    document: SectionedFile
     renamed: tuple[Rename, ...]
     removed: tuple[Removal, ...]
 
@@ -233,7 +233,7 @@ class Delta(msgspec.Struct, frozen=True, array_like=True):
         return len(self.added) + len(self.modified) + len(self.removed) + len(self.renamed)
 
 
-def _purpose(document: Document) -> Purpose | None:
+def _purpose(document: SectionedFile) -> Purpose | None:
     section = next(document.of_kind(SectionKind.PURPOSE), None)
     return Purpose(section.text, section.span) if section is not None else None
 

@@ -10,10 +10,10 @@ import re
 
 import msgspec
 
-from clew.formats.diagnostics import Findings
+from clew.formats.diagnostics import DiagnosticLog
 from clew.formats.openspec.lines import Heading, SpecLines
 from clew.formats.openspec.names import Slugs
-from clew.formats.openspec.records import OtherHeading, Requirement, Scenario, Step
+from clew.formats.openspec.records import OtherHeading, Requirement, Scenario, ScenarioStep
 from clew.text.lines import Span
 from clew.text.markdown import BLANK, CODE, FENCE, HEADING, TEXT
 
@@ -37,7 +37,7 @@ def requirement_name(heading: Heading) -> str | None:
 class RequirementReader:
     """Reads the requirements of one file, in order: their slugs depend on those before them."""
 
-    def __init__(self, lines: SpecLines, findings: Findings) -> None:
+    def __init__(self, lines: SpecLines, findings: DiagnosticLog) -> None:
         self._lines = lines
         self._findings = findings
         self._slugs = Slugs("requirement")
@@ -178,11 +178,11 @@ class _Start(msgspec.Struct, frozen=True, gc=False):
     text_column: int
 
 
-def read_steps(lines: SpecLines, first: int, stop: int) -> tuple[list[Step], int, int]:
+def read_steps(lines: SpecLines, first: int, stop: int) -> tuple[list[ScenarioStep], int, int]:
     """The steps of a scenario whose body stands in these lines, the line where the first begins, and the line of an AND
     or BUT that continues nothing (0 where there is none)."""
     starts = _starts(lines, first, stop)
-    steps: list[Step] = []
+    steps: list[ScenarioStep] = []
     role, adrift = "", 0
     for position, start in enumerate(starts):
         role = _ROLES.get(start.keyword, role)
@@ -241,7 +241,7 @@ def _plain(line: str, index: int, outermost: int | None) -> list[_Start]:
     return found
 
 
-def _step(lines: SpecLines, start: _Start, role: str, following: _Start | None, stop: int) -> Step:
+def _step(lines: SpecLines, start: _Start, role: str, following: _Start | None, stop: int) -> ScenarioStep:
     begin = lines.offset(start.index, start.column)
     if following is None:
         whole = lines.span(start.index, stop)
@@ -256,7 +256,7 @@ def _step(lines: SpecLines, start: _Start, role: str, following: _Start | None, 
         text, children, code = _below(lines, text, start.index + 1, last)
     end_line = start.index + 1 if within else max(last, start.index + 1)
     span = Span(begin, end, start.index + 1, end_line)
-    return Step(start.keyword, role, text, children, code, lines.cut(begin, end), span)
+    return ScenarioStep(start.keyword, role, text, children, code, lines.cut(begin, end), span)
 
 
 def _below(lines: SpecLines, text: str, first: int, stop: int) -> tuple[str, tuple[str, ...], tuple[str, ...]]:

@@ -8,7 +8,7 @@ import re
 import msgspec
 
 from clew.formats.openspec.reader import read_document
-from clew.formats.openspec.records import Document
+from clew.formats.openspec.records import SectionedFile
 from clew.text.markdown import TEXT
 
 _BOX = re.compile(r"(\s*)[-*]\s*\[([\sxX])\]\s*(.*)")
@@ -30,7 +30,7 @@ class Task(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 class Tasks(msgspec.Struct, frozen=True, array_like=True):
     items: tuple[Task, ...]
-    document: Document
+    document: SectionedFile
     listed: int = 0
     """The line of the first item of a list that is no box; 0 where there is none."""
 

@@ -47,13 +47,13 @@ def digest(*parts: bytes) -> str:
     return ALGORITHM + checksum.hexdigest()
 
 
-class Parsed(msgspec.Struct, frozen=True):
+class ParsedObject(msgspec.Struct, frozen=True):
     document: dict[str, Any]
     parts: dict[str, bytes]
     """The canonical text of each value."""
 
 
-def parse(data: bytes, name: str) -> Parsed:
+def parse(data: bytes, name: str) -> ParsedObject:
     """The object a file holds, or an error that says what is wrong with the file and how to mend it."""
     try:
         document = msgspec.json.decode(data)
@@ -70,7 +70,7 @@ def parse(data: bytes, name: str) -> Parsed:
             f"{name} gives the key '{key}' twice in one object, so one of the two values would be lost.",
             hint="Remove one of them by hand, then run `clew req repair --confirm-direct-edit`.",
         )
-    return Parsed(document, parts)
+    return ParsedObject(document, parts)
 
 
 def _unreadable(data: bytes, name: str, error: Exception) -> FormatError:

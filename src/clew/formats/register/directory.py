@@ -9,7 +9,7 @@ from typing import Any
 
 from clew.formats.register import envelope
 from clew.formats.register.canonical import canonical, digest, parse, pretty, pretty_as_declared
-from clew.formats.register.model import Layout, Register
+from clew.formats.register.model import Register, RegisterLayout
 from clew.formats.register.records import encode_requirement, requirement_object
 from clew.formats.register.single import decode_register, head_payload, optional_payload
 
@@ -32,7 +32,7 @@ def path_of(id: str) -> str:
 def read_directory(files: Mapping[str, bytes], name: str = "the register", *, trusted: bool = False) -> Register:
     """The register in the files of a folder, by path; `index.req` must be among them."""
     index = parse(files[INDEX], f"{name}/{INDEX}").document
-    envelope.check_format(index, f"{name}/{INDEX}", Layout.DIRECTORY)
+    envelope.check_format(index, f"{name}/{INDEX}", RegisterLayout.DIRECTORY)
     requirements: dict[str, Any] = {}
     for path in sorted(files):
         if path.startswith(f"{FOLDER}/") and path.endswith(ENDING):
@@ -41,7 +41,7 @@ def read_directory(files: Mapping[str, bytes], name: str = "the register", *, tr
     if not trusted:
         stored = envelope.stored_integrity(index, f"{name}/{INDEX}")
         envelope.check_integrity(stored, _seal(_head(index), requirements), name)
-    return decode_register(index, requirements, name, Layout.DIRECTORY)
+    return decode_register(index, requirements, name, RegisterLayout.DIRECTORY)
 
 
 def _head(index: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clew.errors import FormatError, NewerFormat, Tampered
-from clew.formats.register.model import Layout
+from clew.formats.register.model import RegisterLayout
 
 FORMAT, INTEGRITY, WARNING, INSTRUCTIONS = "_format", "_integrity", "_warning", "_instructions"
 ENVELOPE = frozenset({FORMAT, INTEGRITY, WARNING, INSTRUCTIONS})
@@ -47,7 +47,7 @@ def version_of(tag: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def check_format(document: Mapping[str, Any], name: str, layout: Layout) -> int:
+def check_format(document: Mapping[str, Any], name: str, layout: RegisterLayout) -> int:
     """The version of a file that can be read, or an error that says why it cannot."""
     tag = document.get(FORMAT)
     if not isinstance(tag, str):
@@ -61,7 +61,7 @@ def check_format(document: Mapping[str, Any], name: str, layout: Layout) -> int:
             f"{name} was written with schema revision {revision}; this version of Clew knows {KNOWN_SCHEMA_REV}.",
             hint="Update Clew. Nothing was changed.",
         )
-    if layout is Layout.DIRECTORY:
+    if layout is RegisterLayout.DIRECTORY:
         if tag != DIRECTORY_TAG:
             raise FormatError(
                 f"{name} has the format '{tag}'; the index of a directory has '{DIRECTORY_TAG}'.",

@@ -15,7 +15,7 @@ MENTION = re.compile(r"(?<![A-Za-z0-9_-])REQ-[0-9]{4,18}(?![A-Za-z0-9_])")
 """An id in running text or code, whole: REQ-10000 is no mention of REQ-1000."""
 
 
-class Mention(msgspec.Struct, frozen=True, gc=False):
+class CitedId(msgspec.Struct, frozen=True, gc=False):
     """An id that a file cites."""
 
     id: str

@@ -14,19 +14,19 @@ from clew.errors import InvalidArgument
 from clew.text.display import shortened
 
 
-class Word(StrEnum):
+class Spelling(StrEnum):
     """A value that the file spells `NonFunctional` and everybody else `non-functional`."""
 
     word: str
 
-    def __new__(cls, value: str) -> "Word":
+    def __new__(cls, value: str) -> "Spelling":
         member = str.__new__(cls, value)
         member._value_ = value
         member.word = "".join(f"-{sign.lower()}" if sign.isupper() else sign for sign in value).removeprefix("-")
         return member
 
 
-class Kind(Word):
+class RequirementKind(Spelling):
     FUNCTIONAL = "Functional"
     NON_FUNCTIONAL = "NonFunctional"
     CONSTRAINT = "Constraint"
@@ -34,7 +34,7 @@ class Kind(Word):
     BUSINESS = "Business"
 
 
-class Priority(Word):
+class Priority(Spelling):
     """From what comes first to what comes last."""
 
     MUST = "Must"
@@ -43,7 +43,7 @@ class Priority(Word):
     WONT = "Wont"
 
 
-class Status(Word):
+class Status(Spelling):
     """In the order of a requirement's life."""
 
     DRAFT = "Draft"
@@ -54,7 +54,7 @@ class Status(Word):
     OBSOLETE = "Obsolete"
 
 
-class LinkKind(Word):
+class LinkKind(Spelling):
     PARENT = "Parent"
     DEPENDS_ON = "DependsOn"
     CONFLICTS = "Conflicts"
@@ -66,18 +66,18 @@ class LinkKind(Word):
     """From a safety requirement to a safety function."""
 
 
-class Outcome(Word):
+class TestOutcome(Spelling):
     PASS = "Pass"  # noqa: S105
     FAIL = "Fail"
 
 
-class Evidence(Word):
+class EvidenceKind(Spelling):
     AUTOMATED = "Automated"
     COMPOSITION = "Composition"
     INSPECTION = "Inspection"
 
 
-class ActorKind(Word):
+class ActorKind(Spelling):
     HUMAN = "Human"
     AGENT = "Agent"
     UNKNOWN = "Unknown"
@@ -117,9 +117,9 @@ class TestRecord(_Value, frozen=True, kw_only=True, gc=False):
     at: str
     actor: str
     commit: str
-    outcome: Outcome
+    outcome: TestOutcome
     notes: str
-    kind: Evidence
+    kind: EvidenceKind
     content_hash: str | None = None
     linked_files: tuple[str, ...] | None = None
     sil_gate_exception: bool = False
@@ -131,7 +131,7 @@ class Requirement(_Value, frozen=True, kw_only=True):
     statement: str
     rationale: str
     acceptance: tuple[str, ...]
-    kind: Kind
+    kind: RequirementKind
     priority: Priority
     status: Status
     tags: tuple[str, ...]
@@ -149,10 +149,10 @@ class Requirement(_Value, frozen=True, kw_only=True):
     @property
     def is_defective(self) -> bool:
         """Called verified although the last evidence says otherwise."""
-        return self.status is Status.VERIFIED and bool(self.tests) and self.tests[-1].outcome is Outcome.FAIL
+        return self.status is Status.VERIFIED and bool(self.tests) and self.tests[-1].outcome is TestOutcome.FAIL
 
 
-class Layout(StrEnum):
+class RegisterLayout(StrEnum):
     SINGLE = "single"
     DIRECTORY = "directory"
 
@@ -176,7 +176,7 @@ class Register(msgspec.Struct, frozen=True, kw_only=True):
     next_haz_id: int = 1
     next_sf_id: int = 1
     next_sr_id: int = 1
-    layout: Layout = Layout.SINGLE
+    layout: RegisterLayout = RegisterLayout.SINGLE
     format_tag: str = "req-v3"
     """Of the file it was read from; a file is always written in the format of today."""
     notice: Mapping[str, Any] = msgspec.field(default_factory=dict)
@@ -187,7 +187,7 @@ class Register(msgspec.Struct, frozen=True, kw_only=True):
     """Keys of the file that this version does not know, as they stand."""
 
 
-AnyWord = TypeVar("AnyWord", bound=Word)
+AnyWord = TypeVar("AnyWord", bound=Spelling)
 
 LINK_KINDS = (LinkKind.PARENT, LinkKind.DEPENDS_ON, LinkKind.CONFLICTS, LinkKind.REFINES, LinkKind.VERIFIES)
 """The kinds that lead from requirement to requirement; the others belong to the safety case."""

@@ -8,7 +8,7 @@ import msgspec
 from clew.errors import FormatError
 from clew.formats.register import envelope
 from clew.formats.register.canonical import canonical, digest, encoded_parts, joined, parse, pretty
-from clew.formats.register.model import Layout, Register, Requirement
+from clew.formats.register.model import Register, RegisterLayout, Requirement
 from clew.formats.register.records import decode_history, decode_requirement, encode_history, encode_requirement
 
 Value = TypeVar("Value")
@@ -24,7 +24,7 @@ _PAYLOAD = frozenset(
 )
 
 
-class Head(msgspec.Struct, frozen=True, kw_only=True):
+class RegisterHead(msgspec.Struct, frozen=True, kw_only=True):
     """Everything of a register but its requirements, as the file types it."""
 
     name: str
@@ -42,7 +42,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     next_sr_id: int = 1
 
 
-class Migration(msgspec.Struct, frozen=True):
+class FormatUpgrade(msgspec.Struct, frozen=True):
     before: str
     after: str
     data: bytes | None
@@ -57,22 +57,22 @@ def read_single(data: bytes, name: str = "project.req", *, trusted: bool = False
     """
     parsed = parse(data, name)
     document = parsed.document
-    envelope.check_format(document, name, Layout.SINGLE)
+    envelope.check_format(document, name, RegisterLayout.SINGLE)
     if not trusted:
         stored = envelope.stored_integrity(document, name)
         envelope.check_integrity(stored, digest(joined(payload_of(parsed.parts))), name)
-    return decode_register(document, document.get("requirements"), name, Layout.SINGLE)
+    return decode_register(document, document.get("requirements"), name, RegisterLayout.SINGLE)
 
 
-def migrate(data: bytes, name: str = "project.req") -> Migration:
+def migrate(data: bytes, name: str = "project.req") -> FormatUpgrade:
     """From req-v1 or v2 to the format of today. Each of the steps so far leaves the requirements as they are and only
     renews the tag and the checksum. A file that does not match its old checksum is refused."""
     parsed = parse(data, name)
     document = parsed.document
-    version = envelope.check_format(document, name, Layout.SINGLE)
+    version = envelope.check_format(document, name, RegisterLayout.SINGLE)
     tag: str = document[envelope.FORMAT]
     if version == envelope.CURRENT:
-        return Migration(tag, tag, None)
+        return FormatUpgrade(tag, tag, None)
     seal = digest(joined(payload_of(parsed.parts)))
     envelope.check_integrity(envelope.stored_integrity(document, name), seal, name)
     migrated: dict[str, Any] = {
@@ -81,7 +81,7 @@ def migrate(data: bytes, name: str = "project.req") -> Migration:
         envelope.FORMAT: envelope.FORMAT_TAG,
         envelope.INTEGRITY: seal,
     }
-    return Migration(tag, envelope.FORMAT_TAG, pretty(migrated))
+    return FormatUpgrade(tag, envelope.FORMAT_TAG, pretty(migrated))
 
 
 def payload_of(document: Mapping[str, Value]) -> dict[str, Value]:
@@ -89,14 +89,14 @@ def payload_of(document: Mapping[str, Value]) -> dict[str, Value]:
     return {key: value for key, value in document.items() if key not in envelope.ENVELOPE}
 
 
-def decode_register(document: Mapping[str, Any], requirements: Any, name: str, layout: Layout) -> Register:
+def decode_register(document: Mapping[str, Any], requirements: Any, name: str, layout: RegisterLayout) -> Register:
     if not isinstance(requirements, dict):
         raise FormatError(f"{name} has no object 'requirements'.", hint=envelope.repair_hint(name))
     try:
-        head = msgspec.convert(document, Head)
+        head = msgspec.convert(document, RegisterHead)
     except msgspec.ValidationError as error:
         raise FormatError(f"{name} cannot be read: {error}.", hint=envelope.repair_hint(name)) from error
-    known = _PAYLOAD | envelope.ENVELOPE | ({"requirement_ids"} if layout is Layout.DIRECTORY else set())
+    known = _PAYLOAD | envelope.ENVELOPE | ({"requirement_ids"} if layout is RegisterLayout.DIRECTORY else set())
     history = decode_history(document.get(_HISTORY, ()))
     known |= set() if history is None else {_HISTORY}
     return Register(
@@ -106,7 +106,7 @@ def decode_register(document: Mapping[str, Any], requirements: Any, name: str, l
         notice=envelope.notice_in(document),
         history=history or (),
         extras={key: value for key, value in document.items() if key not in known},
-        **{field: getattr(head, field) for field in Head.__struct_fields__},
+        **{field: getattr(head, field) for field in RegisterHead.__struct_fields__},
     )
 
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from clew.formats.diagnostics import Findings
+from clew.formats.diagnostics import DiagnosticLog
 from clew.formats.results.records import LONGEST_NAME, ExecutedLines
 from clew.text.display import shortened
 
@@ -20,7 +20,7 @@ class _Document(msgspec.Struct, frozen=True):
     files: dict[str, _File] | None = None
 
 
-def read_coverage(data: bytes, findings: Findings) -> tuple[ExecutedLines, ...] | None:
+def read_coverage(data: bytes, findings: DiagnosticLog) -> tuple[ExecutedLines, ...] | None:
     """The executed lines of each file; None where the document is no report of coverage.py."""
     try:
         document = msgspec.json.decode(data, type=_Document)
@@ -63,7 +63,7 @@ def _test(context: str) -> str:
     return name
 
 
-def read_lcov(data: bytes, findings: Findings) -> tuple[ExecutedLines, ...]:
+def read_lcov(data: bytes, findings: DiagnosticLog) -> tuple[ExecutedLines, ...]:
     """The executed lines of each file. Several records of one file add up: a line that one of them executed was."""
     counts: dict[str, dict[int, bool]] = {}
     file: dict[int, bool] | None = None

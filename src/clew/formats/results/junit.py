@@ -8,7 +8,7 @@ import math
 import re
 from xml.parsers import expat
 
-from clew.formats.diagnostics import Findings
+from clew.formats.diagnostics import DiagnosticLog
 from clew.formats.results.records import (
     ERROR,
     FAILED,
@@ -42,7 +42,7 @@ class _Refused(Exception):
 
 
 class JUnitReader:
-    def __init__(self, findings: Findings, lines_before: int = 0) -> None:
+    def __init__(self, findings: DiagnosticLog, lines_before: int = 0) -> None:
         self._findings = findings
         self._lines_before = lines_before
         """Empty lines that were taken away, because XML allows none before its declaration."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from clew.formats.diagnostics import Findings
+from clew.formats.diagnostics import DiagnosticLog
 from clew.formats.results.records import (
     ERROR,
     FAILED,
@@ -95,7 +95,7 @@ class _Report(msgspec.Struct, frozen=True):
     wasxfail: str | None = None
 
 
-def read_document(data: bytes, findings: Findings) -> list[Outcome] | None:
+def read_document(data: bytes, findings: DiagnosticLog) -> list[Outcome] | None:
     """The outcomes of a document or list; None where it is JSON and holds neither."""
     try:
         document = msgspec.json.decode(data, type=_Document | tuple[_Test, ...])
@@ -119,7 +119,7 @@ def read_document(data: bytes, findings: Findings) -> list[Outcome] | None:
     return outcomes
 
 
-def read_log(data: bytes, findings: Findings) -> list[Outcome]:
+def read_log(data: bytes, findings: DiagnosticLog) -> list[Outcome]:
     """The outcomes of a log, in which every phase of a test is a line of its own."""
     decoder = msgspec.json.Decoder(_Report)
     by_test: dict[str, list[tuple[int, _Report]]] = {}
@@ -157,7 +157,7 @@ class _Places:
         return self._line
 
 
-def _outcome(test: _Test, line: int, findings: Findings) -> Outcome | None:
+def _outcome(test: _Test, line: int, findings: DiagnosticLog) -> Outcome | None:
     status = _status(test.outcome or test.status, test.nodeid or test.name, line, findings)
     phases = [phase for phase in (test.setup, test.call, test.teardown) if phase is not None]
     message = test.message or next((reason for phase in phases if (reason := _reason(phase))), "")
@@ -177,7 +177,7 @@ def _outcome(test: _Test, line: int, findings: Findings) -> Outcome | None:
     )
 
 
-def _plain(test: _Test, status: str, message: str, line: int, findings: Findings) -> Outcome | None:
+def _plain(test: _Test, status: str, message: str, line: int, findings: DiagnosticLog) -> Outcome | None:
     if not test.name.strip():
         findings.warning("unnamed", line, "A test has neither nodeid nor name, so it can be no test's result.")
         return None
@@ -186,7 +186,7 @@ def _plain(test: _Test, status: str, message: str, line: int, findings: Findings
     return Outcome(name, classname, status, line, parameters, "", test.file[:LONGEST_NAME], 0, one_line(message))
 
 
-def _of_phases(nodeid: str, phases: list[tuple[int, _Report]], findings: Findings) -> Outcome:
+def _of_phases(nodeid: str, phases: list[tuple[int, _Report]], findings: DiagnosticLog) -> Outcome:
     """One outcome of the phases of a test. A test that was run again is judged by its last run."""
     run = phases
     for index in range(len(phases) - 1, -1, -1):
@@ -210,7 +210,7 @@ def _of_phases(nodeid: str, phases: list[tuple[int, _Report]], findings: Finding
     )
 
 
-def _phase_status(report: _Report, number: int, findings: Findings) -> str:
+def _phase_status(report: _Report, number: int, findings: DiagnosticLog) -> str:
     status = _status(report.outcome, report.nodeid, number, findings)
     if report.when in ("setup", "teardown"):
         # That a test could be set up proves nothing.
@@ -218,7 +218,7 @@ def _phase_status(report: _Report, number: int, findings: Findings) -> str:
     return SKIPPED if report.wasxfail is not None and status == SKIPPED else status
 
 
-def _status(word: str, name: str, line: int, findings: Findings) -> str:
+def _status(word: str, name: str, line: int, findings: DiagnosticLog) -> str:
     status = _STATUSES.get(word.lower())
     if status is None:
         findings.warning(

@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Iterator
 
-from clew.formats.diagnostics import Findings
+from clew.formats.diagnostics import DiagnosticLog
 from clew.formats.results.coverage import read_coverage, read_lcov
 from clew.formats.results.pytest_json import read_document, read_log
 from clew.formats.results.records import FAILED, PASSED, SKIPPED, UNKNOWN, ExecutedLines, Outcome, ResultRecords
@@ -38,7 +38,7 @@ _STATUSES = {
 
 def read_results(data: bytes) -> ResultRecords:
     """Records of a report in any known format."""
-    findings = Findings("results")
+    findings = DiagnosticLog("results")
     body = data.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not body:
         findings.warning("empty", 1, "The file is empty: the run that should have written it may have been stopped.")
@@ -49,7 +49,7 @@ def read_results(data: bytes) -> ResultRecords:
     return ResultRecords(records.format, records.outcomes, records.lines, findings.diagnostics())
 
 
-def _read(body: bytes, lines_before: int, findings: Findings) -> ResultRecords:
+def _read(body: bytes, lines_before: int, findings: DiagnosticLog) -> ResultRecords:
     head = body[:_HEAD]
     if head.startswith((b"<", b"\xff\xfe", b"\xfe\xff")):
         return _xml(body, lines_before, findings)
@@ -62,7 +62,7 @@ def _read(body: bytes, lines_before: int, findings: Findings) -> ResultRecords:
     return _unknown(findings, "It begins like none of them.")
 
 
-def _xml(body: bytes, lines_before: int, findings: Findings) -> ResultRecords:
+def _xml(body: bytes, lines_before: int, findings: DiagnosticLog) -> ResultRecords:
     from clew.formats.results.junit import JUnitReader  # a project may have no reports, and most are read once
 
     root = _ROOT.search(body[:_HEAD])
@@ -75,7 +75,7 @@ def _xml(body: bytes, lines_before: int, findings: Findings) -> ResultRecords:
     return ResultRecords("junit", tuple(reader.outcomes))
 
 
-def _json(head: bytes, body: bytes, findings: Findings) -> ResultRecords:
+def _json(head: bytes, body: bytes, findings: DiagnosticLog) -> ResultRecords:
     if _REPORT_LOG.match(head):
         return ResultRecords("pytest-reportlog", tuple(read_log(body, findings)))
     if _EXECUTED.search(body):
@@ -88,13 +88,13 @@ def _json(head: bytes, body: bytes, findings: Findings) -> ResultRecords:
     return ResultRecords("pytest-json", tuple(outcomes))
 
 
-def _unknown(findings: Findings, why: str) -> ResultRecords:
+def _unknown(findings: DiagnosticLog, why: str) -> ResultRecords:
     message = f"The file is no JUnit XML, pytest JSON, coverage.py JSON, LCOV or table of journeys. {why}"
     findings.warning("unknown_format", 1, message)
     return ResultRecords()
 
 
-def read_acceptance(data: bytes, findings: Findings) -> Iterator[Outcome]:
+def read_acceptance(data: bytes, findings: DiagnosticLog) -> Iterator[Outcome]:
     """Result of each journey. Further columns are ignored."""
     import csv
 

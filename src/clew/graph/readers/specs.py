@@ -16,7 +16,7 @@ from clew.formats.diagnostics import Diagnostic
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.openspec import READER_VERSION
 from clew.formats.openspec.change import Proposal, read_proposal
-from clew.formats.openspec.layout import Place, PlaceKind, Root, classify
+from clew.formats.openspec.layout import FileRole, FileRoleKind, Root, classify
 from clew.formats.openspec.metadata import ChangeMetadata, read_metadata
 from clew.formats.openspec.outline import (
     LazySpec,
@@ -29,7 +29,7 @@ from clew.formats.openspec.outline import (
 from clew.formats.openspec.reader import read_delta, read_spec
 from clew.formats.openspec.records import DELTA_KINDS, Delta
 from clew.formats.openspec.references import requirement_id, scenario_id
-from clew.formats.openspec.rules.rules import Level, own_dialect
+from clew.formats.openspec.rules.rules import IssueLevel, own_dialect
 from clew.formats.openspec.rules.spec import validate_spec
 from clew.formats.openspec.tasks import Tasks, read_tasks
 from clew.graph.build.link import Citation, Contribution, Definition
@@ -85,26 +85,26 @@ class SpecReader:
         place = classify(path, self._roots)
         lines = max(len(data.splitlines()), 1)
         match place.kind if place is not None else None:
-            case PlaceKind.SPEC if place is not None:
+            case FileRoleKind.SPEC if place is not None:
                 return self._read_spec(data, place, lines)
-            case PlaceKind.DELTA if place is not None:
+            case FileRoleKind.DELTA if place is not None:
                 delta = read_delta(data, place.spec_id)
                 return SpecFile(delta=delta, lines=lines, diagnostics=delta.document.diagnostics)
-            case PlaceKind.PROPOSAL:
+            case FileRoleKind.PROPOSAL:
                 proposal = read_proposal(data)
                 return SpecFile(proposal=proposal, lines=lines, diagnostics=proposal.document.diagnostics)
-            case PlaceKind.TASKS:
+            case FileRoleKind.TASKS:
                 tasks = read_tasks(data)
                 return SpecFile(tasks=tasks, lines=lines, diagnostics=tasks.document.diagnostics)
-            case PlaceKind.METADATA:
+            case FileRoleKind.METADATA:
                 metadata = read_metadata(data)
                 return SpecFile(metadata=metadata, lines=lines, diagnostics=metadata.problems)
-            case PlaceKind.MISPLACED if place is not None and not place.change_id:
+            case FileRoleKind.MISPLACED if place is not None and not place.change_id:
                 message = "A spec.md directly in the folder of specs has no id, so it is not read. Move it to a folder."
                 return SpecFile(lines=lines, diagnostics=(Diagnostic(MISPLACED, "warning", message, 1),))
-            case PlaceKind.DELTA_NOTE:
+            case FileRoleKind.DELTA_NOTE:
                 return SpecFile(misnamed=any(read_delta(data).document.of_kind(*DELTA_KINDS)), lines=lines)
-            case PlaceKind.DESIGN:
+            case FileRoleKind.DESIGN:
                 return SpecFile(text=data.decode("utf-8", "replace"), lines=lines)
             case _:
                 return SpecFile(lines=lines)
@@ -118,15 +118,19 @@ class SpecReader:
             return Contribution()
         if records.outline is not None:
             return Contribution(tuple(_spec(records.outline, records, path)))
-        beside = place.kind is PlaceKind.CHANGE_NOTE or (place.kind is PlaceKind.DELTA_NOTE and not records.misnamed)
+        beside = place.kind is FileRoleKind.CHANGE_NOTE or (
+            place.kind is FileRoleKind.DELTA_NOTE and not records.misnamed
+        )
         if not place.change_id or beside:
             return Contribution()
         return Contribution((_change_file(records, place, path),))
 
-    def _read_spec(self, data: bytes, place: Place, lines: int) -> SpecFile:
+    def _read_spec(self, data: bytes, place: FileRole, lines: int) -> SpecFile:
         spec = read_spec(data, place.spec_id)
         # Counted once, when the file is read; remarks are no problems.
-        problems = sum(issue.level is not Level.INFO for issue in validate_spec(spec, own_dialect(place.root.layout)))
+        problems = sum(
+            issue.level is not IssueLevel.INFO for issue in validate_spec(spec, own_dialect(place.root.layout))
+        )
         found = outline(spec, problems=problems, lines=lines)
         return SpecFile(
             outline=found,
@@ -201,8 +205,8 @@ def _scenario(record: ScenarioOutline, requirement: RequirementOutline, spec_id:
     )
 
 
-def _change_file(records: SpecFile, place: Place, path: str) -> Definition:
-    named = path if place.kind is PlaceKind.DELTA_NOTE else place.spec_id
+def _change_file(records: SpecFile, place: FileRole, path: str) -> Definition:
+    named = path if place.kind is FileRoleKind.DELTA_NOTE else place.spec_id
     inner = f":{named}" if named else ""
     fields = {"change_id": place.change_id, "kind": place.kind.value, "records": records, "root": place.root}
     node = Node(

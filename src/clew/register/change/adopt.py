@@ -7,12 +7,12 @@ import msgspec
 from clew.errors import InvalidArgument
 from clew.formats.register.ids import in_order
 from clew.formats.register.model import (
-    Evidence,
-    Kind,
-    Outcome,
+    EvidenceKind,
     Register,
     Requirement,
+    RequirementKind,
     Status,
+    TestOutcome,
     parse_word,
 )
 from clew.register.change.changes import check_dossier, relinked
@@ -73,7 +73,7 @@ def _way(requirement: Requirement, to: Status) -> tuple[Status, ...]:
 def _walk(draft: Draft, requirement: Requirement, to: Status, reason: str, commit: str) -> None:
     way = _way(requirement, to)
     entries = [draft.author.entry(f"adopt → {status.word}", reason) for status in way]
-    bare = requirement.kind is Kind.FUNCTIONAL and not requirement.acceptance
+    bare = requirement.kind is RequirementKind.FUNCTIONAL and not requirement.acceptance
     acceptance = (CRITERION,) if bare else requirement.acceptance
     moved = draft.change(requirement, *entries, status=to, acceptance=acceptance)
     if to is Status.VERIFIED:
@@ -81,9 +81,9 @@ def _walk(draft: Draft, requirement: Requirement, to: Status, reason: str, commi
         with_record(
             *(draft, moved, action),
             commit=commit,
-            outcome=Outcome.PASS,
+            outcome=TestOutcome.PASS,
             notes=reason,
-            kind=Evidence.INSPECTION,
+            kind=EvidenceKind.INSPECTION,
             reason=reason,
         )
 

@@ -9,10 +9,10 @@ from clew.errors import AlreadyExists, InvalidArgument, NotFound, Refused, Would
 from clew.formats.register.ids import in_order, normalise, number_of
 from clew.formats.register.model import (
     LINK_KINDS,
-    Kind,
     LinkKind,
     Priority,
     Requirement,
+    RequirementKind,
     RequirementLink,
     Status,
     parse_word,
@@ -41,7 +41,7 @@ def add(draft: Draft, new: Addition, *, action: str | None = None, reason: str |
         statement=new.statement,
         rationale=new.rationale,
         acceptance=new.acceptance,
-        kind=parse_word(new.kind, Kind, "kind"),
+        kind=parse_word(new.kind, RequirementKind, "kind"),
         priority=parse_word(new.priority, Priority, "priority"),
         status=Status.DRAFT,
         tags=tuple(dict.fromkeys(new.tags)),
@@ -96,7 +96,7 @@ def _amended(requirement: Requirement, wanted: Update) -> tuple[dict[str, Any], 
     if described:
         fields["acceptance"] = acceptance
         changes.extend(described)
-    for name, words in (("kind", Kind), ("priority", Priority), ("status", Status)):
+    for name, words in (("kind", RequirementKind), ("priority", Priority), ("status", Status)):
         written = getattr(wanted, name)
         value = parse_word(written, words, name) if written else None
         if value is not None and value is not getattr(requirement, name):

@@ -12,7 +12,7 @@ import msgspec
 
 from clew.errors import FormatError
 from clew.formats.register.ids import format_id, in_order, normalise
-from clew.formats.register.model import Evidence, Outcome, Requirement, Status, TestRecord, parse_word
+from clew.formats.register.model import EvidenceKind, Requirement, Status, TestOutcome, TestRecord, parse_word
 from clew.formats.results.reader import read_results
 from clew.register import results
 from clew.register.change.changes import check_dossier
@@ -21,7 +21,7 @@ from clew.register.requests import OtherEvidence, SavedRun, SingleTest
 from clew.register.rules.lifecycle import check_promotion, may_be_verified
 
 NO_GIT = "(no git)"
-VERIFY_KINDS = (Evidence.COMPOSITION, Evidence.INSPECTION)
+VERIFY_KINDS = (EvidenceKind.COMPOSITION, EvidenceKind.INSPECTION)
 SHORT_COMMIT = 9
 
 
@@ -40,11 +40,11 @@ class Tally(msgspec.Struct, frozen=True):
     ignored: tuple[str, ...] = ()
 
     @property
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> TestOutcome | None:
         """None where no test ran: an ignored test is no evidence."""
         if self.failed:
-            return Outcome.FAIL
-        return Outcome.PASS if self.passed else None
+            return TestOutcome.FAIL
+        return TestOutcome.PASS if self.passed else None
 
     @property
     def notes(self) -> str:
@@ -62,9 +62,9 @@ def with_record(
     action: str,
     *,
     commit: str,
-    outcome: Outcome,
+    outcome: TestOutcome,
     notes: str,
-    kind: Evidence,
+    kind: EvidenceKind,
     reason: str | None = None,
     files: LinkedFiles | None = None,
 ) -> Requirement:
@@ -83,14 +83,14 @@ def with_record(
 
 def record_test(draft: Draft, wanted: SingleTest, commit: str, files: LinkedFiles | None = None) -> results.Recorded:
     """Attach the outcome of a test that somebody ran."""
-    requirement, outcome = draft.find(wanted.id), parse_word(wanted.result, Outcome, "result")
+    requirement, outcome = draft.find(wanted.id), parse_word(wanted.result, TestOutcome, "result")
     action = draft.author.with_channel(f"test {outcome.word} recorded against commit {short(commit)}")
     with_record(
         *(draft, requirement, action),
         commit=commit,
         outcome=outcome,
         notes=wanted.notes,
-        kind=Evidence.AUTOMATED,
+        kind=EvidenceKind.AUTOMATED,
         reason=wanted.notes,
         files=files,
     )
@@ -100,7 +100,7 @@ def record_test(draft: Draft, wanted: SingleTest, commit: str, files: LinkedFile
 def verify(draft: Draft, wanted: OtherEvidence, commit: str) -> results.Verified:
     """Attach evidence of composition or inspection, and where asked promote what is implemented."""
     requirement = draft.find(wanted.id)
-    kind = parse_word(wanted.by, Evidence, "verification kind", VERIFY_KINDS)
+    kind = parse_word(wanted.by, EvidenceKind, "verification kind", VERIFY_KINDS)
     promoted = wanted.promote and check_promotion(requirement, force=wanted.force)
     if promoted:
         check_dossier(draft, requirement)
@@ -109,7 +109,12 @@ def verify(draft: Draft, wanted: OtherEvidence, commit: str) -> results.Verified
     via = f"via {draft.author.channel} " if draft.author.channel else ""
     action = f"{kind.word} evidence recorded {via}against commit {short(commit)}"
     requirement = with_record(
-        *(draft, requirement, action), commit=commit, outcome=Outcome.PASS, notes=record_notes, kind=kind, reason=notes
+        *(draft, requirement, action),
+        commit=commit,
+        outcome=TestOutcome.PASS,
+        notes=record_notes,
+        kind=kind,
+        reason=notes,
     )
     if promoted:
         _promote(draft, requirement, f"{kind.word} evidence")
@@ -147,10 +152,10 @@ def record_run(
             commit=commit,
             outcome=outcome,
             notes=tally.notes,
-            kind=Evidence.AUTOMATED,
+            kind=EvidenceKind.AUTOMATED,
             files=(files or {}).get(id),
         )
-        if wanted.promote and outcome is Outcome.PASS and requirement.status is not Status.VERIFIED:
+        if wanted.promote and outcome is TestOutcome.PASS and requirement.status is not Status.VERIFIED:
             if why := _not_promotable(draft, requirement):
                 refused.append(f"{id}: {why}")
             else:

@@ -15,7 +15,7 @@ from clew.edit.targets import read_if_there
 from clew.edit.transaction import commit_outside, replace_alone
 from clew.errors import NotFound
 from clew.formats.register.directory import ENDING, FOLDER, INDEX, MAX_BYTES, read_directory, write_directory
-from clew.formats.register.model import Layout, Register
+from clew.formats.register.model import Register, RegisterLayout
 from clew.formats.register.single import Renderings, read_single, write_single
 from clew.register.change import kept_history
 from clew.workspace.find import names_in
@@ -35,7 +35,7 @@ class Storage(Protocol):
     """The storage of a register."""
 
     place: Path
-    layout: Layout
+    layout: RegisterLayout
 
     def exists(self) -> bool: ...
 
@@ -96,7 +96,7 @@ def missing(place: Path) -> NotFound:
 
 
 class SingleFile:
-    layout = Layout.SINGLE
+    layout = RegisterLayout.SINGLE
 
     def __init__(self, place: Path) -> None:
         self.place = place
@@ -142,7 +142,7 @@ class SingleFile:
 
 
 class Folder:
-    layout = Layout.DIRECTORY
+    layout = RegisterLayout.DIRECTORY
 
     def __init__(self, place: Path) -> None:
         self.place = place
@@ -215,13 +215,13 @@ def _raw_files(folder: Path) -> dict[str, bytes]:
     return {place.relative_to(folder).as_posix(): contents(place, MAX_BYTES) for place in places if place.is_file()}
 
 
-def storage_at(place: Path, layout: Layout | None = None) -> Storage:
+def storage_at(place: Path, layout: RegisterLayout | None = None) -> Storage:
     """The storage at a place: a folder where there is one or one is wanted, otherwise a file. Links are followed, so
     that everybody locks and replaces the same file."""
     real = place.resolve()
     if real.name == INDEX:
         return Folder(real.parent)
-    if layout is Layout.DIRECTORY or (layout is None and real.is_dir()):
+    if layout is RegisterLayout.DIRECTORY or (layout is None and real.is_dir()):
         return Folder(real)
     return SingleFile(real)
 

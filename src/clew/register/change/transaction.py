@@ -35,7 +35,7 @@ from clew.errors import (
 from clew.formats.register.canonical import canonical, digest
 from clew.formats.register.envelope import DIRECTORY_TAG, FORMAT_TAG, NOTICE
 from clew.formats.register.ids import PREFIX, number_of
-from clew.formats.register.model import Layout, Register, Requirement
+from clew.formats.register.model import Register, RegisterLayout, Requirement
 from clew.formats.register.single import migrate
 from clew.register.change.draft import Author, Draft
 from clew.register.change.storage import REPLACED, SINGLE, Files, Storage, storage_at
@@ -115,7 +115,7 @@ class RegisterFile:
         *,
         patience: float = PATIENCE_SECONDS,
         auto_migrate: bool = True,
-        layout: Layout | None = None,
+        layout: RegisterLayout | None = None,
     ) -> None:
         self._storage: Storage = storage_at(place, layout)
         self.place = self._storage.place
@@ -138,7 +138,7 @@ class RegisterFile:
                 if not self._storage.is_interrupted():
                     return self._read()
             except (Tampered, NotFound):
-                if self.layout is Layout.SINGLE or not self.exists():
+                if self.layout is RegisterLayout.SINGLE or not self.exists():
                     raise
         try:
             with self._locked():
@@ -218,8 +218,8 @@ class RegisterFile:
         draft = Draft(before.register, author)
         change(draft)
         after = self._storage.encode(draft.finished())
-        folder = "" if self.layout is Layout.SINGLE else f"{self.place.name}/"
-        names = {path: self.place.name if self.layout is Layout.SINGLE else f"{folder}{path}" for path in after}
+        folder = "" if self.layout is RegisterLayout.SINGLE else f"{self.place.name}/"
+        names = {path: self.place.name if self.layout is RegisterLayout.SINGLE else f"{folder}{path}" for path in after}
         edits = [FileEdit(names[path], before.files.get(path), after[path]) for path in sorted(after)]
         return diff_of(edits), before.version
 
@@ -269,7 +269,7 @@ class RegisterFile:
     def migrate(self) -> MigrationReport:
         """Bring the file to the format of today, keeping the old one beside it."""
         with self._locked():
-            if self.layout is Layout.DIRECTORY:
+            if self.layout is RegisterLayout.DIRECTORY:
                 tag = self._read().register.format_tag
                 return MigrationReport(
                     ok=True, migrated=False, from_=tag, to=tag, message="a directory has one format so far"
@@ -292,7 +292,7 @@ class RegisterFile:
 
     def _back_up(self, before: Register) -> None:
         """Keep a file of an older format before the first write in the newer one."""
-        if before.layout is Layout.DIRECTORY or before.format_tag == FORMAT_TAG:
+        if before.layout is RegisterLayout.DIRECTORY or before.format_tag == FORMAT_TAG:
             return
         if not self._auto_migrate:
             raise FormatError(
@@ -305,7 +305,7 @@ class RegisterFile:
 
 def as_written(register: Register) -> Register:
     """The register as it is read back after writing: in the current format, and with a notice if it had none."""
-    tag = DIRECTORY_TAG if register.layout is Layout.DIRECTORY else FORMAT_TAG
+    tag = DIRECTORY_TAG if register.layout is RegisterLayout.DIRECTORY else FORMAT_TAG
     return msgspec.structs.replace(register, format_tag=tag, notice=register.notice or NOTICE)
 
 

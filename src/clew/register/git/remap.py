@@ -9,7 +9,7 @@ import msgspec
 from clew.edit.edits import FileEdit
 from clew.edit.transaction import Transaction
 from clew.errors import InvalidArgument
-from clew.formats.register.ids import Mention, normalise, number_of
+from clew.formats.register.ids import CitedId, normalise, number_of
 from clew.formats.register.model import Register
 from clew.register.reports.mentions import Mentions
 from clew.text.display import shortened
@@ -70,7 +70,7 @@ def remap(root: Path, mentions: Mentions, new: Mapping[str, str], limit: int, *,
 def remap_merged(
     root: Path,
     sides: Mapping[str, tuple[bytes | None, bytes]],
-    cited: Callable[[bytes, str], tuple[Mention, ...]],
+    cited: Callable[[bytes, str], tuple[CitedId, ...]],
     new: Mapping[str, str],
     limit: int,
     *,

@@ -6,8 +6,8 @@ import msgspec
 
 from clew.errors import InvalidArgument, NotFound
 from clew.formats.register.directory import ENDING, INDEX, read_directory
-from clew.formats.register.ids import Mention, in_order
-from clew.formats.register.model import Layout, Register
+from clew.formats.register.ids import CitedId, in_order
+from clew.formats.register.model import Register, RegisterLayout
 from clew.formats.register.single import read_single
 from clew.register.change.transaction import RegisterFile
 from clew.register.git.repository import Repository
@@ -41,7 +41,7 @@ def register_at(file: RegisterFile, repository: Repository, commit: str) -> Regi
     """The register in a commit, whatever its checksum says: what git keeps, git vouches for. `repository` is seen from
     the folder that holds the register."""
     name = file.place.name
-    single = file.layout is Layout.SINGLE
+    single = file.layout is RegisterLayout.SINGLE
     data = repository.content_at(commit, name) if single else None
     found = {name: data} if data is not None else {} if single else repository.contents_at(commit, name)
     register = _register_in(found, name, file.layout, trusted=True)
@@ -65,8 +65,8 @@ def _path(name: str, path: str) -> str:
     return f"{name}/{path}" if path else name
 
 
-def _register_in(found: Mapping[str, bytes], name: str, layout: Layout, *, trusted: bool) -> Register | None:
-    if layout is Layout.SINGLE:
+def _register_in(found: Mapping[str, bytes], name: str, layout: RegisterLayout, *, trusted: bool) -> Register | None:
+    if layout is RegisterLayout.SINGLE:
         return read_single(found[name], name, trusted=trusted) if name in found else None
     files = {path.removeprefix(f"{name}/"): data for path, data in found.items() if path.endswith(ENDING)}
     return read_directory(files, name, trusted=trusted) if INDEX in files else None
@@ -90,7 +90,7 @@ def checked(
     before: Register,
     after: Register,
     files: tuple[str, ...],
-    mentions: Mapping[str, tuple[Mention, ...]],
+    mentions: Mapping[str, tuple[CitedId, ...]],
 ) -> Check:
     """The findings on the changed requirements, each by itself, and the mentions of requirements in the changed
     files."""
@@ -101,7 +101,7 @@ def checked(
     return Check(errors == 0, base, path, tuple(ids), errors, len(rows) - errors, rows, files, covered)
 
 
-def _file(name: str, mentions: tuple[Mention, ...], register: Register) -> CheckedFile:
+def _file(name: str, mentions: tuple[CitedId, ...], register: Register) -> CheckedFile:
     ids = in_order({mention.id for mention in mentions})
     unknown = tuple(id for id in ids if id not in register.requirements)
     return CheckedFile(name, tuple(ids), unknown, bool(ids))

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from clew.formats.code.comments import BLOCK, LINE, family_for, tokens
-from clew.formats.register.ids import Mention
+from clew.formats.register.ids import CitedId
 from clew.workspace.git import parse
 from clew.workspace.git.questions import contents as contents_of
 from clew.workspace.git.run import answer
@@ -66,7 +66,7 @@ def staged_change(root: str, register: str, is_wanted: Callable[[str], bool]) ->
     )
 
 
-def certain_citations(data: bytes, path: str) -> tuple[Mention, ...]:
+def certain_citations(data: bytes, path: str) -> tuple[CitedId, ...]:
     """The citations in a file, if they are certain without the project's own grammar: everything in it that looks like
     an id is one, and stands in a comment. Raises LookupError otherwise."""
     family = family_for(path)
@@ -76,11 +76,11 @@ def certain_citations(data: bytes, path: str) -> tuple[Mention, ...]:
     spelled = {match.start(): match[0] for match in _PLAIN.finditer(text)}
     if len(_LIKE_AN_ID.findall(text)) != len(spelled):
         raise LookupError(path)
-    found: list[Mention] = []
+    found: list[CitedId] = []
     for token in tokens(text, family) if spelled else ():
         if token.kind in (LINE, BLOCK):
             inside = [start for start in spelled if token.start <= start < token.end]
-            found += [Mention(spelled[start], text.count("\n", 0, start) + 1) for start in inside]
+            found += [CitedId(spelled[start], text.count("\n", 0, start) + 1) for start in inside]
     if len(found) != len(spelled):
         raise LookupError(path)
     return tuple(found)

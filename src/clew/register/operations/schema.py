@@ -7,7 +7,7 @@ import msgspec
 
 from clew.errors import InvalidArgument
 from clew.formats.register.envelope import FORMAT_TAG
-from clew.formats.register.model import LINK_KINDS, Kind, Priority, Status
+from clew.formats.register.model import LINK_KINDS, Priority, RequirementKind, Status
 from clew.operation.schemas import arguments_schema, names_and_types
 from clew.register.change.batch import OPERATIONS, name_in_batch
 from clew.register.requests import Addition
@@ -21,7 +21,7 @@ _RULES: Mapping[str, Mapping[str, Any]] = {
     "rationale": {"minLength": 1},
     "acceptance": {"description": "At least one where the kind is functional"},
     "remove_acceptance": {"items": {"type": "integer", "minimum": 1}},
-    "kind": {"enum": [each.word for each in Kind], "default": Kind.FUNCTIONAL.word},
+    "kind": {"enum": [each.word for each in RequirementKind], "default": RequirementKind.FUNCTIONAL.word},
     "link_kind": {"enum": [each.word for each in LINK_KINDS], "default": "parent"},
     "priority": {"enum": [each.word for each in Priority], "default": Priority.SHOULD.word},
     "status": {"enum": [each.word for each in Status]},

@@ -10,7 +10,7 @@ from msgspec import Meta
 from clew.errors import AlreadyExists, InvalidArgument, Refused
 from clew.formats.register.directory import INDEX
 from clew.formats.register.ids import MENTION, in_order, nearest
-from clew.formats.register.model import Layout, Register
+from clew.formats.register.model import Register, RegisterLayout
 from clew.graph.readers.locations import FILE_VARIABLE, SINGLE
 from clew.operation.call import Call
 from clew.operation.declare import Option
@@ -54,14 +54,20 @@ class BeginRegister(RegisterOperation, verb="req init", summary="make a new regi
 
     def run(self, call: Call) -> dict[str, Any]:
         place = self._place(call)
-        present = Layout.DIRECTORY if (place / INDEX).is_file() else Layout.SINGLE if place.is_file() else None
-        layout = Layout(self.layout) if self.layout else present or Layout.SINGLE
+        present = (
+            RegisterLayout.DIRECTORY
+            if (place / INDEX).is_file()
+            else RegisterLayout.SINGLE
+            if place.is_file()
+            else None
+        )
+        layout = RegisterLayout(self.layout) if self.layout else present or RegisterLayout.SINGLE
         if present not in (layout, None):
             raise InvalidArgument(
                 f"{place} holds a register of the layout {present}.",
                 hint="Name another place for this one with --output.",
             )
-        if layout is Layout.SINGLE and place.is_dir():
+        if layout is RegisterLayout.SINGLE and place.is_dir():
             raise InvalidArgument(
                 f"{place} is a folder.", hint=f"Name a file, such as {place / SINGLE}, or pass --layout directory."
             )

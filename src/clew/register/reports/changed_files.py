@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 import msgspec
 
 from clew.formats.code.comments import comments, family_for
-from clew.formats.register.ids import Mention, in_order
+from clew.formats.register.ids import CitedId, in_order
 from clew.formats.register.model import Register
 
 _NONE = re.compile(r"REQ-NONE(?::[ \t]*([^\n]*))?")
@@ -51,7 +51,7 @@ def review_files(
     files: tuple[str, ...],
     register: Register,
     read: Callable[[str], bytes | None],
-    cited: Callable[[bytes, str], tuple[Mention, ...]],
+    cited: Callable[[bytes, str], tuple[CitedId, ...]],
     ignore: tuple[str, ...] = (),
     near: "NearHunks | None" = None,
 ) -> ReviewCoverage:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from clew.formats.register.ids import Mention, in_order
+from clew.formats.register.ids import CitedId, in_order
 from clew.formats.register.model import Register, Status
 from clew.register.reports.mentions import Mentions
 
@@ -71,7 +71,7 @@ def coverage(register: Register, mentions: Mentions, *, lines: bool = False) -> 
     )
 
 
-def _groups(register: Register, mention: Mention) -> Iterator[tuple[str, str]]:
+def _groups(register: Register, mention: CitedId) -> Iterator[tuple[str, str]]:
     """The lists that a mention belongs to, each with the id. A criterion that does not exist is a ghost, as an id
     is."""
     requirement = register.requirements.get(mention.id)

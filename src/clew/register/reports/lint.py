@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import msgspec
 
 from clew.formats.register.ids import in_order
-from clew.formats.register.model import Evidence, Kind, Register, Requirement, Status
+from clew.formats.register.model import EvidenceKind, Register, Requirement, RequirementKind, Status
 from clew.register import results
 from clew.register.reports.mentions import Mentions
 from clew.register.reports.queries import in_id_order, status
@@ -80,7 +80,7 @@ def lint(register: Register, findings: list[Finding], mentions: Mentions) -> Lin
             if (count := len(each.rationale.split())) < words and each.id not in too_short
         ),
         single_acceptance_functional=tuple(
-            each.id for each in chosen if each.kind is Kind.FUNCTIONAL and len(each.acceptance) <= 1
+            each.id for each in chosen if each.kind is RequirementKind.FUNCTIONAL and len(each.acceptance) <= 1
         ),
         no_test_record=tuple(
             each.id for each in active if not each.tests and not any(tag in inspected for tag in each.tags)
@@ -103,7 +103,7 @@ def _settings(register: Register) -> tuple[int, tuple[str, ...]]:
 
 
 def _kinds(requirements: list[Requirement]) -> dict[str, int]:
-    counts = {kind.word: 0 for kind in Evidence}
+    counts = {kind.word: 0 for kind in EvidenceKind}
     for requirement in requirements:
         if requirement.tests:
             counts[requirement.tests[-1].kind.word] += 1

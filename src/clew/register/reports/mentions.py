@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.errors import NotFound
-from clew.formats.register.ids import MENTION, Mention
+from clew.formats.register.ids import MENTION, CitedId
 from clew.text.hashing import content_hash
 from clew.workspace.files import FileEntry, path_inside, resolve
 from clew.workspace.find import Selection, selects
@@ -29,14 +29,14 @@ _TEXTS = "texts"
 class Mentions(msgspec.Struct, frozen=True):
     """The citations in the files under a folder."""
 
-    by_file: Mapping[str, tuple[Mention, ...]]
+    by_file: Mapping[str, tuple[CitedId, ...]]
     """Every file that was looked at, by its path relative to the project."""
     tests: frozenset[str] = frozenset()
     """The files among them that are tests."""
 
-    def places(self) -> dict[str, list[tuple[str, Mention]]]:
+    def places(self) -> dict[str, list[tuple[str, CitedId]]]:
         """By id: where it is cited."""
-        found: dict[str, list[tuple[str, Mention]]] = {}
+        found: dict[str, list[tuple[str, CitedId]]] = {}
         for path, mentions in self.by_file.items():
             for mention in mentions:
                 found.setdefault(mention.id, []).append((path, mention))
@@ -57,7 +57,7 @@ class MentionScanner:
         selections = {reader.name: reader.selection for reader in readers}
         self._marked = Follower(root, selections, max_file_bytes=max_file_bytes)
         self._texts = Follower(root, {}, max_file_bytes=max_file_bytes)
-        self._found: dict[Key, tuple[Mention, ...]] = {}
+        self._found: dict[Key, tuple[CitedId, ...]] = {}
         self._lock = threading.Lock()
 
     def scan(self, folder: str = ".", extensions: tuple[str, ...] = ()) -> Mentions:
@@ -65,7 +65,7 @@ class MentionScanner:
         them; those among them that are neither code nor test are looked through as text."""
         inside = folder_inside(self._root, folder)
         endings = tuple(f".{ending.lstrip('.')}" for ending in extensions)
-        found: dict[str, tuple[Mention, ...]] = {}
+        found: dict[str, tuple[CitedId, ...]] = {}
         with self._lock:
             marked = self._current(self._marked, lambda path: _is_wanted(path, inside, endings))
             found.update((key[0], self._found[key]) for key in marked)
@@ -92,13 +92,13 @@ class MentionScanner:
         follower.note(states)
         return [key for key in follower.keys if is_wanted(key[0])]
 
-    def _cited_as(self, data: bytes, key: Key) -> tuple[Mention, ...]:
+    def _cited_as(self, data: bytes, key: Key) -> tuple[CitedId, ...]:
         path, name = key
         if name == _TEXTS:
             return tuple(_mentioned(data))
         return tuple(_marked(data, path, next(reader for reader in self._readers if reader.name == name)))
 
-    def cited(self, data: bytes, path: str) -> tuple[Mention, ...]:
+    def cited(self, data: bytes, path: str) -> tuple[CitedId, ...]:
         """The citations in some content, if it were the file of that path."""
         fitting = (reader for reader in self._readers if selects(self._root, reader.selection, path))
         return tuple(_marked(data, path, next(fitting, self._readers[-1])))
@@ -128,12 +128,12 @@ def _is_wanted(path: str, folder: str, endings: tuple[str, ...]) -> bool:
     return lies_in and path.endswith(endings or ("",))
 
 
-def _marked(data: bytes, path: str, reader: "MarkerReader") -> Iterator[Mention]:
+def _marked(data: bytes, path: str, reader: "MarkerReader") -> Iterator[CitedId]:
     for reference, line in reader.register_citations(data, path):
-        yield Mention(reference.target, line, reference.labels)
+        yield CitedId(reference.target, line, reference.labels)
 
 
-def _mentioned(data: bytes) -> Iterator[Mention]:
+def _mentioned(data: bytes) -> Iterator[CitedId]:
     if _WORTH_READING.search(data) is None:
         return
     text = data.decode("utf-8", "replace")
@@ -141,4 +141,4 @@ def _mentioned(data: bytes) -> Iterator[Mention]:
     for match in MENTION.finditer(text):
         line += text.count("\n", counted, match.start())
         counted = match.start()
-        yield Mention(match[0], line)
+        yield CitedId(match[0], line)

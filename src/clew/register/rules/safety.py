@@ -8,7 +8,7 @@ a safety requirement's from the functions it realizes.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from clew.formats.register.model import Artefacts, Kind, LinkKind, Register, Requirement, Status
+from clew.formats.register.model import Artefacts, LinkKind, Register, Requirement, RequirementKind, Status
 from clew.register.rules.codes import Finding, Severity, finding
 from clew.register.rules.lifecycle import has_genuine_dossier, has_human_confirmation
 
@@ -152,7 +152,7 @@ def as_requirement(id: str, artefact: _Artefact) -> Requirement:
     from clew.formats.register.records import decode_requirement
 
     plain = {key: value for key, value in artefact.items() if key not in ("links", "kind")}
-    return decode_requirement({**plain, "links": [], "kind": Kind.FUNCTIONAL.value}, id, "the register")
+    return decode_requirement({**plain, "links": [], "kind": RequirementKind.FUNCTIONAL.value}, id, "the register")
 
 
 def _word(artefact: _Artefact) -> str:

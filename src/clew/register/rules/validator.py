@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from clew.errors import FormatError
 from clew.formats.register.ids import sort_key
-from clew.formats.register.model import Kind, LinkKind, Register, Requirement, Status
+from clew.formats.register.model import LinkKind, Register, Requirement, RequirementKind, Status
 from clew.register.rules.codes import Finding, finding
 from clew.register.rules.lifecycle import may_be_verified
 from clew.register.rules.links import check_cycles, check_targets
@@ -62,7 +62,7 @@ def _rationale(id: str, rationale: str) -> Iterator[Finding]:
 
 
 def _acceptance(requirement: Requirement) -> Iterator[Finding]:
-    if requirement.kind is Kind.FUNCTIONAL and not requirement.acceptance:
+    if requirement.kind is RequirementKind.FUNCTIONAL and not requirement.acceptance:
         yield finding("0014", requirement.id, "A functional requirement needs at least one acceptance criterion.")
     for number, criterion in enumerate(requirement.acceptance, start=1):
         if len(criterion.split()) < 3:
@@ -105,7 +105,7 @@ def _in_context(requirement: Requirement, register: Register) -> Iterator[Findin
     id, status = requirement.id, requirement.status
     yield from check_targets(requirement, register.requirements)
     advanced = status in (Status.APPROVED, Status.IMPLEMENTED, Status.VERIFIED)
-    if advanced and requirement.kind is Kind.FUNCTIONAL and not requirement.acceptance:
+    if advanced and requirement.kind is RequirementKind.FUNCTIONAL and not requirement.acceptance:
         yield finding("0018", id, f"It is {status.word}, but nothing says when it is met.")
     if status is Status.OBSOLETE:
         return

@@ -10,7 +10,7 @@ from clew.surfaces.lsp.citations import IdInLine, citation_at
 from clew.surfaces.lsp.editor_project import EditorProject
 from clew.text.display import counted, one_line
 from clew.trace.reports.matrix import AssertionRow, Citing, MatrixRow
-from clew.why.answer import TITLES, Section
+from clew.why.answer import TITLES, EvidenceSection
 
 MOST_TESTS = 3
 _LONGEST = 400
@@ -67,7 +67,7 @@ def _names(those: tuple[Citing, ...]) -> str:
     return ", ".join(shown[:MOST_TESTS]) + more
 
 
-def _decided_and_open(editor: EditorProject, citation: IdInLine) -> list[Section]:
+def _decided_and_open(editor: EditorProject, citation: IdInLine) -> list[EvidenceSection]:
     """Decisions about a requirement, and open changes of it; none if they cannot be read: the rest is still shown."""
     from clew.why.thread import decided_and_open
 
@@ -78,7 +78,7 @@ def _decided_and_open(editor: EditorProject, citation: IdInLine) -> list[Section
     return [each for each in found if each.facts]
 
 
-def _section(section: Section) -> Iterator[str]:
+def _section(section: EvidenceSection) -> Iterator[str]:
     yield f"**{TITLES[section.name]}**"
     yield ""
     yield from (f"- {_plain(fact.text)}" for fact in section.facts)

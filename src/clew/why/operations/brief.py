@@ -19,7 +19,7 @@ from clew.trace.reports.groups import Group, grouped
 from clew.why.overview.about import shown_about
 from clew.why.overview.commands import next_commands, top_requirement
 from clew.why.overview.overview import Overview, overview
-from clew.why.overview.past import BusyFile, Decided, Past
+from clew.why.overview.past import BusyFile, DecisiveCommit, Past
 
 if TYPE_CHECKING:
     from clew.project import Project
@@ -52,13 +52,13 @@ class NextCall(msgspec.Struct, frozen=True):
     why: str
 
 
-class Remembered(msgspec.Struct, frozen=True):
+class LatestMemory(msgspec.Struct, frozen=True):
     id: str
     kind: str
     title: str
 
 
-class Brief(msgspec.Struct, frozen=True):
+class ProjectBrief(msgspec.Struct, frozen=True):
     project: str
     node_counts: dict[str, int]
     levels: dict[str, int]
@@ -72,16 +72,16 @@ class Brief(msgspec.Struct, frozen=True):
     """The project by its files and its history."""
     index: str | None = None
     """Texts in the search index, with and without embeddings; null if there is no search index."""
-    remembered: tuple[Remembered, ...] = ()
+    remembered: tuple[LatestMemory, ...] = ()
     """The latest decisions and pitfalls."""
-    decided: tuple[Decided, ...] = ()
+    decided: tuple[DecisiveCommit, ...] = ()
     """The latest commits whose messages say what was chosen and why."""
     notes: tuple[str, ...] = ()
     """Limits of the answer, such as a store that could not be opened."""
     truncated: bool = False
 
 
-def brief(project: "Project", *, for_people: bool) -> Brief:
+def brief(project: "Project", *, for_people: bool) -> ProjectBrief:
     graph = project.graph
     levels = coverage.coverage_by_level(graph)
     concerns = graph.derived("findings_by_kind", lambda graph: grouped(project.trace.findings(), graph))
@@ -91,7 +91,7 @@ def brief(project: "Project", *, for_people: bool) -> Brief:
         calls = tuple(NextCall(each.command, each.why) for each in commands)
     else:
         calls = _next_calls(project)
-    return Brief(
+    return ProjectBrief(
         project=project.config.name,
         node_counts=graph.node_counts(),
         levels={level.level: level.requirements for level in levels},
@@ -181,13 +181,13 @@ class ShowBrief(
         int, Meta(ge=400, le=20_000, description="Size of the answer at most"), Option(hidden=True)
     ] = 1_500
 
-    def run(self, call: Call) -> Brief:
+    def run(self, call: Call) -> ProjectBrief:
         found = call.project.memory.decisions(call)
-        remembered = tuple(Remembered(each.node_id, each.kind, each.title) for each in found)
+        remembered = tuple(LatestMemory(each.node_id, each.kind, each.title) for each in found)
         made = brief(call.project, for_people=call.surface == "cli" and not call.as_data)
         return msgspec.structs.replace(made, remembered=remembered)
 
-    def text(self, result: Brief) -> str:
+    def text(self, result: ProjectBrief) -> str:
         """The brief as Markdown."""
         lines = [f"# {result.project}", ""]
         if result.overview is not None:
@@ -217,7 +217,7 @@ class ShowBrief(
         lines.extend(f"Note: {note}" for note in result.notes)
         return "\n".join(lines) + "\n"
 
-    def render(self, result: Brief) -> str:
+    def render(self, result: ProjectBrief) -> str:
         """About twenty lines for a person."""
         seen, width = result.overview, columns() or _WIDTH
         blocks = [[_headline(result)]]
@@ -231,7 +231,7 @@ class ShowBrief(
         return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
-def _headline(result: Brief) -> str:
+def _headline(result: ProjectBrief) -> str:
     seen = result.overview
     if seen is None:
         return coloured(result.project, "bold")
@@ -249,11 +249,11 @@ def _history(past: Past) -> str:
     return f"{commits}{people}, the last on {past.latest}"
 
 
-def _commands(result: Brief) -> Iterator[tuple[str, str]]:
+def _commands(result: ProjectBrief) -> Iterator[tuple[str, str]]:
     return ((coloured(each.call, "cyan"), each.why) for each in result.next_calls)
 
 
-def _about(result: Brief, seen: Overview) -> list[tuple[str, str]]:
+def _about(result: ProjectBrief, seen: Overview) -> list[tuple[str, str]]:
     """Rows about the project: first its own words, last its history."""
     holds, past = seen.holds, seen.past
     rows = [("About", one_line(seen.about.summary, 240) or "no README or description found")]
@@ -284,7 +284,7 @@ def _busy(each: BusyFile) -> Iterator[str]:
         yield f"for {each.asked_by[0]}{more}"
 
 
-def _requirements(result: Brief) -> str:
+def _requirements(result: ProjectBrief) -> str:
     specs = result.node_counts.get(NodeKind.SPEC, 0)
     within = f" in {counted(specs, 'spec')}" if specs and set(result.levels) == {"spec"} else ""
     tested = f"; tests cover {result.assertions_tested:,} of {counted(result.assertions_total, 'assertion')}"
@@ -309,7 +309,7 @@ def _columns(rows: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
             yield f"    {one_line(text, width - 4)}"
 
 
-def _attention(result: Brief) -> Iterator[str]:
+def _attention(result: ProjectBrief) -> Iterator[str]:
     if not result.attention:
         return
     yield coloured("Needs attention", "bold") + "  (`clew check` lists all)"
@@ -320,11 +320,11 @@ def _attention(result: Brief) -> Iterator[str]:
         yield f"  and {counted(left, 'more kind')}"
 
 
-def _with_reason(each: Decided) -> str:
+def _with_reason(each: DecisiveCommit) -> str:
     return f"{each.subject}. {each.reason}" if each.reason else each.subject
 
 
-def _decisions(result: Brief, width: int) -> Iterator[str]:
+def _decisions(result: ProjectBrief, width: int) -> Iterator[str]:
     """Recent decisions. Memories come before commit messages, because somebody chose to keep them."""
     rows = [(each.kind, each.title) for each in result.remembered[:_DECISIONS_SHOWN]]
     left = max(1, _DECISIONS_SHOWN - len(rows))

@@ -9,7 +9,7 @@ from clew.operation.declare import MaxTokens, Operation, Option, PageCursor, Too
 from clew.text.terminal import coloured, note
 from clew.trace.find.requests import SearchQuery
 from clew.why.ask import NOTHING, UNMENTIONED, Answered, as_lines, ask
-from clew.why.search import Everything, FoundItem, FoundItems, read_documents
+from clew.why.search import FoundItem, FoundItems, ProjectSearch, read_documents
 from clew.why.search import as_lines as found_lines
 
 Kind = Literal["requirement", "spec", "document", "code", "memory"]
@@ -40,7 +40,7 @@ class SearchEverything(
         read_documents(call)
 
     def run(self, call: Call) -> FoundItems:
-        return Everything(call, self.kind).find(self.query, offset=call.offset, limit=self.limit)
+        return ProjectSearch(call, self.kind).find(self.query, offset=call.offset, limit=self.limit)
 
 
 class FindEverything(
@@ -74,7 +74,7 @@ class FindEverything(
 
     def run(self, call: Call) -> FoundItems:
         if not self.regex and self.field == "all":
-            return Everything(call, self.kind).find(self.query, offset=call.offset, limit=self.limit)
+            return ProjectSearch(call, self.kind).find(self.query, offset=call.offset, limit=self.limit)
         query = SearchQuery(query=self.query, field=self.field, regex=self.regex, limit=self.limit)
         page = call.project.trace.search(query, offset=call.offset, check=call.check)
         graph = call.project.graph

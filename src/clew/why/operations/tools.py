@@ -115,12 +115,12 @@ _NAME_WEIGHT = 4
 _WORD = re.compile(r"[a-z0-9]+")
 
 
-class Hit(msgspec.Struct, frozen=True):
+class ToolMatch(msgspec.Struct, frozen=True):
     tool: Listed
     score: float
 
 
-def find_tools(query: str, tools: Sequence[Listed]) -> list[Hit]:
+def find_tools(query: str, tools: Sequence[Listed]) -> list[ToolMatch]:
     """The tools that match the query, best first; ties in the order of the list."""
     index: Inverted[str, int, int] = Inverted()
     lengths: list[int] = []
@@ -135,7 +135,7 @@ def find_tools(query: str, tools: Sequence[Listed]) -> list[Hit]:
         rarity = math.log(1 + (len(tools) - len(holders) + 0.5) / (len(holders) + 0.5))
         for number, count in holders.items():
             scores[number] += rarity * _saturated(count, lengths[number] / average)
-    hits = [Hit(tool, round(scores[number], 3)) for number, tool in enumerate(tools) if number in scores]
+    hits = [ToolMatch(tool, round(scores[number], 3)) for number, tool in enumerate(tools) if number in scores]
     hits.sort(key=lambda hit: -hit.score)
     return hits
 

@@ -45,7 +45,7 @@ class BusyFile(msgspec.Struct, frozen=True, omit_defaults=True):
     """Files that import it; null while source files were not read."""
 
 
-class Decided(msgspec.Struct, frozen=True):
+class DecisiveCommit(msgspec.Struct, frozen=True):
     commit: str
     day: str
     subject: str
@@ -60,7 +60,7 @@ class Past(msgspec.Struct, frozen=True, omit_defaults=True):
     latest: str
     """The day of the newest commit."""
     busy: tuple[BusyFile, ...]
-    decisions: tuple[Decided, ...] = ()
+    decisions: tuple[DecisiveCommit, ...] = ()
 
 
 def past_of(history: History, is_source: Callable[[str], bool]) -> Past:
@@ -77,12 +77,12 @@ def past_of(history: History, is_source: Callable[[str], bool]) -> Past:
     )
 
 
-def _decisions(recent: list[Commit]) -> Iterator[Decided]:
+def _decisions(recent: list[Commit]) -> Iterator[DecisiveCommit]:
     """The latest commits whose message says what was chosen and why; strong words before weak ones, each subject
     once."""
     seen: set[str] = set()
-    strong: list[Decided] = []
-    weak: list[Decided] = []
+    strong: list[DecisiveCommit] = []
+    weak: list[DecisiveCommit] = []
     for commit in recent:
         subject = _PREFIX.sub("", commit.subject)
         if _TRIVIAL.match(subject) or subject.casefold() in seen:
@@ -91,7 +91,7 @@ def _decisions(recent: list[Commit]) -> Iterator[Decided]:
         if reason is None:
             continue
         seen.add(subject.casefold())
-        decision = Decided(commit.id[:10], day(commit.time), one_line(subject, 100), reason)
+        decision = DecisiveCommit(commit.id[:10], day(commit.time), one_line(subject, 100), reason)
         (strong if _STRONG.search(f"{subject}. {reason}") else weak).append(decision)
     chosen = [*strong, *weak][:MOST_DECISIONS]
     yield from sorted(chosen, key=lambda each: each.day, reverse=True)

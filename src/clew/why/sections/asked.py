@@ -9,7 +9,7 @@ from clew.text.display import one_line
 from clew.trace.read.assertions import owner_of, written
 from clew.trace.read.resolve import Subject
 from clew.trace.reports.impact import documented
-from clew.why.answer import Basis, Fact, Section, section
+from clew.why.answer import Basis, EvidenceSection, Fact, section
 from clew.why.inquiry import Inquiry, grep
 
 _NO_CITATIONS = frozenset({EdgeKind.STRUCTURES, EdgeKind.YIELDS})
@@ -19,7 +19,7 @@ _MOST_MENTIONS = 20
 _DOCUMENTS = ("*.md", "*.rst", "*.txt", "*.adoc", "*.mdx")
 
 
-class Cited:
+class TargetCitations:
     """The citations of the target, and those that it inherits from its surroundings."""
 
     def __init__(self, inquiry: Inquiry) -> None:
@@ -80,12 +80,12 @@ def _owner(node: Node) -> str:
     return str(node.get_field("owner") or node.get_field("function") or "")
 
 
-def asked(inquiry: Inquiry, cited: Cited, commits: Sequence[Commit]) -> Section:
+def asked(inquiry: Inquiry, cited: TargetCitations, commits: Sequence[Commit]) -> EvidenceSection:
     facts = [*_citations(inquiry, cited), *_in_messages(inquiry, commits), *_mentions(inquiry)]
     return section("asked_for_by", facts, absent="Not known: no requirement, scenario or document was found.")
 
 
-def _citations(inquiry: Inquiry, cited: Cited) -> Iterator[Fact]:
+def _citations(inquiry: Inquiry, cited: TargetCitations) -> Iterator[Fact]:
     graph = inquiry.graph
     for edge, basis, source in cited.edges:
         node = graph.get_node(edge.target)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from clew.errors import ClewError
 from clew.memory.model import Cite, Kind, Memory
 from clew.text.display import one_line
-from clew.why.answer import Basis, Fact, Section, section
+from clew.why.answer import Basis, EvidenceSection, Fact, section
 from clew.why.inquiry import Inquiry
 
 _FIRST = (Kind.DECISION, Kind.PITFALL)
@@ -14,17 +14,17 @@ _SPAN = re.compile(r"lines:(?P<path>.+)#L(?P<a>\d+)-L(?P<b>\d+)")
 _ABSENT = "Nothing was remembered about it."
 
 
-def decided(inquiry: Inquiry) -> Section:
+def decided(inquiry: Inquiry) -> EvidenceSection:
     """Call it without the graph's lock: whether a citation holds may need files that changed to be read."""
     memory = inquiry.project.memory
     if not memory.exists:
-        return Section("decided", note=_ABSENT)
+        return EvidenceSection("decided", note=_ABSENT)
     try:
         view = memory.view(inquiry.call)
         ids = view.recall.ids_at(_place(inquiry))
         states = view.recall.standing_of(view.library.get_many(ids).values())
     except ClewError as error:
-        return Section("decided", note=f"Not known: {error.message}")
+        return EvidenceSection("decided", note=f"Not known: {error.message}")
     found: list[tuple[bool, bool, Fact]] = []
     for each, standing, _, _ in states:
         basis = _basis(inquiry, each)

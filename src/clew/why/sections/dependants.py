@@ -8,14 +8,14 @@ from clew.graph.model import NodeKind
 from clew.text.display import one_line
 from clew.trace.read.resolve import Subject
 from clew.trace.reports.impact import impact
-from clew.why.answer import Basis, Fact, Section, section
+from clew.why.answer import Basis, EvidenceSection, Fact, section
 from clew.why.inquiry import Inquiry, grep, is_telling
 from clew.why.users import not_seen
 
 _MOST = 60
 
 
-def dependants(inquiry: Inquiry) -> Section:
+def dependants(inquiry: Inquiry) -> EvidenceSection:
     facts = list(citing(inquiry))
     note = ""
     path = inquiry.target.path

@@ -13,7 +13,7 @@ from clew.derived.history import Commit, Touch
 from clew.errors import ClewError
 from clew.formats.code.outline import decoded
 from clew.text.display import counted, one_line
-from clew.why.answer import Fact, Section, section
+from clew.why.answer import EvidenceSection, Fact, section
 from clew.why.blame import MOST_LINES, Blame, Blamer
 from clew.why.inquiry import Inquiry, commit_line, day
 from clew.workspace.git import api as git
@@ -34,7 +34,7 @@ _MOST_UNREAD = 200
 """Commits that the kept history lacks are read from git, up to so many."""
 
 
-class Author(msgspec.Struct, frozen=True):
+class LineAuthor(msgspec.Struct, frozen=True):
     """A person or a bot, as .mailmap names them."""
 
     name: str
@@ -50,11 +50,11 @@ class Author(msgspec.Struct, frozen=True):
 class Made(msgspec.Struct, frozen=True):
     """The commits behind lines, and their authors."""
 
-    made_by: Section
-    authors: Section
+    made_by: EvidenceSection
+    authors: EvidenceSection
     commits: tuple[Commit, ...]
     """The commits that made the lines, the one with the most lines first."""
-    people: tuple[Author, ...] = ()
+    people: tuple[LineAuthor, ...] = ()
     """The authors, bots included, the one with the largest share first."""
 
 
@@ -64,14 +64,18 @@ def made(inquiry: Inquiry) -> Made:
     path = inquiry.target.path
     if ready.head is None or path is None:
         reason = ready.notes[0] if ready.notes else "Not known: it stands in no file."
-        return Made(Section("made_by", note=reason), Section("authors", note="Not known."), ())
+        return Made(EvidenceSection("made_by", note=reason), EvidenceSection("authors", note="Not known."), ())
     touches = inquiry.history.of_path(path, _MOST_TOUCHES)
     blame = _blame(inquiry, path, ready.head)
     if blame is None:
         return _by_touches(inquiry, touches)
     if not blame.made:
         note = "Not known: none of these lines is committed yet."
-        return Made(Section("made_by", note=note), Section("authors", note="Not known: nothing is committed."), ())
+        return Made(
+            EvidenceSection("made_by", note=note),
+            EvidenceSection("authors", note="Not known: nothing is committed."),
+            (),
+        )
     return _by_lines(inquiry, blame, touches)
 
 
@@ -213,7 +217,7 @@ def _by_touches(inquiry: Inquiry, touches: Sequence[Touch]) -> Made:
     """The commits that touched the file, for lines without blame."""
     if not touches:
         reason = "Not known: the file is not committed, or its history is not read yet."
-        return Made(Section("made_by", note=reason), Section("authors", note="Not known."), ())
+        return Made(EvidenceSection("made_by", note=reason), EvidenceSection("authors", note="Not known."), ())
     facts = list(_ends(inquiry, touches, set()))
     first, last = inquiry.span
     size = last - first + 1
@@ -255,11 +259,11 @@ def _ends(inquiry: Inquiry, touches: Sequence[Touch], shown: set[str]) -> Iterat
         yield Fact(number, "recorded", oldest.path)
 
 
-def _people(counts: Counter[tuple[str, str]]) -> tuple[Author, ...]:
-    return tuple(Author(name, email, number) for (name, email), number in counts.most_common() if number)
+def _people(counts: Counter[tuple[str, str]]) -> tuple[LineAuthor, ...]:
+    return tuple(LineAuthor(name, email, number) for (name, email), number in counts.most_common() if number)
 
 
-def _authors(people: Sequence[Author], unit: str, note: str = "") -> Section:
+def _authors(people: Sequence[LineAuthor], unit: str, note: str = "") -> EvidenceSection:
     facts = [
         Fact(f"{one_line(each.name, 60)}: {counted(each.share, unit)}", "recorded", one_line(each.email, 60))
         for each in people

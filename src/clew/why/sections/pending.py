@@ -5,12 +5,12 @@ from collections.abc import Collection, Iterator
 from clew.formats.openspec.references import requirement_id
 from clew.graph.model import NodeKind
 from clew.text.display import one_line
-from clew.why.answer import Fact, Section, section
+from clew.why.answer import EvidenceSection, Fact, section
 from clew.why.inquiry import Inquiry
 from clew.workspace.git import api as git
 
 
-def pending(inquiry: Inquiry, requirements: Collection[str]) -> Section:
+def pending(inquiry: Inquiry, requirements: Collection[str]) -> EvidenceSection:
     """`requirements` are those that the target is, or is there for."""
     facts = [*_uncommitted(inquiry), *_drafts(inquiry, requirements), *_of_specs(inquiry, requirements)]
     return section("open_changes", facts, absent="None.", most=5)

@@ -10,9 +10,9 @@ from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.text.display import counted, one_line
 from clew.trace.read.resolve import Subject
 from clew.trace.reports.impact import Proof, impact
-from clew.why.answer import Basis, Fact, Section, section
+from clew.why.answer import Basis, EvidenceSection, Fact, section
 from clew.why.inquiry import Inquiry, day, grep, is_telling
-from clew.why.sections.asked import Cited
+from clew.why.sections.asked import TargetCitations
 from clew.workspace.paths import raw
 from clew.workspace.regular import beginning
 
@@ -28,7 +28,7 @@ _SECONDS = re.compile(r"\d{9,11}(?:\.\d+)?")
 _TESTED = (NodeKind.REQUIREMENT, NodeKind.ASSERTION, NodeKind.TEST, NodeKind.USER_JOURNEY)
 
 
-def proved(inquiry: Inquiry, cited: Cited) -> Section:
+def proved(inquiry: Inquiry, cited: TargetCitations) -> EvidenceSection:
     reports = Reports(inquiry)
     citations = list(_by_citation(inquiry, cited, reports))
     uses = [*_by_import(inquiry, reports), *_by_name(inquiry)]
@@ -138,7 +138,7 @@ def _moment(written: object) -> float | None:
         return None
 
 
-def _by_citation(inquiry: Inquiry, cited: Cited, reports: Reports) -> Iterator[Fact]:
+def _by_citation(inquiry: Inquiry, cited: TargetCitations, reports: Reports) -> Iterator[Fact]:
     """Tests that cite the target, or what the target cites."""
     graph, target = inquiry.graph, inquiry.target
     if target.node is not None and target.node.kind in _TESTED:

@@ -12,7 +12,7 @@ from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Requirement
 from clew.formats.openspec.reader import read_spec
 from clew.graph.model import NodeKind
-from clew.why.answer import Fact, Section, section
+from clew.why.answer import EvidenceSection, Fact, section
 from clew.why.inquiry import Inquiry, commit_line
 from clew.workspace.git import history as git_history
 
@@ -34,13 +34,13 @@ class Version(msgspec.Struct, frozen=True):
     """Its assertions by label, where the format has any."""
 
 
-def versions(inquiry: Inquiry) -> Section | None:
+def versions(inquiry: Inquiry) -> EvidenceSection | None:
     """None for what is no requirement."""
     node = inquiry.target.node
     if node is None or node.kind not in (NodeKind.REQUIREMENT, NodeKind.ASSERTION) or node.source is None:
         return None
     if inquiry.readiness.head is None:
-        return Section("versions", note=inquiry.readiness.notes[0])
+        return EvidenceSection("versions", note=inquiry.readiness.notes[0])
     id = node.id
     if node.kind is NodeKind.ASSERTION:
         owner = next(inquiry.graph.iter_parents(node.id), None)

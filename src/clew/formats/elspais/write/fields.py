@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from clew.formats.diagnostics import Findings
+from clew.formats.diagnostics import DiagnosticLog
 from clew.formats.elspais.fields import Field, ReferenceList, continued_field, metadata_lines
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.journey import JOURNEY_FIELD, TEXT_FIELDS
@@ -15,7 +15,7 @@ _WRAP = "**"
 def requirement_fields(lines: BlockLines, grammar: IdGrammar) -> Iterator[tuple[int, Field]]:
     """The fields of a requirement with their lines. The items of a list that goes on in a further line are a field of
     that line, under the same name."""
-    silent = ReferenceList(grammar, Findings())
+    silent = ReferenceList(grammar, DiagnosticLog())
     for index, fields in metadata_lines(lines.read, 1, lines.first_heading, silent):
         for field in fields or ():
             if isinstance(field, Field):

@@ -15,7 +15,7 @@ Rewrite = Callable[[ParsedReference], str | None]
 """Replacement of a reference; None leaves it as it is."""
 
 
-class Item(msgspec.Struct, frozen=True, gc=False):
+class ReferenceItem(msgspec.Struct, frozen=True, gc=False):
     """One item of a list, where it stands."""
 
     line: int
@@ -35,7 +35,7 @@ class ItemList(msgspec.Struct, frozen=True):
     kind: str
     places: tuple[tuple[int, Field], ...]
     """The field in its first line, and what continues it in each further line."""
-    items: tuple[Item, ...]
+    items: tuple[ReferenceItem, ...]
 
 
 def reference_kinds(id: str, grammar: IdGrammar) -> tuple[str, ...]:
@@ -46,7 +46,7 @@ def reference_kinds(id: str, grammar: IdGrammar) -> tuple[str, ...]:
 def with_rewritten(data: bytes, grammar: IdGrammar, rewrite: Rewrite) -> bytes:
     """The block with other references in the place of some."""
 
-    def text_for(kind: str, item: Item) -> str | None:
+    def text_for(kind: str, item: ReferenceItem) -> str | None:
         parsed = grammar.parse_reference(item.written)
         return rewrite(parsed) if parsed is not None else None
 
@@ -59,7 +59,7 @@ def with_replaced(data: bytes, grammar: IdGrammar, kind: str, written: str, text
     return _with_texts(data, grammar, lambda kind, item: text if (kind, item.written) == wanted else None)
 
 
-def _with_texts(data: bytes, grammar: IdGrammar, text_for: Callable[[str, Item], str | None]) -> bytes:
+def _with_texts(data: bytes, grammar: IdGrammar, text_for: Callable[[str, ReferenceItem], str | None]) -> bytes:
     lines = BlockLines(data, grammar)
     found = [(item, text_for(each.kind, item)) for each in _lists(lines, grammar) for item in each.items]
     # From the end, so that the columns before stay right.
@@ -154,13 +154,13 @@ def _lists(lines: BlockLines, grammar: IdGrammar) -> list[ItemList]:
     ]
 
 
-def _items(line: int, field: Field) -> list[Item]:
-    items: list[Item] = []
+def _items(line: int, field: Field) -> list[ReferenceItem]:
+    items: list[ReferenceItem] = []
     column = field.start
     for part in field.value.split(","):
         written = part.strip()
         if written:
             start = column + part.find(written)
-            items.append(Item(line, start, start + len(written), written))
+            items.append(ReferenceItem(line, start, start + len(written), written))
         column += len(part) + 1
     return items

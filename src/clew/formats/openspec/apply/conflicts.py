@@ -12,7 +12,7 @@ from itertools import combinations
 
 import msgspec
 
-from clew.formats.openspec.apply.delta import Applied, DeltaKind, Done
+from clew.formats.openspec.apply.delta import Applied, AppliedOperation, DeltaKind
 from clew.formats.openspec.apply.dependencies import must_precede
 from clew.formats.openspec.apply.touches import (
     Baseline,
@@ -26,7 +26,7 @@ from clew.formats.openspec.apply.touches import (
     promises,
     standing,
 )
-from clew.formats.openspec.change import Change
+from clew.formats.openspec.change import ChangeProposal
 from clew.formats.openspec.records import Requirement, Spec, with_name
 
 
@@ -65,7 +65,7 @@ class ConflictFound(msgspec.Struct, frozen=True):
 
 
 def conflicts(
-    changes: Sequence[Change],
+    changes: Sequence[ChangeProposal],
     specs: Mapping[str, Spec],
     recorded: Mapping[str, Sequence[Baseline]],
     places: Touching | None = None,
@@ -144,7 +144,7 @@ def _lost(mine: Touch, theirs: Touch) -> tuple[str, ...]:
 
 
 def _with_specs(
-    change: Change, specs: Mapping[str, Spec], baselines: Sequence[Baseline], brought: Promises
+    change: ChangeProposal, specs: Mapping[str, Spec], baselines: Sequence[Baseline], brought: Promises
 ) -> Iterator[ConflictFound]:
     recorded = {baseline.place: baseline for baseline in baselines}
     for delta in change.deltas:
@@ -227,7 +227,7 @@ def summary(applied: Iterable[Applied]) -> str:
     return "\n".join((*lines, f"Totals: {counted}")) + "\n"
 
 
-def _line(done: Done) -> str:
+def _line(done: AppliedOperation) -> str:
     name = f"{done.name} → {done.new_name}" if done.operation is DeltaKind.RENAMED else done.name
     return f"{SIGNS[done.operation]} {name}{' (already done)' if done.already else ''}"
 

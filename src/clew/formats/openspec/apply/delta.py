@@ -10,14 +10,14 @@ from enum import StrEnum
 
 import msgspec
 
-from clew.formats.openspec.apply.plan import Edit, Plan, edited
-from clew.formats.openspec.change import Change
+from clew.formats.openspec.apply.plan import Edit, SpecEditor, edited
+from clew.formats.openspec.change import ChangeProposal
 from clew.formats.openspec.layout import Layout
 from clew.formats.openspec.names import misspelled, suggestion
 from clew.formats.openspec.reader import read_spec
 from clew.formats.openspec.records import Delta, Requirement, SectionKind, Spec, settled
 from clew.formats.openspec.rules.delta import check_delta, dropped_scenarios
-from clew.formats.openspec.rules.rules import RULES, Dialect, Issue, Issues, Level
+from clew.formats.openspec.rules.rules import RULES, Dialect, Issue, IssueLevel, Issues
 from clew.formats.openspec.rules.spec import validate_spec
 from clew.text.lines import with_newlines
 
@@ -41,7 +41,7 @@ class DeltaKind(StrEnum):
     RENAMED = "renamed"
 
 
-class Done(msgspec.Struct, frozen=True):
+class AppliedOperation(msgspec.Struct, frozen=True):
     """One operation of a delta."""
 
     operation: DeltaKind
@@ -61,7 +61,7 @@ class Applied(msgspec.Struct, frozen=True):
     """None where the spec is gone. The same as before where anything was refused."""
     edits: tuple[Edit, ...] = ()
     """From before to after; empty for a spec that is new or gone."""
-    done: tuple[Done, ...] = ()
+    done: tuple[AppliedOperation, ...] = ()
     warnings: tuple[str, ...] = ()
     refusals: tuple[str, ...] = ()
     """Reasons why nothing was done; empty if everything was."""
@@ -71,7 +71,7 @@ class Applied(msgspec.Struct, frozen=True):
         return self.before != self.after
 
 
-class Sides(msgspec.Struct, frozen=True):
+class ConflictDecisions(msgspec.Struct, frozen=True):
     """Decisions of conflicts, by the names of requirements."""
 
     spec: frozenset[str] = frozenset()
@@ -81,13 +81,13 @@ class Sides(msgspec.Struct, frozen=True):
     added and that may be dropped. Others may not: leaving them out is a fault of the change and no conflict."""
 
 
-NO_SIDES = Sides()
+NO_SIDES = ConflictDecisions()
 
 
 def apply_change(
-    change: Change,
+    change: ChangeProposal,
     files: Mapping[str, bytes],
-    sides: Mapping[str, Sides] | None = None,
+    sides: Mapping[str, ConflictDecisions] | None = None,
     layout: Layout = Layout.OPENSPEC,
 ) -> tuple[Applied, ...]:
     """All deltas of a change on the files of the specs, by spec id. If one refuses, none may be written. `layout` says
@@ -112,7 +112,7 @@ def apply_delta(
     *,
     change_id: str = "",
     retire: bool = False,
-    sides: Sides = NO_SIDES,
+    sides: ConflictDecisions = NO_SIDES,
     layout: Layout = Layout.OPENSPEC,
 ) -> Applied:
     """The spec after the delta. `retire` allows to remove the last requirement, and with it the file."""
@@ -140,9 +140,9 @@ def _is_fault(issue: Issue, layout: Layout) -> bool:
     folder of Spec Oxide, a rule that it calls less than an error."""
     rule = RULES.get(issue.code)
     if rule is None:
-        return issue.level is Level.ERROR or issue.code == "unclosed_fence"
-    milder = layout is Layout.SPOX and rule.spox is not None and rule.spox is not Level.ERROR
-    return Level.ERROR in (rule.openspec, rule.clew) and not milder
+        return issue.level is IssueLevel.ERROR or issue.code == "unclosed_fence"
+    milder = layout is Layout.SPOX and rule.spox is not None and rule.spox is not IssueLevel.ERROR
+    return IssueLevel.ERROR in (rule.openspec, rule.clew) and not milder
 
 
 def _placed(issue: Issue) -> str:
@@ -161,11 +161,11 @@ def _unaccounted(spec: Spec) -> str:
 class _Applying:
     """One application; collects what was done, what is worth a word, and what is refused."""
 
-    def __init__(self, delta: Delta, sides: Sides, layout: Layout) -> None:
+    def __init__(self, delta: Delta, sides: ConflictDecisions, layout: Layout) -> None:
         self._delta = delta
         self._layout = layout
         self._sides = sides
-        self._done: list[Done] = []
+        self._done: list[AppliedOperation] = []
         self._warnings: list[str] = []
         self._refusals: list[str] = []
 
@@ -182,7 +182,7 @@ class _Applying:
                 self._refusals.append(f"REMOVED {removal.name!r}: spec {delta.spec_id!r} does not exist.")
         if not delta.added:
             return self._outcome(None, None)
-        self._done += [Done(DeltaKind.ADDED, each.name) for each in delta.added]
+        self._done += [AppliedOperation(DeltaKind.ADDED, each.name) for each in delta.added]
         return self._validated(None, self._skeleton(change_id), ())
 
     def _skeleton(self, change_id: str) -> bytes:
@@ -200,7 +200,7 @@ class _Applying:
         self._refusals += [_placed(each) for each in validate_spec(spec) if each.code in _STRUCTURAL]
         if self._refusals:
             return self._outcome(data, data)
-        plan = Plan(data, spec)
+        plan = SpecEditor(data, spec)
         self._check_purpose(spec)
         self._rename(plan)
         self._remove(plan)
@@ -218,23 +218,23 @@ class _Applying:
         if stated is not None and (spec.purpose is None or stated.text != spec.purpose.text):
             self._warnings.append(f"The purpose in the delta is ignored: spec {spec.id!r} has its own.")
 
-    def _rename(self, plan: Plan) -> None:
+    def _rename(self, plan: SpecEditor) -> None:
         for rename in self._delta.renamed:
             old, new = rename.old, rename.new
             if self._is_left_out(old):
                 continue
             if old in plan and new in plan:
                 if self._came_after(old, plan):
-                    self._done.append(Done(DeltaKind.RENAMED, old, new, already=True))
+                    self._done.append(AppliedOperation(DeltaKind.RENAMED, old, new, already=True))
                 else:
                     self._refusals.append(f"RENAMED {old!r}: the new name {new!r} is taken.")
             elif old in plan:
                 plan.rename(old, new)
-                self._done.append(Done(DeltaKind.RENAMED, old, new))
+                self._done.append(AppliedOperation(DeltaKind.RENAMED, old, new))
             elif (close := self._misspelled(old, plan)) is not None:
                 self._refusals.append(f"RENAMED {old!r} is not in the spec, but {close!r} is. Correct the name.")
             elif self._last_name(new) in plan:
-                self._done.append(Done(DeltaKind.RENAMED, old, new, already=True))
+                self._done.append(AppliedOperation(DeltaKind.RENAMED, old, new, already=True))
             else:
                 hint = suggestion(old, plan.names())
                 self._refusals.append(f"RENAMED {old!r}: neither it nor {new!r} is in the spec.{hint}")
@@ -245,7 +245,7 @@ class _Applying:
         self._warnings.append(f"{name!r} stays as the spec has it.")
         return True
 
-    def _misspelled(self, name: str, plan: Plan) -> str | None:
+    def _misspelled(self, name: str, plan: SpecEditor) -> str | None:
         """The requirement that was probably meant; not one that the delta itself brought, in an earlier application."""
         brought = {each.name for each in self._delta.added} | {rename.new for rename in self._delta.renamed}
         return misspelled(name, (each for each in plan.names() if each not in brought))
@@ -259,7 +259,7 @@ class _Applying:
             name = targets[name]
         return name
 
-    def _came_after(self, name: str, plan: Plan) -> bool:
+    def _came_after(self, name: str, plan: SpecEditor) -> bool:
         """True if the delta itself brings back a name that it renamed."""
         sources = {rename.new: rename.old for rename in self._delta.renamed}
         added = {requirement.name for requirement in self._delta.added}
@@ -271,7 +271,7 @@ class _Applying:
                 return True
         return name in added
 
-    def _remove(self, plan: Plan) -> None:
+    def _remove(self, plan: SpecEditor) -> None:
         for removal in self._delta.removed:
             there = plan.get(removal.name)
             if self._is_left_out(removal.name):
@@ -279,16 +279,16 @@ class _Applying:
             if there is not None:
                 self._report_asides(there)
                 plan.remove(removal.name)
-                self._done.append(Done(DeltaKind.REMOVED, removal.name))
+                self._done.append(AppliedOperation(DeltaKind.REMOVED, removal.name))
             elif (close := self._misspelled(removal.name, plan)) is not None:
                 self._refusals.append(
                     f"REMOVED {removal.name!r} is not in the spec, but {close!r} is. Correct the name."
                 )
             else:
                 self._warnings.append(f"{removal.name!r} is not in the spec: already removed.")
-                self._done.append(Done(DeltaKind.REMOVED, removal.name, already=True))
+                self._done.append(AppliedOperation(DeltaKind.REMOVED, removal.name, already=True))
 
-    def _modify(self, plan: Plan) -> None:
+    def _modify(self, plan: SpecEditor) -> None:
         for requirement in self._delta.modified:
             name = requirement.name
             there = plan.get(name)
@@ -299,16 +299,16 @@ class _Applying:
             elif name in self._sides.change:
                 # Somebody removed it since; the change wins, so it is there again.
                 plan.add(requirement)
-                self._done.append(Done(DeltaKind.MODIFIED, name))
+                self._done.append(AppliedOperation(DeltaKind.MODIFIED, name))
             else:
                 hint = suggestion(name, plan.names())
                 self._refusals.append(f"MODIFIED {name!r} is not in the spec.{hint}")
 
-    def _replace(self, plan: Plan, operation: DeltaKind, there: Requirement, requirement: Requirement) -> None:
+    def _replace(self, plan: SpecEditor, operation: DeltaKind, there: Requirement, requirement: Requirement) -> None:
         """Put another text in the place of a requirement."""
         name = requirement.name
         if settled(there) == settled(requirement):
-            self._done.append(Done(operation, name, already=True))
+            self._done.append(AppliedOperation(operation, name, already=True))
             return
         may_go = self._sides.change.get(name, frozenset())
         missing = dropped_scenarios(there, requirement)
@@ -319,16 +319,16 @@ class _Applying:
         self._warnings.extend(f"{each!r} of {name!r} is dropped, as the change says." for each in missing)
         self._report_asides(there, requirement)
         plan.modify(name, requirement)
-        self._done.append(Done(operation, name))
+        self._done.append(AppliedOperation(operation, name))
 
-    def _add(self, plan: Plan) -> None:
+    def _add(self, plan: SpecEditor) -> None:
         for requirement in self._delta.added:
             there = plan.get(requirement.name)
             if self._is_left_out(requirement.name):
                 continue
             if there is None:
                 plan.add(requirement)
-                self._done.append(Done(DeltaKind.ADDED, requirement.name))
+                self._done.append(AppliedOperation(DeltaKind.ADDED, requirement.name))
             elif settled(there) == settled(requirement) or requirement.name in self._sides.change:
                 self._replace(plan, DeltaKind.ADDED, there, requirement)
             else:
@@ -354,11 +354,11 @@ class _Applying:
         return self._outcome(data, None)
 
     def _validated(
-        self, before: bytes | None, after: bytes, edits: tuple[Edit, ...], plan: Plan | None = None
+        self, before: bytes | None, after: bytes, edits: tuple[Edit, ...], plan: SpecEditor | None = None
     ) -> Applied:
         if before != after:
             result = read_spec(after, self._delta.spec_id)
-            errors = [each for each in validate_spec(result, Dialect.OPENSPEC) if each.level is Level.ERROR]
+            errors = [each for each in validate_spec(result, Dialect.OPENSPEC) if each.level is IssueLevel.ERROR]
             self._refusals += [f"The result: {_placed(each)}" for each in errors if _is_fault(each, self._layout)]
             read = {requirement.name for requirement in result.requirements}
             if plan is not None and read != set(plan.names()):

@@ -8,7 +8,7 @@ import msgspec
 
 from clew.formats.openspec.apply.delta import DeltaKind
 from clew.formats.openspec.apply.touches import Touch, Touching, by_name, by_place
-from clew.formats.openspec.change import Change
+from clew.formats.openspec.change import ChangeProposal
 from clew.formats.openspec.records import Requirement, Spec, settled
 
 
@@ -23,7 +23,7 @@ class Dependency(msgspec.Struct, frozen=True):
 
 
 def dependencies(
-    changes: Sequence[Change], specs: Mapping[str, Spec], places: Touching | None = None
+    changes: Sequence[ChangeProposal], specs: Mapping[str, Spec], places: Touching | None = None
 ) -> tuple[Dependency, ...]:
     """Dependencies between changes: one modifies a requirement that another adds, or takes a name that another frees.
     `places` holds the requirements that they touch, if known."""
@@ -40,7 +40,7 @@ def dependencies(
     return tuple(found[key] for key in sorted(found))
 
 
-def order(changes: Sequence[Change], needed: Sequence[Dependency]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def order(changes: Sequence[ChangeProposal], needed: Sequence[Dependency]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The changes in an order in which they can be archived, and those that wait for each other in a circle."""
     sorter: TopologicalSorter[str] = TopologicalSorter({change.id: () for change in changes})
     for each in needed:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from clew.errors import Conflict
-from clew.formats.openspec.records import Requirement, Section, SectionKind, Spec
+from clew.formats.openspec.records import FileSection, Requirement, SectionKind, Spec
 from clew.text.lines import newline_of, with_newlines
 
 
@@ -57,7 +57,7 @@ class _Block(msgspec.Struct):
     removed: bool = False
 
 
-class Plan:
+class SpecEditor:
     """Holds requirements by their present names. Nothing is written; `edits` says what would be."""
 
     def __init__(self, data: bytes, spec: Spec) -> None:
@@ -74,7 +74,7 @@ class Plan:
         text_end = span.start + len(self._data[span.start : span.end].rstrip(_SPACE))
         return _Block(requirement, span.start, text_end, span.end)
 
-    def _text_end(self, section: Section) -> int:
+    def _text_end(self, section: FileSection) -> int:
         end = section.requirements[0].span.start if section.requirements else section.span.end
         return section.span.start + len(self._data[section.span.start : end].rstrip(_SPACE))
 

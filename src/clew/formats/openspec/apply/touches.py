@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from clew.formats.openspec.apply.delta import DeltaKind
-from clew.formats.openspec.change import Change
+from clew.formats.openspec.change import ChangeProposal
 from clew.formats.openspec.records import Delta, Requirement, Spec, settled, text_hash, with_name
 
 Place = tuple[str, str]
@@ -62,7 +62,7 @@ def based(delta: Delta) -> Iterator[tuple[str, Touch]]:
     return ((olds.get(touch.name, touch.name), touch) for touch in touches(delta))
 
 
-def places(change: Change) -> set[Place]:
+def places(change: ChangeProposal) -> set[Place]:
     """Requirements that the change touches; only names are read."""
     found: set[Place] = set()
     for delta in change.deltas:
@@ -94,7 +94,7 @@ Promises = Mapping[Place, Mapping[str, Baseline]]
 NO_PROMISES: Promises = {}
 
 
-def promises(changes: Sequence[Change], specs: Mapping[str, Spec]) -> Promises:
+def promises(changes: Sequence[ChangeProposal], specs: Mapping[str, Spec]) -> Promises:
     found: dict[Place, dict[str, Baseline]] = {}
     for change in changes:
         for delta in change.deltas:
@@ -122,7 +122,7 @@ def promised(place: Place, change_id: str, among: Promises) -> Baseline | None:
     return next((each for id, each in among.get(place, {}).items() if id != change_id), None)
 
 
-def record(change: Change, specs: Mapping[str, Spec], promises: Promises = NO_PROMISES) -> tuple[Baseline, ...]:
+def record(change: ChangeProposal, specs: Mapping[str, Spec], promises: Promises = NO_PROMISES) -> tuple[Baseline, ...]:
     """The requirements that a change touches, as they are now; what it adds may not exist. What it needs and no spec
     has is taken from the change that brings it, and is not recorded where none does: it has no base yet."""
     found: dict[Place, Baseline] = {}
@@ -145,7 +145,7 @@ Touching = Mapping[Place, Sequence[tuple[str, Touch]]]
 """Changes that touch a requirement, each with its touch."""
 
 
-def by_place(changes: Sequence[Change]) -> Touching:
+def by_place(changes: Sequence[ChangeProposal]) -> Touching:
     """Changes that touch a requirement, each with its touch; a rename touches both names."""
     found: dict[Place, list[tuple[str, Touch]]] = {}
     for change in changes:

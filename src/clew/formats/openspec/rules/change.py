@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from clew.formats.openspec.change import Change, Proposal
+from clew.formats.openspec.change import ChangeProposal, Proposal
 from clew.formats.openspec.metadata import FLAG
 from clew.formats.openspec.records import Spec
 from clew.formats.openspec.rules.delta import NO_OTHER_CHANGES, OtherChanges, check_against, check_delta
@@ -18,7 +18,7 @@ _NOTHING: Final[Mapping[str, OtherChanges]] = {}
 
 
 def validate_change(
-    change: Change,
+    change: ChangeProposal,
     specs: Mapping[str, Spec],
     dialect: Dialect = Dialect.ALL,
     *,
@@ -45,7 +45,7 @@ def validate_change(
     return issues.found()
 
 
-def check_whole(change: Change) -> tuple[Issue, ...]:
+def check_whole(change: ChangeProposal) -> tuple[Issue, ...]:
     """Issues in the metadata and folders of a change, without its texts."""
     issues = Issues(Dialect.ALL)
     _check_metadata(change, issues)
@@ -92,7 +92,7 @@ def _check_tasks(tasks: Tasks | None, issues: Issues) -> None:
             issues.add("task_number_repeated", message, task.line)
 
 
-def _check_metadata(change: Change, issues: Issues) -> None:
+def _check_metadata(change: ChangeProposal, issues: Issues) -> None:
     issues.enter(".openspec.yaml")
     metadata = change.metadata
     for problem in metadata.problems if metadata is not None else ():
@@ -101,7 +101,7 @@ def _check_metadata(change: Change, issues: Issues) -> None:
             issues.add(code, problem.message, problem.line)
 
 
-def _check_extent(change: Change, issues: Issues) -> None:
+def _check_extent(change: ChangeProposal, issues: Issues) -> None:
     """Check that the change does something, and not too much."""
     issues.enter("specs", "deltas")
     operations = sum(delta.count for delta in change.deltas)

@@ -18,7 +18,7 @@ from clew.surfaces.web.texts import field_of, label_of, sections_of_requirement
 from clew.trace.find.table import format_of
 from clew.trace.operations.read import GetRequirement
 from clew.trace.reports.matrix import Citing, MatrixRow
-from clew.why.answer import TITLES, Section
+from clew.why.answer import TITLES, EvidenceSection
 from clew.why.operations.thread import ShowWhy
 from clew.why.target import read_text
 
@@ -128,7 +128,7 @@ class TextVersion(msgspec.Struct, frozen=True):
     followed: tuple[str, ...]
 
 
-def _timeline(section: Section | None) -> tuple[TextVersion, ...]:
+def _timeline(section: EvidenceSection | None) -> tuple[TextVersion, ...]:
     """Versions, the newest first, each with what changed after it."""
     found: list[TextVersion] = []
     for fact in section.facts if section is not None else ():

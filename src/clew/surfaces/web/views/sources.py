@@ -10,7 +10,7 @@ from clew.surfaces.web import addresses
 from clew.surfaces.web.page_request import PageRequest, TemplateView
 from clew.why.answer import TITLES
 from clew.why.operations.thread import ShowWhy
-from clew.why.sources import Citation, SourceFigures, source_text, source_tree
+from clew.why.sources import CitingPlace, SourceFigures, source_text, source_tree
 
 MOST_LINES = 1_500
 """Lines of a file on one page."""
@@ -115,7 +115,7 @@ def _above(folder: str) -> list[tuple[str, str]]:
 class SourceLine(msgspec.Struct, frozen=True):
     number: int
     text: str
-    citations: tuple[Citation, ...]
+    citations: tuple[CitingPlace, ...]
 
 
 def show_source(request: PageRequest) -> TemplateView:
@@ -123,7 +123,7 @@ def show_source(request: PageRequest) -> TemplateView:
     with request.reading() as project:
         found = source_text(project, request.name)
     start = max(((line or 1) - 1) // MOST_LINES * MOST_LINES, 0)
-    by_line: dict[int, list[Citation]] = {}
+    by_line: dict[int, list[CitingPlace]] = {}
     for each in found.citations:
         by_line.setdefault(each.line, []).append(each)
     rows = [
