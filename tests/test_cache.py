@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from clew.cache import Cache, Rows
+from clew.cache import Cache, RowCache
 
 
 def test_what_was_used_last_stays() -> None:
@@ -48,7 +48,7 @@ def test_threads_that_make_a_value_at_once_all_get_one_value() -> None:
 
 def test_rows_are_found_by_their_numbers_and_one_takes_the_place_of_another() -> None:
     np = pytest.importorskip("numpy")
-    rows = Rows(10, 2, "f2")
+    rows = RowCache(10, 2, "f2")
     assert rows.get_many([0, 3])[0] == []
     rows.put_many([3, 4, 12, 24], np.arange(8).reshape(4, 2))
     # 24 would take the place of 4, which came with it; 12 and 2 have one place.

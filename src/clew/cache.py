@@ -139,7 +139,7 @@ class Cache(Generic[K, V]):
             self._drop(oldest)
 
 
-class Rows:
+class RowCache:
     """Rows of an array, each under a whole number from 0 up. Any thread may ask.
 
     A row takes the place of the one whose number leaves the same remainder, so hundreds are looked up at once, in a

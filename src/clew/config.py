@@ -20,7 +20,7 @@ from clew.formats.elspais.settings import Associate, ElspaisSettings, read_setti
 from clew.formats.elspais.toml_values import parse_toml
 from clew.text.choices import explained
 from clew.text.database_address import Address
-from clew.trust import Trust, records_file, trust_of, user_configuration, without
+from clew.trust import ConfigurationTrust, records_file, trust_of, user_configuration, without
 from clew.workspace.find import PRODUCTS, Selection, normal_folder
 from clew.workspace.follow import FileContents
 from clew.workspace.paths import is_glob
@@ -283,7 +283,7 @@ class Config(msgspec.Struct, frozen=True):
     search: SearchTable
     embedder: EmbedSettings
     ai: AiSettings
-    trust: Trust
+    trust: ConfigurationTrust
     """The user's trust in the project, and the keys that do not count without it."""
     reviews: str
     """The file of reviewed links, relative to the project."""
@@ -371,7 +371,7 @@ def load_defaults(folder: Path) -> Config:
 def _composed(
     root: Path,
     toml: ClewToml,
-    trust: Trust,
+    trust: ConfigurationTrust,
     elspais: ElspaisSettings,
     files: tuple[str, ...],
     elspais_notes: tuple[str, ...],
@@ -440,7 +440,7 @@ def _user_toml() -> dict[str, Any]:
     return said
 
 
-def _with_user(said: dict[str, Any], of_user: dict[str, Any], trust: Trust) -> dict[str, Any]:
+def _with_user(said: dict[str, Any], of_user: dict[str, Any], trust: ConfigurationTrust) -> dict[str, Any]:
     """A project's configuration on top of the user's. A table in which a trusted project names a service or a program
     counts alone: the user's key is for the user's service."""
     allowed = without(said, trust.ignored)

@@ -45,7 +45,7 @@ _AGAIN_SECONDS = 2.0
 """After an attempt to open a team's store failed, the next one comes so much later at the earliest."""
 
 
-class Parts(Protocol):
+class ProjectParts(Protocol):
     """The services of a project, as far as they need each other. `Project` has them all."""
 
     def make_graph(self) -> "Graph":
@@ -92,7 +92,7 @@ class Parts(Protocol):
 class Context:
     """Configuration, graph, lock, clock and stores of one project."""
 
-    def __init__(self, config: Config, parts: Parts) -> None:
+    def __init__(self, config: Config, parts: ProjectParts) -> None:
         self.config = config
         self.parts = parts
         self.live = LiveConfig(config)

@@ -63,7 +63,7 @@ ALLOWED: Mapping[Grant, Allowed] = {
 }
 
 
-class Record(msgspec.Struct, frozen=True):
+class TrustedConfiguration(msgspec.Struct, frozen=True):
     """That the user trusted a project's configuration once."""
 
     hash: str
@@ -71,7 +71,7 @@ class Record(msgspec.Struct, frozen=True):
     at: str
 
 
-class Given(msgspec.Struct, frozen=True):
+class GrantRecord(msgspec.Struct, frozen=True):
     """That the user gave a project a grant."""
 
     at: str
@@ -79,14 +79,14 @@ class Given(msgspec.Struct, frozen=True):
     """The grant holds only together with it, such as the folder to which a `.git` may lead; empty: for the path."""
 
 
-class Records(msgspec.Struct, frozen=True):
-    projects: dict[str, Record] = {}
+class TrustFile(msgspec.Struct, frozen=True):
+    projects: dict[str, TrustedConfiguration] = {}
     """Grants of the configuration, by path. Versions of Clew before there were others know these alone."""
-    grants: dict[str, dict[str, Given]] = {}
+    grants: dict[str, dict[str, GrantRecord]] = {}
     """All others, by path and name. A name that a later version gave is kept."""
 
 
-def given(root: Path) -> Mapping[Grant, Given]:
+def given(root: Path) -> Mapping[Grant, GrantRecord]:
     """The grants of a project but that of its configuration, which `trust_of` tells."""
     try:
         names = read_records().grants.get(path_of(root), {})
@@ -138,12 +138,12 @@ def _own_folder(given: str | None, home: str, usual: str, inside: str) -> Path:
     return (Path(home) if Path(home).is_absolute() else Path(os.devnull)) / usual / inside
 
 
-def read_records() -> Records:
+def read_records() -> TrustFile:
     file = records_file()
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Records)
+        return msgspec.json.decode(file.read_bytes(), type=TrustFile)
     except FileNotFoundError:
-        return Records()
+        return TrustFile()
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ConfigError(
             f"{file}, which says what projects you trust, cannot be read: {error}.",

@@ -20,10 +20,10 @@ import msgspec
 from clew.errors import ConfigError, Refused, StoreBusy
 from clew.grants import (
     ALLOWED,
-    Given,
     Grant,
-    Record,
-    Records,
+    GrantRecord,
+    TrustedConfiguration,
+    TrustFile,
     given,
     is_granted,
     own_folder,
@@ -37,8 +37,8 @@ from clew.text.database_address import masked
 __all__ = [
     "ALLOWED",
     "FREE",
+    "ConfigurationTrust",
     "Grant",
-    "Trust",
     "give",
     "given",
     "is_granted",
@@ -82,7 +82,7 @@ hostile files."""
 _LOCK_SECONDS = 10.0
 
 
-class Trust(msgspec.Struct, frozen=True):
+class ConfigurationTrust(msgspec.Struct, frozen=True):
     """The trust of the user in a project's configuration."""
 
     root: Path
@@ -128,7 +128,7 @@ class Trust(msgspec.Struct, frozen=True):
             raise Refused(f"{what}, and the project at '{self.root}' {changed}.", hint="Look at it, then `clew trust`.")
 
 
-def trust_of(root: Path, said: Mapping[str, Any]) -> Trust:
+def trust_of(root: Path, said: Mapping[str, Any]) -> ConfigurationTrust:
     """The trust in a project whose clew.toml says this."""
     asked = reserved_keys(said)
     try:
@@ -137,13 +137,13 @@ def trust_of(root: Path, said: Mapping[str, Any]) -> Trust:
         # Nothing is trusted then; `clew trust` says what is wrong with the file.
         record = None
     if record is None:
-        return Trust(root, asked, "untrusted")
-    return Trust(root, asked, "trusted" if record.hash == _hash(asked) else "changed", record.at)
+        return ConfigurationTrust(root, asked, "untrusted")
+    return ConfigurationTrust(root, asked, "trusted" if record.hash == _hash(asked) else "changed", record.at)
 
 
 def give(root: Path, grant: Grant, now: datetime, *, bound: str = "") -> None:
     """Give a project a grant other than `configuration`."""
-    made = Given(_stamp(now), bound)
+    made = GrantRecord(_stamp(now), bound)
     with _alone():
         records = read_records()
         names = {**records.grants.get(path_of(root), {}), grant.value: made}
@@ -178,9 +178,9 @@ def without(said: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def record(trust: Trust, now: datetime) -> None:
+def record(trust: ConfigurationTrust, now: datetime) -> None:
     """Trust a project with the keys it asks for now."""
-    made = Record(_hash(trust.asked), tuple(trust.asked), _stamp(now))
+    made = TrustedConfiguration(_hash(trust.asked), tuple(trust.asked), _stamp(now))
     with _alone():
         records = read_records()
         _write(msgspec.structs.replace(records, projects={**records.projects, str(trust.root): made}))
@@ -199,15 +199,15 @@ def revoke(root: Path, grants: Collection[Grant] = tuple(Grant)) -> tuple[Grant,
         return gone
 
 
-def _is_trusted(records: Records, key: str, grant: Grant) -> bool:
+def _is_trusted(records: TrustFile, key: str, grant: Grant) -> bool:
     return grant is Grant.CONFIGURATION and key in records.projects
 
 
-def _without(records: Records, key: str, gone: Collection[Grant]) -> Records:
+def _without(records: TrustFile, key: str, gone: Collection[Grant]) -> TrustFile:
     left = {name: each for name, each in records.grants.get(key, {}).items() if name not in gone}
     grants = {path: names for path, names in records.grants.items() if path != key}
     is_kept = Grant.CONFIGURATION not in gone
-    return Records(
+    return TrustFile(
         projects={path: each for path, each in records.projects.items() if path != key or is_kept},
         grants={**grants, key: left} if left else grants,
     )
@@ -241,7 +241,7 @@ def _alone() -> Iterator[None]:
         yield
 
 
-def _write(records: Records) -> None:
+def _write(records: TrustFile) -> None:
     from clew.edit.replacing import replace_file, sweep, translated
 
     file = records_file()

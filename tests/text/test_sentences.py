@@ -1,9 +1,9 @@
 """Sentences of prose and of markdown, as offsets into the text."""
 
-from clew.text.sentences import Kind, sentences
+from clew.text.sentences import TextKind, sentences
 
 
-def pieces(text: str) -> list[tuple[Kind, str]]:
+def pieces(text: str) -> list[tuple[TextKind, str]]:
     return [(piece.kind, text[piece.start : piece.end]) for piece in sentences(text)]
 
 
@@ -66,17 +66,17 @@ def test_markdown_is_cut_into_headings_items_rows_and_code() -> None:
         ]
     )
     assert pieces(text) == [
-        (Kind.HEADING, "Lamp"),
-        (Kind.HEADING, "Lens"),
-        (Kind.PROSE, "Two sentences."),
-        (Kind.PROSE, "Here\r\nthey are."),
-        (Kind.ITEM, "quoted item."),
-        (Kind.ITEM, "With two"),
-        (Kind.ITEM, "first\r\n   goes on"),
-        (Kind.ROW, "| a | b |"),
-        (Kind.ROW, "| c. d | e |"),
-        (Kind.ROW, "x | y"),
-        (Kind.ROW, "1 | 2"),
-        (Kind.CODE, "```\r\ncode. block\r\n\r\n```"),
-        (Kind.PROSE, "after | all"),
+        (TextKind.HEADING, "Lamp"),
+        (TextKind.HEADING, "Lens"),
+        (TextKind.PROSE, "Two sentences."),
+        (TextKind.PROSE, "Here\r\nthey are."),
+        (TextKind.ITEM, "quoted item."),
+        (TextKind.ITEM, "With two"),
+        (TextKind.ITEM, "first\r\n   goes on"),
+        (TextKind.ROW, "| a | b |"),
+        (TextKind.ROW, "| c. d | e |"),
+        (TextKind.ROW, "x | y"),
+        (TextKind.ROW, "1 | 2"),
+        (TextKind.CODE, "```\r\ncode. block\r\n\r\n```"),
+        (TextKind.PROSE, "after | all"),
     ]

@@ -9,7 +9,7 @@ import msgspec
 from clew.ai.model import Model
 from clew.config import AiSettings
 from clew.errors import ConfigError
-from clew.trust import Trust
+from clew.trust import ConfigurationTrust
 
 COMMAND = "CLEW_AI_COMMAND"
 URL = "CLEW_AI_URL"
@@ -44,7 +44,7 @@ def open_model(
     of_client: Model | None = None,
     environment: Mapping[str, str] | None = None,
     settings: AiSettings | None = None,
-    trust: Trust | None = None,
+    trust: ConfigurationTrust | None = None,
 ) -> Model:
     """The model of the environment, or else of the settings, or else the client's own. ConfigError, with the way to get
     one, where there is none."""

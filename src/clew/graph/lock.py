@@ -20,9 +20,9 @@ class ReadWriteLock:
         self._readers = 0
         self._writing = False
         self._closing = 0
-        self._reader = Reader(self._begin_reading, self._end_reading)
+        self._reader = ReadSide(self._begin_reading, self._end_reading)
 
-    def reading(self) -> "Reader":
+    def reading(self) -> "ReadSide":
         """For a block that reads."""
         return self._reader
 
@@ -63,7 +63,7 @@ class ReadWriteLock:
         return not self._writing and not self._readers
 
 
-class Reader:
+class ReadSide:
     """The block of a reader. Every call enters one, so it is no generator."""
 
     __slots__ = ("_begin", "_end")

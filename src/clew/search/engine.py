@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from clew.cache import Rows
+from clew.cache import RowCache
 from clew.config import EmbedSettings
 from clew.errors import InvalidCursor
 from clew.operation.budget import trim
@@ -436,7 +436,7 @@ class _Known:
     def __init__(self, series: str, streams_kept: int) -> None:
         self.series = series
         self.streams = Streams(streams_kept)
-        self._ids = Rows(_IDS_KEPT, 1, "O")
+        self._ids = RowCache(_IDS_KEPT, 1, "O")
 
     def ids_of(self, reading: Reading, numbers: Sequence[int]) -> dict[int, str]:
         import numpy as np

@@ -48,7 +48,7 @@ _SAY = (
 _FEW = r"[^.!?\n]{0,60}"
 
 
-class Rule(NamedTuple):
+class InstructionRule(NamedTuple):
     words: tuple[str, ...]
     """One of them, in lower case, is in every text that the pattern finds: most texts have none and cost no more."""
     source: str
@@ -69,8 +69,8 @@ def _compiled(source: str, flags: int) -> re.Pattern[str]:
     return re.compile(source, flags)
 
 
-def _rule(words: str, source: str) -> Rule:
-    return Rule(tuple(words.split("|")), source)
+def _rule(words: str, source: str) -> InstructionRule:
+    return InstructionRule(tuple(words.split("|")), source)
 
 
 RULES: Final = (
@@ -174,7 +174,7 @@ RULES: Final = (
         r"|\bwithout\s+(?:telling|informing|asking|notifying)\s+the\s+(?:user|human)\b",
     ),
     # Marks that divide a conversation, and letters that only a machine sees.
-    Rule(
+    InstructionRule(
         ("<|",),
         r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id)\|>",
     ),
@@ -221,7 +221,7 @@ _flags_of_short = lru_cache(maxsize=4_096)(_flags_of)
 """Titles, statements and bodies of requirements are shown again and again."""
 
 
-def rules_for(text: str) -> list[Rule]:
+def rules_for(text: str) -> list[InstructionRule]:
     """The rules that can find anything in a text: none for most texts."""
     folded = text.lower().replace("\n", " ")
     words, at = _words(), -1

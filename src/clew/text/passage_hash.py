@@ -49,7 +49,7 @@ class PassageHash(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """True if the nesting of the lines counts."""
 
 
-class Tokens(NamedTuple):
+class TokenizedText(NamedTuple):
     """The tokens of a text, each with the line it stands in, from 0, and how far each line is indented."""
 
     tokens: list[str]
@@ -57,7 +57,7 @@ class Tokens(NamedTuple):
     indents: list[int]
 
 
-class Place(NamedTuple):
+class TokenRange(NamedTuple):
     """Range of a passage among the tokens of a text."""
 
     start: int
@@ -74,8 +74,8 @@ def tokens_of(text: str) -> list[str]:
     return read_tokens(text).tokens
 
 
-def read_tokens(text: str) -> Tokens:
-    found = Tokens([], [], [])
+def read_tokens(text: str) -> TokenizedText:
+    found = TokenizedText([], [], [])
     brackets: list[_Bracket] = []
     for number, line in enumerate(text.splitlines()):
         spread = line.expandtabs(8)
@@ -94,7 +94,7 @@ class _Bracket(NamedTuple):
     commas: list[int]
 
 
-def _note_bracket(brackets: list[_Bracket], found: Tokens, token: str) -> None:
+def _note_bracket(brackets: list[_Bracket], found: TokenizedText, token: str) -> None:
     """Follow brackets, and take out a comma before a closing one, unless it is what makes a tuple of one element."""
     before = found.tokens[-1] if found.tokens else ""
     if token in _OPENING:
@@ -118,7 +118,7 @@ def passage_hash(text: str, *, indented: bool = False) -> PassageHash:
     """The hashes of a text that is a passage as a whole; with `indented`, the nesting of its lines counts."""
     whole = read_tokens(text)
     return PassageHash(
-        hash=_said(whole, Place(0, len(whole.tokens)), indented),
+        hash=_said(whole, TokenRange(0, len(whole.tokens)), indented),
         tokens=len(whole.tokens),
         first=_hash(whole.tokens[:_FIRST], 4),
         lines=tuple(_line_hashes(text)),
@@ -165,7 +165,7 @@ def lines_left(text: str, passage: PassageHash) -> int:
     return sum(line in present for line in passage.lines)
 
 
-def _whole_lines(whole: Tokens, passage: PassageHash) -> Iterator[Place]:
+def _whole_lines(whole: TokenizedText, passage: PassageHash) -> Iterator[TokenRange]:
     """Ranges of the passage that begin at the start of a line and end at the end of one."""
     tokens, lines = whole.tokens, whole.lines
     width, size = min(_FIRST, passage.tokens), passage.tokens
@@ -178,11 +178,11 @@ def _whole_lines(whole: Tokens, passage: PassageHash) -> Iterator[Place]:
         if end < len(tokens) and lines[end] == lines[end - 1]:
             continue
         is_like = _hash(tokens[start : start + width], 4) == passage.first
-        if is_like and _said(whole, Place(start, end), passage.indented) == passage.hash:
-            yield Place(start, end)
+        if is_like and _said(whole, TokenRange(start, end), passage.indented) == passage.hash:
+            yield TokenRange(start, end)
 
 
-def _beside(whole: Tokens, place: Place) -> tuple[str, str]:
+def _beside(whole: TokenizedText, place: TokenRange) -> tuple[str, str]:
     tokens, lines = whole.tokens, whole.lines
     before = [tokens[at] for at in range(place.start) if lines[at] == lines[place.start - 1]] if place.start else []
     following = range(place.end, len(tokens))
@@ -205,7 +205,7 @@ def _line_hashes(text: str, most: int | None = _MOST_LINES) -> list[str]:
     return [_hash(run, 4) for run in runs[:most]]
 
 
-def _said(whole: Tokens, place: Place, indented: bool) -> str:
+def _said(whole: TokenizedText, place: TokenRange, indented: bool) -> str:
     """The hash of the tokens at a place, each line with its level among the lines there where nesting counts."""
     if not indented:
         return _hash(whole.tokens[place.start : place.end])

@@ -60,7 +60,7 @@ _TERM = re.compile(r"`[^`\r\n]+`(?:[,/ |]+`[^`\r\n]+`)*|\*\*[^*\r\n]+\*\*")
 _BELOW = re.compile(r"[ \t]*(?:\r\n?|\n)(?:[ \t]*(?:\r\n?|\n))*(?P<indent>[ \t]+)\S")
 
 
-class Kind(StrEnum):
+class TextKind(StrEnum):
     """The part of a text that a piece belongs to."""
 
     PROSE = "prose"
@@ -75,7 +75,7 @@ class Piece(msgspec.Struct, frozen=True, gc=False):
 
     start: int
     end: int
-    kind: Kind
+    kind: TextKind
 
 
 def plain_spans(text: str) -> tuple[tuple[int, int], ...]:
@@ -83,7 +83,7 @@ def plain_spans(text: str) -> tuple[tuple[int, int], ...]:
     found: list[tuple[int, int]] = []
     for start, end, kind in _plain_blocks(text):
         marker = _BULLET.match(text, start, end)
-        cuts = () if kind is Kind.CODE else _PLAIN_STOP.finditer(text, marker.end() if marker else start, end)
+        cuts = () if kind is TextKind.CODE else _PLAIN_STOP.finditer(text, marker.end() if marker else start, end)
         for cut in cuts:
             found.append((start, cut.end()))
             start = cut.end()
@@ -94,7 +94,7 @@ def plain_spans(text: str) -> tuple[tuple[int, int], ...]:
 def is_heading(text: str) -> bool:
     """True if a text consists of headings only."""
     pieces = sentences(text) if len(text) <= LONGEST_HEADING else ()
-    return bool(pieces) and all(piece.kind is Kind.HEADING for piece in pieces)
+    return bool(pieces) and all(piece.kind is TextKind.HEADING for piece in pieces)
 
 
 def is_term(text: str, start: int, end: int) -> bool:
@@ -120,7 +120,7 @@ def sentences(text: str) -> tuple[Piece, ...]:
     """
     found: list[Piece] = []
     for start, end, kind in _markdown_blocks(text):
-        cuts = _sentence_ends(text, start, end) if kind in (Kind.PROSE, Kind.ITEM) else ()
+        cuts = _sentence_ends(text, start, end) if kind in (TextKind.PROSE, TextKind.ITEM) else ()
         for cut in (*cuts, end):
             first, last = _trimmed(text, start, cut)
             start = cut
@@ -150,17 +150,17 @@ def _fenced(text: str) -> Iterator[tuple[int, int, bool]]:
         yield opened, end, True
 
 
-def _plain_blocks(text: str) -> Iterator[tuple[int, int, Kind]]:
+def _plain_blocks(text: str) -> Iterator[tuple[int, int, TextKind]]:
     start = end = 0
     for first, last, is_code in _fenced(text):
         blank = not is_code and text[first:last].isspace()
         if is_code or blank or _BULLET.match(text, first, last):
-            yield start, first, Kind.PROSE
+            yield start, first, TextKind.PROSE
             start = last if is_code or blank else first
         if is_code:
-            yield first, last, Kind.CODE
+            yield first, last, TextKind.CODE
         end = last
-    yield start, end, Kind.PROSE
+    yield start, end, TextKind.PROSE
 
 
 class _Role(StrEnum):
@@ -192,14 +192,14 @@ def _role(text: str, first: int, last: int) -> tuple[_Role, int]:
     return _Role.TEXT, body
 
 
-_WHOLE_LINES = {_Role.CODE: Kind.CODE, _Role.HEADING: Kind.HEADING, _Role.ROW: Kind.ROW}
+_WHOLE_LINES = {_Role.CODE: TextKind.CODE, _Role.HEADING: TextKind.HEADING, _Role.ROW: TextKind.ROW}
 
 
 class _Blocks:
     """Lines put together to blocks. A block that is open takes the next line of text; only prose and items are."""
 
     def __init__(self) -> None:
-        self.found: list[tuple[int, int, Kind]] = []
+        self.found: list[tuple[int, int, TextKind]] = []
         self._open = False
         self._in_table = False
         self._last_line = 0
@@ -215,7 +215,7 @@ class _Blocks:
         elif role is _Role.RULER:
             self._rule()
         elif role is not _Role.BLANK:
-            kind = Kind.ITEM if role is _Role.ITEM else _WHOLE_LINES.get(role, Kind.PROSE)
+            kind = TextKind.ITEM if role is _Role.ITEM else _WHOLE_LINES.get(role, TextKind.PROSE)
             self.found.append((body, last, kind))
         self._open = role in (_Role.TEXT, _Role.ITEM)
         self._in_table = role in (_Role.ROW, _Role.RULER)
@@ -223,19 +223,19 @@ class _Blocks:
 
     def _underline(self) -> None:
         """One line of prose with a line drawn under it is a heading."""
-        if self._open and self.found[-1][2] is Kind.PROSE and self._last_line <= self.found[-1][0]:
+        if self._open and self.found[-1][2] is TextKind.PROSE and self._last_line <= self.found[-1][0]:
             start, end, _ = self.found[-1]
-            self.found[-1] = (start, end, Kind.HEADING)
+            self.found[-1] = (start, end, TextKind.HEADING)
 
     def _rule(self) -> None:
         """The line above the ruler is the head of a table, although it looked like text."""
         if self._open:
             start, end, kind = self.found.pop()
             cut = max(start, self._last_line)
-            self.found += [(start, cut, kind), (cut, end, Kind.ROW)]
+            self.found += [(start, cut, kind), (cut, end, TextKind.ROW)]
 
 
-def _markdown_blocks(text: str) -> list[tuple[int, int, Kind]]:
+def _markdown_blocks(text: str) -> list[tuple[int, int, TextKind]]:
     blocks = _Blocks()
     for first, last, is_code in _fenced(text):
         role, body = (_Role.CODE, first) if is_code else _role(text, first, last)

@@ -81,7 +81,7 @@ class Word(msgspec.Struct, frozen=True, gc=False):
     compound: bool = False
 
 
-class Split(NamedTuple):
+class SplitText(NamedTuple):
     """The words of a text in their order, and its compounds in theirs."""
 
     words: list[str]
@@ -114,7 +114,7 @@ def words(text: str) -> list[Word]:
     return found
 
 
-def split(text: str) -> Split:
+def split(text: str) -> SplitText:
     """The words and the compounds of `text`, not stemmed. Takes time linear in its length."""
     found: list[str] = []
     compounds: list[str] = []
@@ -122,7 +122,7 @@ def split(text: str) -> Split:
         chunk = _chunk(text_of_chunk)
         found += chunk.words
         compounds += chunk.compounds
-    return Split(found, compounds)
+    return SplitText(found, compounds)
 
 
 def chunks(text: str) -> list[str]:

@@ -25,7 +25,7 @@ from clew.register.operations.fields import RegisterOperation, register_of
 from clew.register.operations.review import ReviewChange
 from clew.register.service import RegisterService
 from clew.text.terminal import table
-from clew.trust import Trust
+from clew.trust import ConfigurationTrust
 
 AGENTS = "AGENTS.md"
 
@@ -162,7 +162,7 @@ class Precheck(msgspec.Struct, frozen=True):
 
 
 def precheck(
-    service: RegisterService, *, skip: Collection[str], keep_going: bool, against: str, trust: Trust
+    service: RegisterService, *, skip: Collection[str], keep_going: bool, against: str, trust: ConfigurationTrust
 ) -> Precheck:
     if _has_cargo(service.root) and not set(_CARGO) <= set(skip):
         trust.require("Cargo runs programs of the project, such as build scripts and tests")

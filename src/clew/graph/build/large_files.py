@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from clew.graph.build.parse_messages import LargeFile, Parsed
+from clew.graph.build.parse_messages import LargeFile, ParsedFile
 from clew.workspace import worker
 from clew.workspace.keeping import WAIT_SECONDS, start_thread
 
@@ -19,7 +19,7 @@ _AT_ONCE = 2
 _FUNCTION = "clew.graph.readers.parse_worker:read_large"
 
 
-class Left(Enum):
+class MissingRecords(Enum):
     """Reason why a file has no records."""
 
     SET_ASIDE = auto()
@@ -28,13 +28,13 @@ class Left(Enum):
     """Something about it is out of the ordinary, or no process can be started; it can be read as any other."""
 
 
-Outcome = Parsed | Left
+Outcome = ParsedFile | MissingRecords
 
 
 class _Run:
     def __init__(self) -> None:
         self.done = threading.Event()
-        self.outcome: Outcome = Left.READ_HERE
+        self.outcome: Outcome = MissingRecords.READ_HERE
 
 
 class LargeFiles:
@@ -75,10 +75,10 @@ class LargeFiles:
                 request = LargeFile(str(self._root), reader, path, self._max_file_bytes)
                 answer = worker.answer_apart(_FUNCTION, msgspec.msgpack.encode(request))
             if answer is None:
-                run.outcome = Left.SET_ASIDE
-            elif (parsed := msgspec.msgpack.decode(answer, type=Parsed | None)) is not None:
+                run.outcome = MissingRecords.SET_ASIDE
+            elif (parsed := msgspec.msgpack.decode(answer, type=ParsedFile | None)) is not None:
                 run.outcome = parsed
         except (OSError, ValueError):  # no process, or a path or answer that no message can hold
-            run.outcome = Left.READ_HERE
+            run.outcome = MissingRecords.READ_HERE
         finally:
             run.done.set()

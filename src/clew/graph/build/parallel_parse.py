@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from clew.graph.build.link import FileKey
-from clew.graph.build.parse_messages import Answer, Parsed, Request, Task, receive, send
+from clew.graph.build.parse_messages import Answer, ParsedFile, ParseTask, Request, receive, send
 from clew.workspace.keeping import start_thread
 
 FILES_AT_ONCE = 40
@@ -27,11 +27,11 @@ MOST_PROCESSES = 3
 class ParallelParse:
     """The files of one pass, and who parses which."""
 
-    def __init__(self, root: Path, tasks: Mapping[FileKey, Task], max_file_bytes: int) -> None:
+    def __init__(self, root: Path, tasks: Mapping[FileKey, ParseTask], max_file_bytes: int) -> None:
         self._root = root
         self._open = dict(tasks)
         self._max_file_bytes = max_file_bytes
-        self._parsed: dict[FileKey, Parsed] = {}
+        self._parsed: dict[FileKey, ParsedFile] = {}
         self._stopped = False
         self._threads = [start_thread("clew-parsing", self._employ) for _ in range(other_cores())]
 
@@ -40,7 +40,7 @@ class ParallelParse:
         already."""
         return self._open.pop(key, None) is not None
 
-    def finish(self) -> dict[FileKey, Parsed]:
+    def finish(self) -> dict[FileKey, ParsedFile]:
         """Wait for the other threads, and return the files that they parsed."""
         for thread in self._threads:
             thread.join()
@@ -71,8 +71,8 @@ class ParallelParse:
                     (key, parsed) for key, parsed in zip(tasks, answer, strict=True) if parsed is not None
                 )
 
-    def _next_tasks(self) -> dict[FileKey, Task]:
-        tasks: dict[FileKey, Task] = {}
+    def _next_tasks(self) -> dict[FileKey, ParseTask]:
+        tasks: dict[FileKey, ParseTask] = {}
         while self._open and len(tasks) < FILES_AT_ONCE:
             try:
                 key, task = self._open.popitem()
@@ -81,7 +81,7 @@ class ParallelParse:
             tasks[key] = task
         return tasks
 
-    def _ask(self, process: "subprocess.Popen[bytes]", tasks: tuple[Task, ...]) -> Answer | None:
+    def _ask(self, process: "subprocess.Popen[bytes]", tasks: tuple[ParseTask, ...]) -> Answer | None:
         if process.stdin is None or process.stdout is None:
             return None
         try:
@@ -94,7 +94,7 @@ class ParallelParse:
 
 
 @contextmanager
-def shared(root: Path, tasks: Mapping[FileKey, Task], max_file_bytes: int) -> Iterator[ParallelParse]:
+def shared(root: Path, tasks: Mapping[FileKey, ParseTask], max_file_bytes: int) -> Iterator[ParallelParse]:
     """Let other processes parse some of these files. They end with the block, also where it fails."""
     sharing = ParallelParse(root, tasks, max_file_bytes)
     try:

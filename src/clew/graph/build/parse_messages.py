@@ -11,24 +11,24 @@ import msgspec
 _LENGTH_BYTES = 4
 
 
-class Task(msgspec.Struct, frozen=True, gc=False, array_like=True):
+class ParseTask(msgspec.Struct, frozen=True, gc=False, array_like=True):
     reader: str
     """The name under which its records are cached, which names the settings as well."""
     path: str
 
 
-class Parsed(msgspec.Struct, frozen=True, gc=False, array_like=True):
+class ParsedFile(msgspec.Struct, frozen=True, gc=False, array_like=True):
     content_hash: str
     payload: bytes
     """The records, as they are cached."""
 
 
 class Request(msgspec.Struct, frozen=True, array_like=True):
-    tasks: tuple[Task, ...]
+    tasks: tuple[ParseTask, ...]
     max_file_bytes: int
 
 
-Answer = tuple[Parsed | None, ...]
+Answer = tuple[ParsedFile | None, ...]
 
 
 class LargeFile(msgspec.Struct, frozen=True, array_like=True):

@@ -11,7 +11,7 @@ import msgspec
 from clew.derived.parse_cache import CachedFile, ParseCache
 from clew.errors import ClewError, StoreError
 from clew.formats.diagnostics import Diagnostic
-from clew.graph.build.large_files import LargeFiles, Left, Outcome
+from clew.graph.build.large_files import LargeFiles, MissingRecords, Outcome
 from clew.graph.build.link import Contribution, FileKey
 from clew.text.hashing import content_hash
 from clew.workspace import worker
@@ -148,9 +148,9 @@ class FilePass:
         ):
             yield None
             return
-        from clew.graph.build.parse_messages import Task
+        from clew.graph.build.parse_messages import ParseTask
 
-        tasks = {(entry.path, reader.name): Task(cache_name(reader), entry.path) for reader, entry in unknown}
+        tasks = {(entry.path, reader.name): ParseTask(cache_name(reader), entry.path) for reader, entry in unknown}
         with parallel_parse.shared(self._root, tasks, self._max_file_bytes) as sharing:
             yield sharing
 
@@ -227,10 +227,12 @@ class FilePass:
             self._leave_out(key, entry, digest, Diagnostic("file.being_read", "warning", message, 0))
             # Without a state it counts as new, so the next look finds it.
             del self.states[key]
-        elif outcome is Left.SET_ASIDE:
+        elif outcome is MissingRecords.SET_ASIDE:
             self._leave_out(key, entry, digest, _SET_ASIDE)
             self._keep(reader, key, SET_ASIDE)
-        elif outcome is Left.READ_HERE or not self._take_parsed(reader, entry, outcome.content_hash, outcome.payload):
+        elif outcome is MissingRecords.READ_HERE or not self._take_parsed(
+            reader, entry, outcome.content_hash, outcome.payload
+        ):
             self._read(reader, entry, None, apart=False)
 
     def _parse(self, reader: Reader, key: FileKey, entry: FileEntry, data: bytes) -> None:

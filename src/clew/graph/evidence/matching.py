@@ -32,7 +32,7 @@ _FUNCTIONS = frozenset({"py", "java", "go", "rs", "c", "cc", "cpp", "cxx", "cs",
 _SCRIPTS = frozenset({"js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts"})
 
 
-class Subject(msgspec.Struct, frozen=True, gc=False):
+class TestCandidate(msgspec.Struct, frozen=True, gc=False):
     """A test that a report may mean."""
 
     id: str
@@ -44,7 +44,7 @@ class Subject(msgspec.Struct, frozen=True, gc=False):
     end_line: int
 
 
-class Mention(msgspec.Struct, frozen=True, gc=False):
+class ReportedTest(msgspec.Struct, frozen=True, gc=False):
     """Name of a test in a report."""
 
     name: str
@@ -53,10 +53,10 @@ class Mention(msgspec.Struct, frozen=True, gc=False):
     line: int = 0
 
 
-def subject(node: Node) -> Subject:
+def subject(node: Node) -> TestCandidate:
     around: str | None = node.fields.get("class")
     source = node.source
-    return Subject(
+    return TestCandidate(
         id=node.id,
         title=node.title,
         path=source.path if source is not None else "",
@@ -75,7 +75,7 @@ def names_of_test(node: Node) -> tuple[str, ...]:
     return (own, plain(f"{around} {node.title}"))
 
 
-def names_of_mention(mention: Mention) -> tuple[str, ...]:
+def names_of_mention(mention: ReportedTest) -> tuple[str, ...]:
     """Names to look up, the most specific first."""
     name = mention.name
     if name.isidentifier():
@@ -110,13 +110,13 @@ def exact_ids(name: str, classname: str, file: str) -> tuple[str, ...]:
     return f"test:{path}.py::{name}", f"test:{folder}.py::{last}::{name}"
 
 
-def choose(mention: Mention, name: str, candidates: Iterable[Subject]) -> tuple[list[Subject], bool]:
+def choose(mention: ReportedTest, name: str, candidates: Iterable[TestCandidate]) -> tuple[list[TestCandidate], bool]:
     """The tests called `name` that the report names, and True if the name is ambiguous.
 
     Several are meant together only where nothing tells them apart: a name that is defined twice in the same place.
     """
     said = _Said(mention, name)
-    best: list[Subject] = []
+    best: list[TestCandidate] = []
     best_rank: Rank | None = None
     for each in candidates:
         rank = said.rank(each)
@@ -134,7 +134,7 @@ def choose(mention: Mention, name: str, candidates: Iterable[Subject]) -> tuple[
     return best, False
 
 
-def file_fits(mention: Mention, path: str) -> bool:
+def file_fits(mention: ReportedTest, path: str) -> bool:
     """True if a report about a whole file names this one: by its path, or as a dotted module."""
     spelled = mention.file or mention.name
     if _as_file(spelled) is not None:
@@ -153,7 +153,7 @@ def overlap(reported: str, path: str) -> int:
 class _Said:
     """Place of a test, as a report gives it."""
 
-    def __init__(self, mention: Mention, name: str) -> None:
+    def __init__(self, mention: ReportedTest, name: str) -> None:
         self._line = mention.line
         self._inside = _prefix(mention.name, name)
         """Modules or groups that the name itself begins with."""
@@ -163,7 +163,7 @@ class _Said:
         self._file = mention.file.replace("\\", "/") or in_class or ""
         self._classes = (*(() if in_class else _parts(classname)), *self._inside)
 
-    def rank(self, test: Subject) -> Rank | None:
+    def rank(self, test: TestCandidate) -> Rank | None:
         """Rank of a test; None if the report contradicts it."""
         ending = test.path.rpartition(".")[2]
         place, shared, classes = self._place(test, ending)
@@ -172,7 +172,7 @@ class _Said:
         line = int(bool(self._line) and test.line <= self._line <= test.end_line)
         return place, shared, int(classes), line
 
-    def _place(self, test: Subject, ending: str) -> tuple[int, int, bool]:
+    def _place(self, test: TestCandidate, ending: str) -> tuple[int, int, bool]:
         """Kind of match of the place (0 if contradicted), number of matching parts, and whether the classes agree."""
         if self._file:
             shared = overlap(self._file, test.path)
@@ -259,13 +259,13 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
     return shared
 
 
-def anchors_of_test(test: Subject) -> tuple[str, ...]:
+def anchors_of_test(test: TestCandidate) -> tuple[str, ...]:
     """The parts of a test's place of which a report that tells it from others of its name has at least one."""
     place = _place(test.path)
     return (_segments(test.path)[-1], *place[-2:], *test.classes[-1:])
 
 
-def anchors_of_mention(mention: Mention) -> tuple[str, ...]:
+def anchors_of_mention(mention: ReportedTest) -> tuple[str, ...]:
     inside = _PARTS.split(_ARGUMENTS.sub("", mention.name))[:-1]
     return (*_segments(mention.file.replace("\\", "/"))[-1:], *_parts(mention.classname), *inside)
 
@@ -280,10 +280,10 @@ class TestIndex:
     __test__ = False  # keeps pytest from collecting the class itself
 
     def __init__(self, tests: Iterable[Node]) -> None:
-        self._by_name: Inverted[str, str, Subject] = Inverted()
+        self._by_name: Inverted[str, str, TestCandidate] = Inverted()
         self._names: dict[str, tuple[str, ...]] = {}
         """Of each test: the names it is filed under."""
-        self._by_place: dict[str, dict[str, list[Subject]]] = {}
+        self._by_place: dict[str, dict[str, list[TestCandidate]]] = {}
         """Names that very many tests have, with those tests by the parts of their places."""
         for node in tests:
             self.note(node.id, node)
@@ -305,7 +305,7 @@ class TestIndex:
         self._names[id] = names
         return names if is_new else ()
 
-    def find(self, mention: Mention) -> tuple[list[str], bool]:
+    def find(self, mention: ReportedTest) -> tuple[list[str], bool]:
         """The ids of the tests that a report means, and whether it might have meant others as well."""
         several = False
         for name in names_of_mention(mention):
@@ -323,7 +323,7 @@ class TestIndex:
         """The files that hold tests."""
         return sorted({each.path for _, filed in self._by_name.items() for each in filed.values()})
 
-    def _candidates(self, mention: Mention, name: str) -> Iterator[Collection[Subject]]:
+    def _candidates(self, mention: ReportedTest, name: str) -> Iterator[Collection[TestCandidate]]:
         """Tests with the name. Of very many, those that share a part of their place with the report, beginning with the
         rarest part."""
         filed = self._by_name.holders(name)

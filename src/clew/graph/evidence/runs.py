@@ -14,7 +14,7 @@ import msgspec
 
 from clew.formats.results.pytest_json import split_nodeid
 from clew.formats.results.records import ERROR, FAILED, PASSED, SKIPPED, UNKNOWN, ExecutedLines
-from clew.graph.evidence.matching import Mention, TestIndex, exact_ids, file_fits, names_of_mention, overlap
+from clew.graph.evidence.matching import ReportedTest, TestIndex, exact_ids, file_fits, names_of_mention, overlap
 from clew.graph.inverted import Inverted
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind
 
@@ -292,7 +292,7 @@ class Evidence:
                     return (Edge(EdgeKind.YIELDS, node.id, id),)
         return tuple(self._loose_edges(node, _mention(node)))
 
-    def _loose_edges(self, node: Node, mention: Mention) -> Iterator[Edge]:
+    def _loose_edges(self, node: Node, mention: ReportedTest) -> Iterator[Edge]:
         tests = self._index()
         whole_file = node.fields.get("whole_file")
         if whole_file or "JNY-" in node.title:
@@ -310,7 +310,7 @@ class Evidence:
         else:
             self._unmatched[node.id] = SEVERAL_TESTS if several else UNKNOWN_TEST
 
-    def _tests_of_file(self, mention: Mention, tests: TestIndex) -> list[str]:
+    def _tests_of_file(self, mention: ReportedTest, tests: TestIndex) -> list[str]:
         return [
             node.id
             for path in tests.files()
@@ -323,10 +323,10 @@ class Evidence:
         """The tests that coverage.py calls so: by pytest's name, or dotted."""
         if "::" in name:
             classname, own, _ = split_nodeid(name)
-            mention = Mention(own, classname, name.partition("::")[0])
+            mention = ReportedTest(own, classname, name.partition("::")[0])
         else:
             classname, _, own = name.rpartition(".")
-            mention = Mention(own, classname)
+            mention = ReportedTest(own, classname)
         ids = exact_ids(mention.name, mention.classname, mention.file)
         exact = [id for id in ids if self._graph.get_node(id) is not None]
         return exact or self._index().find(mention)[0]
@@ -367,6 +367,6 @@ class Evidence:
                 self._verdicts.pop(id, None)
 
 
-def _mention(node: Node) -> Mention:
+def _mention(node: Node) -> ReportedTest:
     fields = node.fields
-    return Mention(fields["name"], fields.get("classname", ""), fields.get("file", ""), fields.get("line", 0))
+    return ReportedTest(fields["name"], fields.get("classname", ""), fields.get("file", ""), fields.get("line", 0))

@@ -9,13 +9,13 @@ from pathlib import Path
 import msgspec
 
 from clew.errors import ClewError
-from clew.graph.build.parse_messages import LargeFile, Parsed, Request, receive, send
+from clew.graph.build.parse_messages import LargeFile, ParsedFile, Request, receive, send
 from clew.graph.build.reading import Reader
 from clew.text.hashing import content_hash
 from clew.workspace.files import read_bytes
 
 
-def parse(root: Path, reader: Reader | None, path: str, limit: int) -> Parsed | None:
+def parse(root: Path, reader: Reader | None, path: str, limit: int) -> ParsedFile | None:
     """The records of a file; None where anything is out of the ordinary."""
     if reader is None:
         return None
@@ -26,7 +26,7 @@ def parse(root: Path, reader: Reader | None, path: str, limit: int) -> Parsed | 
     if b"\0" in data:
         return None
     try:
-        return Parsed(content_hash(data), msgspec.msgpack.encode(reader.read(data, path)))
+        return ParsedFile(content_hash(data), msgspec.msgpack.encode(reader.read(data, path)))
     except Exception:
         return None
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psycopg import Rollback, errors
 
-from clew.cache import Cache, Rows
+from clew.cache import Cache, RowCache
 from clew.search.database.connecting import BOUNDED, GO_ON, NEAREST_LOOKED_AT, Database, look_further
 from clew.search.database.embeddings import SharedEmbeddings
 from clew.search.database.reading import DatabaseReading
@@ -47,7 +47,7 @@ class _Vectors(NamedTuple):
 
     series: str
     embedder: int
-    kept: Rows
+    kept: RowCache
     """As the database has them, in two bytes a number: half of the memory, and nothing is lost."""
 
 
@@ -193,11 +193,11 @@ class DatabaseVectors:
     def notes(self, reading: DatabaseReading, space: QueryEncoder) -> tuple[str, ...]:
         return ()
 
-    def _kept_vectors(self, series: str, embedder: int, dimensions: int) -> Rows:
+    def _kept_vectors(self, series: str, embedder: int, dimensions: int) -> RowCache:
         """The cached vectors of this index and embedder; an empty cache after a change of either."""
         known = self._vectors
         if known is None or known[:2] != (series, embedder):
-            rows = Rows(VECTOR_BYTES // (2 * dimensions), dimensions, "f2")
+            rows = RowCache(VECTOR_BYTES // (2 * dimensions), dimensions, "f2")
             known = self._vectors = _Vectors(series, embedder, rows)
         return known.kept
 

@@ -37,7 +37,7 @@ import msgspec
 from clew.search.quote.evidence import Limits, Quote, checked, fitting_end
 from clew.search.quote.samples import outside, samples, stripped, without
 from clew.search.quote.structure import structure
-from clew.text.sentences import Kind, is_term, sentences
+from clew.text.sentences import TextKind, is_term, sentences
 from clew.text.stem import stem
 from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
 from clew.text.words import split
@@ -313,8 +313,8 @@ def _windows(text: str, limits: Limits) -> Iterator[list[_Portion]]:
 
 def _portions(text: str, limits: Limits) -> Iterator[_Portion]:
     for piece in sentences(text):
-        is_head = piece.kind is Kind.ROW and _RULER.match(text, piece.end) is not None
-        is_heading = piece.kind is Kind.HEADING
+        is_head = piece.kind is TextKind.ROW and _RULER.match(text, piece.end) is not None
+        is_heading = piece.kind is TextKind.HEADING
         introduces = is_head or is_heading or text[piece.end - 1] == ":" or is_term(text, piece.start, piece.end)
         start, end = piece.start, piece.end
         while not _fits(text, start, end, limits):

@@ -14,7 +14,7 @@ from clew.errors import InvalidArgument, Refused
 from clew.surfaces.cli.opening import Here, add_folder, add_json
 from clew.surfaces.cli.output import print_json
 from clew.text.terminal import columns, wrapped
-from clew.trust import ALLOWED, Grant, Trust, give, given, is_granted, record, revoke
+from clew.trust import ALLOWED, ConfigurationTrust, Grant, give, given, is_granted, record, revoke
 from clew.workspace.git.find import repository_elsewhere
 from clew.workspace.root import project_at
 
@@ -88,7 +88,7 @@ def _revoked(args: argparse.Namespace) -> tuple[Grant, ...]:
     return tuple(said) or tuple(Grant)
 
 
-def _show(trust: Trust, *, as_json: bool) -> int:
+def _show(trust: ConfigurationTrust, *, as_json: bool) -> int:
     if as_json:
         print_json(_data(trust))
     else:
@@ -97,7 +97,7 @@ def _show(trust: Trust, *, as_json: bool) -> int:
     return 0 if trust.is_trusted or not trust.asked else 1
 
 
-def _take_back(trust: Trust, grants: Collection[Grant], *, as_json: bool) -> int:
+def _take_back(trust: ConfigurationTrust, grants: Collection[Grant], *, as_json: bool) -> int:
     gone = revoke(trust.root, grants)
     if Grant.REPOSITORY in grants and (place := _bound(trust, Grant.REPOSITORY)[0]) != trust.root:
         gone += revoke(place, [Grant.REPOSITORY])
@@ -114,7 +114,7 @@ def _take_back(trust: Trust, grants: Collection[Grant], *, as_json: bool) -> int
     return 0
 
 
-def _has(trust: Trust, grant: Grant) -> bool:
+def _has(trust: ConfigurationTrust, grant: Grant) -> bool:
     if grant is Grant.CONFIGURATION:
         return trust.is_trusted
     place, bound = _bound(trust, grant)
@@ -122,7 +122,7 @@ def _has(trust: Trust, grant: Grant) -> bool:
     return is_granted(place, grant, bound=bound) and not (grant is Grant.STORE and asked_stores(trust.root))
 
 
-def _give(trust: Trust, grant: Grant) -> None:
+def _give(trust: ConfigurationTrust, grant: Grant) -> None:
     if grant is Grant.CONFIGURATION:
         record(trust, datetime.now(UTC))
         return
@@ -139,33 +139,33 @@ def _give(trust: Trust, grant: Grant) -> None:
             accept(folder)
 
 
-def _bound(trust: Trust, grant: Grant) -> tuple[Path, str]:
+def _bound(trust: ConfigurationTrust, grant: Grant) -> tuple[Path, str]:
     """The folder that gets a grant, and what the grant is bound to."""
     elsewhere = repository_elsewhere(trust.root) if grant is Grant.REPOSITORY else None
     return elsewhere or (trust.root, "")
 
 
-def _before(trust: Trust, wanted: Collection[Grant]) -> str:
+def _before(trust: ConfigurationTrust, wanted: Collection[Grant]) -> str:
     others = (f"The grant `{grant}`: {_allows(grant)}.\n" for grant in wanted if grant is not Grant.CONFIGURATION)
     where = _bound(trust, Grant.REPOSITORY)[1] if Grant.REPOSITORY in wanted else ""
     leads = f"It leads to:\n{''.join(f'  {place!a}' + chr(10) for place in where.splitlines())}" if where else ""
     return (_described(trust) if Grant.CONFIGURATION in wanted else "") + "".join(others) + leads
 
 
-def _after(trust: Trust, grant: Grant) -> str:
+def _after(trust: ConfigurationTrust, grant: Grant) -> str:
     if grant is Grant.CONFIGURATION:
         return f"{trust.root} is trusted. `clew trust --revoke configuration` takes that back.\n"
     return f"{trust.root} has the grant `{grant}`. `clew trust --revoke {grant}` takes it back.\n"
 
 
-def _described(trust: Trust) -> str:
+def _described(trust: ConfigurationTrust) -> str:
     """The values come from a file of the project, so that no sign in them may do anything to a terminal."""
     asked = "".join(f"  {key} = {value!a}\n" for key, value in trust.shown.items())
     asks = f"clew.toml asks for:\n{asked}" if asked else "clew.toml asks for nothing that needs trust.\n"
     return f"{trust.root} {_STATES[trust.state]}.\n{asks}"
 
 
-def _line(trust: Trust, grant: Grant) -> str:
+def _line(trust: ConfigurationTrust, grant: Grant) -> str:
     since = _since(trust, grant)
     if since is None:
         state = "not given"
@@ -179,7 +179,7 @@ def _line(trust: Trust, grant: Grant) -> str:
     return f"{grant}: {state}.{asks} It allows that {_allows(grant)}."
 
 
-def _since(trust: Trust, grant: Grant) -> str | None:
+def _since(trust: ConfigurationTrust, grant: Grant) -> str | None:
     if grant is Grant.CONFIGURATION:
         return trust.at
     found = given(_bound(trust, grant)[0]).get(grant)
@@ -191,7 +191,7 @@ def _allows(grant: Grant) -> str:
     return allowed.what if allowed.is_used else f"{allowed.what} (nothing asks for it yet)"
 
 
-def _data(trust: Trust) -> dict[str, Any]:
+def _data(trust: ConfigurationTrust) -> dict[str, Any]:
     grants = [
         {
             "name": grant.value,
@@ -205,7 +205,7 @@ def _data(trust: Trust) -> dict[str, Any]:
     return {"root": str(trust.root), "state": trust.state, "asks_for": trust.shown, "grants": grants}
 
 
-def _agrees(trust: Trust, missing: Collection[Grant], *, as_json: bool) -> bool:
+def _agrees(trust: ConfigurationTrust, missing: Collection[Grant], *, as_json: bool) -> bool:
     is_configuration = Grant.CONFIGURATION in missing
     if as_json or not sys.stdin.isatty():
         asked = "is trusted" if is_configuration else f"gets the grant `{'`, `'.join(missing)}`"

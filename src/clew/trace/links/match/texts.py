@@ -14,7 +14,7 @@ from clew.formats.code.definitions.scan import definitions
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.text.keywords import STOP_WORDS
-from clew.text.sentences import Kind, sentences
+from clew.text.sentences import TextKind, sentences
 from clew.text.stem import stem
 from clew.text.words import chunks, split
 
@@ -168,7 +168,7 @@ def names(artefact: Artefact) -> Names:
 def statements(artefact: Artefact) -> tuple[str, ...]:
     """The sentences of a requirement, its title first: each asks to be met somewhere."""
     pieces = sentences(artefact.text[:MOST_STATED_CHARACTERS])
-    said = (artefact.text[piece.start : piece.end] for piece in pieces if piece.kind is not Kind.HEADING)
+    said = (artefact.text[piece.start : piece.end] for piece in pieces if piece.kind is not TextKind.HEADING)
     found = dict.fromkeys(" ".join(split(each).words) for each in (artefact.name, *said))
     return _spread([each for each in found if each], MOST_SENTENCES) or ("",)
 
