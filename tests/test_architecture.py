@@ -13,7 +13,7 @@ LAYERS = (
     {"text", "errors", "once", "cache", "traffic"},
     {"workspace", "formats", "markup", "grants"},
     {"config", "trust", "edit"},
-    {"store", "derived", "ai", "operation"},
+    {"store", "derived", "ai", "operation", "ipc"},
     {"graph", "search"},
     {"context"},
     {"trace", "register", "specs", "kb", "memory", "exchange", "setup"},

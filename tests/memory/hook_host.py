@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from clew.memory.hooks.address import sockets
-from clew.memory.hooks.listener import HookListener
+from clew.ipc.address import sockets
+from clew.ipc.listener import HOOK, Listener
+from clew.memory.hooks.answering import HookAnswers
 from clew.project import Project
 
 PATIENCE = "60"
@@ -72,11 +73,16 @@ class Host:
         return self.context("Stop", {"stop_hook_active": False})
 
 
+def listener_of(project: Project) -> Listener:
+    root = project.config.root
+    return Listener(root, {HOOK: HookAnswers(root, lambda: project.memory)})
+
+
 @contextmanager
-def listening(project: Project) -> Iterator[HookListener]:
+def listening(project: Project) -> Iterator[Listener]:
     """A server's side of hooks for a project that is open in this process."""
     project.context.store  # noqa: B018 - makes the state folder
-    listener = HookListener(project.config.root, lambda: project.memory)
+    listener = listener_of(project)
     listener.start()
     try:
         wait_until(lambda: any(Path(path).exists() for path in sockets(str(project.config.root))))

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 from tests.contract.memory_client import Memory, remembering, write_project
-from tests.memory.hook_host import Host, listening, wait_until
+from tests.memory.hook_host import Host, listener_of, listening, wait_until
 
 from clew.edit.state_folder import make_state_folder
+from clew.ipc.address import SOCKET, sockets
 from clew.memory.hooks import address
 from clew.memory.hooks.handler import HookHandler
-from clew.memory.hooks.listener import HookListener
 from clew.memory.hooks.payload import read_payload
 from clew.memory.storage.citations import VERSION
 
@@ -232,7 +232,7 @@ def test_a_server_that_does_not_answer_holds_nothing_up(root: Path, client: Memo
     id = client.store("Heights are in metres.", about=["src/tides.py"])
     client.ids("heights")
     with socket.socket(socket.AF_UNIX) as server:
-        server.bind(str(root / ".clew" / address.SOCKET))
+        server.bind(str(root / ".clew" / SOCKET))
         server.listen()
         connections = []
 
@@ -260,17 +260,17 @@ def test_a_server_that_does_not_answer_holds_nothing_up(root: Path, client: Memo
 @needs_sockets
 def test_one_server_answers_and_another_takes_over_when_it_ends(root: Path, client: Memory) -> None:
     id = client.store("Heights are in metres.", about=["src/tides.py"])
-    second = HookListener(root, lambda: client.project.memory)
+    second = listener_of(client.project)
     with listening(client.project):
         second.start()
         assert id[:8] in Host(root, "one").prompt("src/tides.py")
         wait_until(lambda: not spool(root).read_bytes())
     try:
-        wait_until(lambda: (root / ".clew" / address.SOCKET).exists())
+        wait_until(lambda: (root / ".clew" / SOCKET).exists())
         assert id[:8] in Host(root, "two").prompt("are heights in metres")
     finally:
         second.stop()
-    assert not (root / ".clew" / address.SOCKET).exists()
+    assert not (root / ".clew" / SOCKET).exists()
 
 
 # Verifies: REQ-d00313-B
@@ -286,7 +286,7 @@ def test_a_deep_folder_has_its_socket_in_the_users_own_folder(tmp_path: Path, mo
             assert "Heights are in metres." in Host(root).prompt("are heights in metres")
             (made,) = (runtime / "clew").iterdir()
             assert stat.S_IMODE(made.parent.stat().st_mode) == 0o700
-        assert list(address.sockets(str(root))) == [str(made)]
+        assert list(sockets(str(root))) == [str(made)]
     finally:
         (runtime / "clew").rmdir()
         runtime.rmdir()
@@ -297,7 +297,7 @@ def test_a_deep_folder_has_its_socket_in_the_users_own_folder(tmp_path: Path, mo
 def test_another_user_is_not_answered(root: Path, client: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     client.store("Heights are in metres.")
     with listening(client.project):
-        monkeypatch.setattr("clew.memory.hooks.address.peer_is_us", lambda connection: False)
+        monkeypatch.setattr("clew.ipc.address.peer_is_us", lambda connection: False)
         assert Host(root).prompt("are heights in metres") == ""
         monkeypatch.undo()
         assert "metres" in Host(root, "other").prompt("are heights in metres")

@@ -18,7 +18,6 @@ ASKING_SHARE = 0.7
 """Of this time the server may take this much; the rest is for an answer without it."""
 KEEPING_SHARE = 0.2
 """And so long it may take until the event can be kept."""
-_CONNECT_SECONDS = 0.25
 _LARGEST_INPUT = 8 * 1024 * 1024
 _LARGEST_ANSWER = 64 * 1024
 _OFF = ("off", "0", "no", "false")
@@ -90,12 +89,13 @@ def _context(host: str, name: str, data: bytes, *, with_answers: bool) -> str:
         return ""
     import json
 
-    from clew.memory.hooks import address
+    from clew.ipc.address import project_at
+    from clew.memory.hooks.address import folders
     from clew.memory.hooks.payload import read_payload, working_folder
 
     payload = json.loads(data.decode("utf-8", "replace"))
     event = read_payload(host, name, payload, with_answers=with_answers)
-    found = (address.project_at(folder) for folder in address.folders(working_folder(payload)))
+    found = (project_at(folder) for folder in folders(working_folder(payload)))
     root = next((each for each in found if each), None)
     if event is None or root is None:
         return ""
@@ -137,56 +137,24 @@ def _own_paths(event: dict[str, object], root: str) -> bool:
 
 def _asked(root: str, event: dict[str, object]) -> dict[str, object] | None:
     """The answer of the project's server; None if no server took the event."""
-    import socket
-
-    from clew.memory.hooks.address import peer_is_us, sockets
-
-    if not hasattr(socket, "AF_UNIX"):
-        return None
-    for path in sockets(root):
-        if not _is_socket(path):
-            continue
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            connection.settimeout(_CONNECT_SECONDS)
-            connection.connect(path)
-            if peer_is_us(connection):
-                return _exchanged(connection, event)
-        except (OSError, ValueError, RecursionError):
-            continue
-        finally:
-            connection.close()
-    return None
-
-
-def _is_socket(path: str) -> bool:
-    """True for a socket that is no link, in a folder that is no link: a link may lead to a socket of any program."""
-    try:
-        folder, place = os.lstat(os.path.dirname(path)), os.lstat(path)
-    except OSError:
-        return False
-    return folder.st_mode & 0o170000 == 0o040000 and place.st_mode & 0o170000 == 0o140000
-
-
-def _exchanged(connection: object, event: dict[str, object]) -> dict[str, object] | None:
     import json
-    import socket
     import time
 
-    assert isinstance(connection, socket.socket)  # noqa: S101 - for the type checker
+    from clew.ipc.client import Lines, connections
+
     patience = seconds() * ASKING_SHARE
-    deadline = time.monotonic() + patience
-    connection.settimeout(patience)
-    connection.sendall(json.dumps({**event, "patience": patience}).encode() + b"\n")
-    received = b""
-    while not received.endswith(b"\n") and len(received) < _LARGEST_ANSWER:
-        connection.settimeout(max(deadline - time.monotonic(), 0.001))
-        part = connection.recv(65_536)
-        if not part:
-            break
-        received += part
-    answer = json.loads(received)
-    return answer if isinstance(answer, dict) and answer.get("taken") is True else None
+    request = json.dumps({**event, "patience": patience}).encode() + b"\n"
+    for connection in connections(root):
+        deadline = time.monotonic() + patience
+        try:
+            connection.settimeout(patience)
+            connection.sendall(request)
+            answer = Lines(connection, _LARGEST_ANSWER).next(deadline - time.monotonic())
+        except (OSError, ValueError, RecursionError):
+            continue
+        if isinstance(answer, dict) and answer.get("taken") is True:
+            return answer
+    return None
 
 
 def _option(arguments: list[str], name: str) -> str:

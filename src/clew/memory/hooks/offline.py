@@ -15,6 +15,7 @@ import msgspec
 
 from clew.edit import below
 from clew.edit.admission import admit, look
+from clew.ipc.address import STATE_FOLDER
 from clew.memory.hooks import address, client, spool
 from clew.memory.hooks.event import HookEvent, event_of
 from clew.memory.hooks.hosts import BUDGETS
@@ -40,7 +41,7 @@ def answer_alone(data: dict[str, Any]) -> str:
 
 def keep(event: HookEvent) -> None:
     first = Path(address.spools(event.root)[0])
-    if first.parent == Path(event.root) / address.STATE_FOLDER and not first.parent.is_dir():
+    if first.parent == Path(event.root) / STATE_FOLDER and not first.parent.is_dir():
         from clew.edit.state_folder import make_state_folder
 
         make_state_folder(Path(event.root))
@@ -80,7 +81,7 @@ def _memory(root: str) -> tuple[Path, Path, str] | None:
             # It came from elsewhere, and nobody trusted it yet.
             continue
         if store.is_file() and index.is_file():
-            is_own = folder == Path(root) / address.STATE_FOLDER
+            is_own = folder == Path(root) / STATE_FOLDER
             return store, index, "" if is_own else address.folder_inside(root) or ""
     return None
 

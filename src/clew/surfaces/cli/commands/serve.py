@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from clew.config import ServerTable
 from clew.errors import ConfigError, Refused, StoreError
-from clew.memory.hooks.listener import HookListener
+from clew.ipc.listener import HOOK, Listener
+from clew.memory.hooks.answering import HookAnswers
 from clew.operation.listing import all_tools
 from clew.operation.names import NameStyle
 from clew.operation.switches import name_style
@@ -70,14 +71,14 @@ def run(args: argparse.Namespace) -> int:
     server = project.config.server
     names = NameStyle(args.names or name_style(os.environ) or server.names)
     listing = choose(all_tools(), choice_of(args, server.toolsets, read_only=server.read_only, names=names))
-    hooks = HookListener(project.config.root, lambda: project.memory)
+    listener = Listener(project.config.root, {HOOK: HookAnswers(project.config.root, lambda: project.memory)})
     try:
         if not (args.read_only or server.read_only):
             # What hooks report is written down.
-            hooks.start()
+            listener.start()
         return _serve(args, project, listing)
     finally:
-        hooks.stop()
+        listener.stop()
         project.close()
 
 
