@@ -19,7 +19,7 @@ import msgspec
 
 from benchmarks.kb_registry import Pages
 from benchmarks.links_registry import FEWEST_CHARACTERS, FEWEST_WORDS, HEADING, OTHER_ROLE, files_of
-from clew.trace.links.match.texts import Artefact, readable
+from clew.trace.links.match.texts import LinkableText, readable
 from clew.trace.links.measure import LinkSet
 
 FEWEST_SOURCES = 10
@@ -230,9 +230,9 @@ class Modules:
             parts = parts[:-1]
         return None
 
-    def artefacts(self) -> tuple[Artefact, ...]:
+    def artefacts(self) -> tuple[LinkableText, ...]:
         return tuple(
-            Artefact(path, _module_name(path), readable(text, path), path, is_file=True)
+            LinkableText(path, _module_name(path), readable(text, path), path, is_file=True)
             for path, text in self.compared.items()
         )
 
@@ -251,7 +251,7 @@ def _absolute(node: ast.ImportFrom, package: str) -> str:
 
 
 def _documented(package: Package, files: Mapping[str, str], modules: Modules, *, whole: bool) -> LinkSet:
-    sources: list[Artefact] = []
+    sources: list[LinkableText] = []
     answers: dict[str, frozenset[str]] = {}
     for path, text in sorted(files.items()):
         if not package.docs or not path.startswith(f"{package.docs}/") or not path.endswith(".rst"):
@@ -263,7 +263,7 @@ def _documented(package: Package, files: Mapping[str, str], modules: Modules, *,
             named = frozenset(found for name in references if (found := modules.meant(name)) is not None)
             shown = _without_names(said, modules.name)
             if named and len(shown.split()) >= FEWEST_WORDS:
-                sources.append(Artefact(id, title, shown))
+                sources.append(LinkableText(id, title, shown))
                 answers[id] = named
     return LinkSet(tuple(sources), modules.artefacts(), answers)
 
@@ -282,7 +282,7 @@ def _without_names(text: str, package: str) -> str:
 
 
 def _tested(package: Package, files: Mapping[str, str], modules: Modules) -> LinkSet:
-    sources: list[Artefact] = []
+    sources: list[LinkableText] = []
     answers: dict[str, frozenset[str]] = {}
     for path, text in sorted(files.items()):
         name = PurePosixPath(path).name
@@ -292,7 +292,7 @@ def _tested(package: Package, files: Mapping[str, str], modules: Modules) -> Lin
         shown = re.sub(rf"\b{modules.name}(?:\.\w+)+", "", readable(text, path))
         if named and len(shown.split()) >= FEWEST_WORDS:
             # The name of a file of tests is that of a module more often than not.
-            sources.append(Artefact(path, "", shown, path, is_file=True))
+            sources.append(LinkableText(path, "", shown, path, is_file=True))
             answers[path] = named
     return LinkSet(tuple(sources), modules.artefacts(), answers)
 

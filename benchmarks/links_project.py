@@ -21,7 +21,7 @@ from clew.trace.links.match.evidence import LinksByPlace, cited_by
 from clew.trace.links.match.matching import Candidates
 from clew.trace.links.match.meaning import Vectors
 from clew.trace.links.match.texts import requirement_artefact
-from clew.trace.links.match.units import CODE, TEST, LinkUnit, SourceFile, linked_to, read_units
+from clew.trace.links.match.units import CODE, TEST, LinkUnit, UnitFile, linked_to, read_units
 
 SEED = 7
 
@@ -84,12 +84,12 @@ def _observed(name: str, graph: Graph, root: Path, shares: Mapping[str, float], 
 @dataclass(frozen=True, slots=True)
 class Row:
     unit: LinkUnit
-    file: SourceFile
+    file: UnitFile
     cited: frozenset[str]
     nodes: tuple[str, ...]
 
 
-def _hidden_rows(files: Sequence[SourceFile], graph: Graph, shares: Mapping[str, float]) -> Iterator[Row]:
+def _hidden_rows(files: Sequence[UnitFile], graph: Graph, shares: Mapping[str, float]) -> Iterator[Row]:
     draws = random.Random(SEED)
     for file in files:
         for unit in file.units:
@@ -100,7 +100,7 @@ def _hidden_rows(files: Sequence[SourceFile], graph: Graph, shares: Mapping[str,
                 yield Row(unit, file, cited, tuple(node.id for node in nodes))
 
 
-def _files(graph: Graph, root: Path) -> list[SourceFile]:
+def _files(graph: Graph, root: Path) -> list[UnitFile]:
     kinds = {
         node.source.path: kind
         for kind in (NodeKind.CODE, NodeKind.TEST)

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from benchmarks.kb_registry import Pages, archive
-from clew.trace.links.match.texts import Artefact, readable
+from clew.trace.links.match.texts import LinkableText, readable
 from clew.trace.links.measure import LinkSet
 
 CACHE = Path("~/.cache/clew-bench").expanduser()
@@ -54,15 +54,15 @@ def sqlite() -> LinkSet:
     text = next(content for name, content in files_of(SQLITE) if name.endswith(SQLITE.folder))
     sentences: dict[str, str] = {}
     answers: dict[str, set[str]] = {}
-    targets: list[Artefact] = []
+    targets: list[LinkableText] = []
     for name, content in sorted(_parts(text).items()):
         for id, said in _EVIDENCE.findall(content):
             sentences.setdefault(id, " ".join(said.replace("**", " ").split()))
             answers.setdefault(id, set()).add(name)
         code = readable(_EVIDENCE.sub(" ", content), name)
-        targets.append(Artefact(name, PurePosixPath(name).stem, code, name, is_file=True))
+        targets.append(LinkableText(name, PurePosixPath(name).stem, code, name, is_file=True))
     # In the order of their numbers, which are drawn by lot.
-    sources = tuple(Artefact(id, "", said) for id, said in sorted(sentences.items()))
+    sources = tuple(LinkableText(id, "", said) for id, said in sorted(sentences.items()))
     return LinkSet(sources, tuple(targets), {id: frozenset(found) for id, found in answers.items()})
 
 
@@ -84,7 +84,7 @@ def _parts(text: str) -> dict[str, str]:
 def s2n() -> LinkSet:
     sections: dict[str, dict[str, None]] = {}
     answers: dict[str, set[str]] = {}
-    targets: list[Artefact] = []
+    targets: list[LinkableText] = []
     for name, text in sorted(files_of(S2N)):
         if PurePosixPath(name).parent != PurePosixPath(S2N.folder) or not name.endswith(".c"):
             continue
@@ -92,8 +92,8 @@ def s2n() -> LinkSet:
             sections.setdefault(section, {})[" ".join(_QUOTE_MARK.sub("", quoted).split())] = None
             answers.setdefault(section, set()).add(name)
         code = readable(_QUOTED.sub(" ", text), name)
-        targets.append(Artefact(name, PurePosixPath(name).stem, code, name, is_file=True))
-    sources = tuple(Artefact(section, "", " ".join(quotes)) for section, quotes in sorted(sections.items()))
+        targets.append(LinkableText(name, PurePosixPath(name).stem, code, name, is_file=True))
+    sources = tuple(LinkableText(section, "", " ".join(quotes)) for section, quotes in sorted(sections.items()))
     return LinkSet(sources, tuple(targets), {section: frozenset(found) for section, found in answers.items()})
 
 
@@ -108,7 +108,7 @@ def scrapy() -> LinkSet:
         and len(text) >= FEWEST_CHARACTERS
     }
     exported = _exported(files)
-    sources: list[Artefact] = []
+    sources: list[LinkableText] = []
     answers: dict[str, frozenset[str]] = {}
     for name, text in sorted(files.items()):
         if not name.startswith("docs/topics/") or not name.endswith(".rst"):
@@ -121,10 +121,10 @@ def scrapy() -> LinkSet:
             named = {_module(role[2].strip("~!."), modules, exported) for role in _ROLE.finditer(section)} - {None}
             if named and len(body.split()) >= FEWEST_WORDS:
                 id = f"{PurePosixPath(name).stem}#{number}"
-                sources.append(Artefact(id, head[1], body))
+                sources.append(LinkableText(id, head[1], body))
                 answers[id] = frozenset(module for module in named if module is not None)
     targets = [
-        Artefact(name, PurePosixPath(name).stem, readable(text, name), name, is_file=True)
+        LinkableText(name, PurePosixPath(name).stem, readable(text, name), name, is_file=True)
         for name, text in modules.items()
     ]
     return LinkSet(tuple(sources), tuple(targets), answers)

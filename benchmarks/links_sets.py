@@ -16,7 +16,7 @@ from benchmarks.workspace import REPOSITORY
 from clew.graph.model import NodeKind
 from clew.project import Project
 from clew.trace.links.match.evidence import cited_by
-from clew.trace.links.match.texts import Artefact, requirement_artefact
+from clew.trace.links.match.texts import LinkableText, requirement_artefact
 from clew.trace.links.match.units import read_units
 from clew.trace.links.measure import LinkSet, read_link_set
 
@@ -38,31 +38,31 @@ def warc() -> LinkSet:
 
 def changes() -> LinkSet:
     specs = _specs()
-    sources: list[Artefact] = []
+    sources: list[LinkableText] = []
     answers: dict[str, frozenset[str]] = {}
     for folder, touched in _changed(specs):
         # The proposal ends with a list of the specs it touches, which would give the answer away.
         text = _IMPACT.split((folder / "proposal.md").read_text(encoding="utf-8"))[0]
-        sources.append(Artefact(folder.name, folder.name.lstrip("0123456789-"), text))
+        sources.append(LinkableText(folder.name, folder.name.lstrip("0123456789-"), text))
         answers[folder.name] = touched
     return LinkSet(tuple(sources), tuple(specs.values()), answers)
 
 
 def tasks() -> LinkSet:
     specs = _specs()
-    targets: list[Artefact] = []
+    targets: list[LinkableText] = []
     answers: dict[str, frozenset[str]] = {}
     for folder, touched in _changed(specs):
         if (folder / "tasks.md").is_file():
-            targets.append(Artefact(folder.name, "", (folder / "tasks.md").read_text(encoding="utf-8")))
+            targets.append(LinkableText(folder.name, "", (folder / "tasks.md").read_text(encoding="utf-8")))
             for spec in touched:
                 answers[spec] = answers.get(spec, frozenset()) | {folder.name}
     return LinkSet(tuple(specs.values()), tuple(targets), answers)
 
 
 def scenarios() -> LinkSet:
-    sources: list[Artefact] = []
-    targets: list[Artefact] = []
+    sources: list[LinkableText] = []
+    targets: list[LinkableText] = []
     answers: dict[str, frozenset[str]] = {}
     names = sorted(_specs())
     for name in names[:: max(1, len(names) // SCENARIO_SPECS)]:
@@ -70,7 +70,7 @@ def scenarios() -> LinkSet:
         for requirement in _REQUIREMENT.finditer(text):
             statement, *parts = _SCENARIO.split(requirement[2])
             id = f"{name}/{requirement[1]}"
-            sources.append(Artefact(id, requirement[1], statement))
+            sources.append(LinkableText(id, requirement[1], statement))
             own = [_scenario(id, part) for part in parts]
             targets.extend(own)
             if own:
@@ -85,7 +85,7 @@ def clew() -> LinkSet:
         project.ensure_graph()
         graph = project.graph
         requirements = tuple(requirement_artefact(node) for node in graph.nodes_by_kind(NodeKind.REQUIREMENT))
-        targets: list[Artefact] = []
+        targets: list[LinkableText] = []
         answers: dict[str, set[str]] = {requirement.id: set() for requirement in requirements}
         for path in sorted({node.source.path for node in graph.nodes_by_kind(NodeKind.TEST) if node.source}):
             file = read_units((REPOSITORY / path).read_bytes(), path, graph.nodes_in_file(path), is_test=True)
@@ -102,15 +102,15 @@ def clew() -> LinkSet:
     return LinkSet(requirements, tuple(targets), found)
 
 
-def _specs() -> dict[str, Artefact]:
+def _specs() -> dict[str, LinkableText]:
     paths = sorted((OPENSPEC / "specs").glob("*/spec.md"))
     return {
-        path.parent.name: Artefact(path.parent.name, path.parent.name, path.read_text(encoding="utf-8"))
+        path.parent.name: LinkableText(path.parent.name, path.parent.name, path.read_text(encoding="utf-8"))
         for path in paths
     }
 
 
-def _changed(specs: dict[str, Artefact]) -> Iterator[tuple[Path, frozenset[str]]]:
+def _changed(specs: dict[str, LinkableText]) -> Iterator[tuple[Path, frozenset[str]]]:
     """The folders of changes, each with the specs that it changes."""
     for proposal in sorted((OPENSPEC / "changes").rglob("proposal.md")):
         touched = {path.name for path in (proposal.parent / "specs").glob("*")} & specs.keys()
@@ -118,9 +118,9 @@ def _changed(specs: dict[str, Artefact]) -> Iterator[tuple[Path, frozenset[str]]
             yield proposal.parent, frozenset(touched)
 
 
-def _scenario(requirement: str, text: str) -> Artefact:
+def _scenario(requirement: str, text: str) -> LinkableText:
     title, _, steps = text.partition("\n")
-    return Artefact(f"{requirement}#{title.strip()}", title.strip(), steps.strip())
+    return LinkableText(f"{requirement}#{title.strip()}", title.strip(), steps.strip())
 
 
 SETS: dict[str, Callable[[], LinkSet]] = {

@@ -24,7 +24,7 @@ from clew.store.interface import Damaged
 from clew.store.sqlite.aside import damaged_files
 from clew.surfaces.cli.main import main
 from clew.trace.links.decisions import COLLECTION as DECISIONS
-from clew.trace.links.decisions import Decided, Decisions
+from clew.trace.links.decisions import Decisions, LinkDecision
 
 CONFIG = '[search]\nbackground = false\n[embedder]\nkind = "none"\n'
 
@@ -206,7 +206,7 @@ def test_one_damaged_decision_or_baseline_does_not_take_the_others_away(small: P
         assert project.store is not None
         with project.store.transaction(actor="ada") as records:
             for number in (1, 2):
-                decided = Decided(f"code:{number}.py::f", f"REQ-p0000{number}", "reject", "texts", 0.5)
+                decided = LinkDecision(f"code:{number}.py::f", f"REQ-p0000{number}", "reject", "texts", 0.5)
                 records.put(DECISIONS, str(number), msgspec.to_builtins(decided))
                 records.put(REBASED, f"change-{number}", [])
         change(store, "code:1.py", "code:9.py")

@@ -15,8 +15,8 @@ from clew.errors import WouldCycle
 from clew.exchange.formats import FORMATS, WRITTEN
 from clew.exchange.model import Exchange
 from clew.exchange.results import ImportReport
-from clew.exchange.service import ExchangeService, ImportWishes
-from clew.exchange.sources import Source
+from clew.exchange.service import ExchangeService, ImportRequest
+from clew.exchange.sources import ImportSource
 from clew.operation.call import Call
 from clew.project import Project
 
@@ -32,8 +32,8 @@ def came(folder: Path, rows: Rows, name: str = "a.csv", left: Callable[[str], bo
     columns = [each for each in dict.fromkeys(name for row in rows for name in row) if left(each)]
     data = as_table("csv", [columns, *([row.get(each, "") for each in columns] for row in rows)])
     with closing(Project.open(folder, drafts=False)) as project:
-        exchange = FORMATS["csv"].read(Source(Path(name), data))
-        wishes = ImportWishes(format="csv", name=name)
+        exchange = FORMATS["csv"].read(ImportSource(Path(name), data))
+        wishes = ImportRequest(format="csv", name=name)
         return ExchangeService(Call(project, (), surface="cli")).take_in(exchange, wishes)
 
 

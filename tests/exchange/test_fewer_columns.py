@@ -11,7 +11,7 @@ from tests.exchange.test_same_graph import given_out, started, taken_in
 
 from clew.exchange.formats import WRITTEN
 from clew.exchange.model import Criterion, Exchange, Item, Relation
-from clew.exchange.sources import Source
+from clew.exchange.sources import ImportSource
 
 NEEDED = ("id", "version")
 SHELF = Item(
@@ -48,7 +48,7 @@ def read(name: str, rows: list[dict[str, str]], left: Callable[[str], bool]) -> 
     """A table with some of the columns."""
     columns = [each for each in rows[0] if left(each)]
     data = as_table(name, [columns, *([row[each] for each in columns] for row in rows)])
-    return WRITTEN[name].read(Source(Path("x"), data))
+    return WRITTEN[name].read(ImportSource(Path("x"), data))
 
 
 # Verifies: REQ-d00603-D

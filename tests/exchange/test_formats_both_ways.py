@@ -11,7 +11,7 @@ from tests.properties import examples
 
 from clew.exchange.formats import FORMATS, WRITTEN
 from clew.exchange.model import Criterion, Exchange, Item, Relation, version_of
-from clew.exchange.sources import Source
+from clew.exchange.sources import ImportSource
 
 EXAMPLES = examples(15)
 WORD = st.text(string.ascii_letters + string.digits + "_./-", min_size=1, max_size=12)
@@ -87,7 +87,7 @@ def test_what_is_written_is_read_back(name: str) -> None:
     @given(exchanges())
     def says_the_same(exchange: Exchange) -> None:
         data = form.write(exchange, "project")
-        again = form.read(Source(Path("file"), data))
+        again = form.read(ImportSource(Path("file"), data))
         assert in_order(again) == in_order(exchange)
 
     says_the_same()
@@ -98,6 +98,6 @@ def test_versions_of_needs_that_are_not_the_current_one_are_told() -> None:
     need = {"id": "A", "type": "req", "title": "One"}
     versions = {"1.0": {"needs": {"A": need}}, "2.0": {"needs": {"A": {**need, "title": "Two"}}}}
     data = json.dumps({"current_version": "2.0", "versions": versions}).encode()
-    found = FORMATS["needs"].read(Source(Path("needs.json"), data))
+    found = FORMATS["needs"].read(ImportSource(Path("needs.json"), data))
     assert [item.title for item in found.items] == ["Two"]
     assert found.notes == ("Read is the current version, 2.0, and not 1.0.",)

@@ -10,7 +10,7 @@ import pytest
 from tests.exchange.conftest import Clew
 
 from clew.exchange.incoming import server_memory
-from clew.exchange.sources import Source
+from clew.exchange.sources import ImportSource
 
 SERVER = [
     {"type": "entity", "name": "Ada", "entityType": "person", "observations": ["Prefers tabs", "Owns the clock"]},
@@ -209,7 +209,7 @@ def test_each_relation_of_server_memory_is_looked_at_once(monkeypatch: pytest.Mo
         monkeypatch.setattr(server_memory, "string", lambda value: _Compared(value or ""))
         monkeypatch.setattr(_Compared, "replace", lambda self, *_: self, raising=False)
         _Compared.times = 0
-        server_memory.read(Source(tmp_path / "memory.jsonl"))
+        server_memory.read(ImportSource(tmp_path / "memory.jsonl"))
         return _Compared.times
 
     assert compared(200) <= 2 * compared(100) + 100

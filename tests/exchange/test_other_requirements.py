@@ -15,11 +15,11 @@ from clew.errors import FormatError
 from clew.exchange.formats import FORMATS
 from clew.exchange.incoming.doorstop import read_yaml
 from clew.exchange.model import Item
-from clew.exchange.sources import Source
+from clew.exchange.sources import ImportSource
 
 
 def items(form: str, place: Path) -> dict[str, Item]:
-    return {item.id: item for item in FORMATS[form].read(Source(place)).items}
+    return {item.id: item for item in FORMATS[form].read(ImportSource(place)).items}
 
 
 def relations(item: Item) -> list[tuple[str, str]]:
@@ -376,7 +376,7 @@ def test_files_of_other_tools_that_are_broken_are_refused(
 ) -> None:
     (tmp_path / name).write_text(text)
     with pytest.raises(FormatError) as refused:
-        FORMATS[form].read(Source(tmp_path / name))
+        FORMATS[form].read(ImportSource(tmp_path / name))
     assert told in str(refused.value)
 
 
@@ -386,7 +386,7 @@ def test_yaml_that_doorstop_does_not_write_is_refused_with_its_line(tmp_path: Pa
     (tmp_path / ".doorstop.yml").write_text("settings:\n  prefix: A\n")
     (tmp_path / "A1.yml").write_text(f"active: true\n{line}\ntext: x\n")
     with pytest.raises(FormatError, match="in line 2"):
-        FORMATS["doorstop"].read(Source(tmp_path))
+        FORMATS["doorstop"].read(ImportSource(tmp_path))
 
 
 _WRITTEN = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("\n '\"\\:#-[]{}x"), max_size=120)
@@ -404,7 +404,7 @@ def test_fields_are_read_as_the_library_of_doorstop_writes_them(value: str | lis
 @pytest.mark.parametrize("above", ["* an item", "1. an item\n  that goes on", "> a quotation"])
 def test_a_rule_below_a_list_makes_no_heading_of_it(above: str) -> None:
     text = f"# Title\n`req~one~1`\n\nA text.\n\n{above}\n---\n\nMore of it.\n"
-    (item,) = FORMATS["openfasttrace"].read(Source(Path("spec.md"), text.encode())).items
+    (item,) = FORMATS["openfasttrace"].read(ImportSource(Path("spec.md"), text.encode())).items
     assert (item.id, item.title) == ("req~one~1", "Title")
     assert above in item.text
     assert "More of it." in item.text

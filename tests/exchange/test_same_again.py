@@ -26,11 +26,11 @@ from tests.exchange.test_same_bytes import (
 from tests.exchange.test_same_graph import given_out, started, taken_in
 
 from clew.errors import Rejected, WouldCycle
-from clew.exchange.echo import with_what_is_the_same
 from clew.exchange.formats import FORMATS, WRITTEN
 from clew.exchange.model import Criterion, Exchange, Item, Relation
 from clew.exchange.results import ImportReport
-from clew.exchange.sources import Source
+from clew.exchange.sources import ImportSource
+from clew.exchange.unchanged import keep_unchanged
 
 
 # Verifies: REQ-d00600-C
@@ -129,7 +129,7 @@ def test_references_that_a_format_joins_or_orders_stay_as_they_are(
         return Exchange(items=(Item(id="A", relations=relations, version="1"),))
 
     here = {item.id: item for item in exchange((ONE, OTHER, TWO)).items}
-    (item,) = with_what_is_the_same(exchange(said), here, {}, lambda _: exchange(known)).items
+    (item,) = keep_unchanged(exchange(said), here, {}, lambda _: exchange(known)).items
     assert item.relations == then
 
 
@@ -213,11 +213,11 @@ def test_an_export_that_nobody_changed_is_no_conflict_with_what_changed_here(
     spec = folder / "spec" / "one.md"
     spec.write_text(spec.read_text().replace("SHALL close", "MUST close"))
     after = files_of(folder)
-    report = taken_in(folder, FORMATS[name].read(Source(Path("x"), data)), "elspais", name)
+    report = taken_in(folder, FORMATS[name].read(ImportSource(Path("x"), data)), "elspais", name)
     assert (report.changed, report.conflicts) == ((), ())
     assert files_of(folder) == after
     if name in ("csv", "jsonl", "lobster"):
-        changed = FORMATS[name].read(Source(Path("x"), data.replace(b"SHALL open", b"MUST open")))
+        changed = FORMATS[name].read(ImportSource(Path("x"), data.replace(b"SHALL open", b"MUST open")))
         report = taken_in(folder, changed, "elspais", name)
         (conflict,) = report.conflicts
         assert conflict.reason == "It changed in the source and here since its export; what is here stays."
@@ -269,7 +269,7 @@ def test_a_table_whose_row_is_refused_may_come_again(clew: Clew, tmp_path: Path,
 
     def imported_rows(item: Item) -> ImportReport:
         data = WRITTEN["csv"].write(Exchange(items=(item,)), "project")
-        return taken_in(folder, FORMATS["csv"].read(Source(Path("x"), data)), into, "csv")
+        return taken_in(folder, FORMATS["csv"].read(ImportSource(Path("x"), data)), into, "csv")
 
     imported_rows(item)
     before = files_of(folder)

@@ -18,7 +18,7 @@ from tests.properties import examples
 from clew.errors import Rejected
 from clew.exchange.formats import FORMATS, WRITTEN
 from clew.exchange.model import Exchange, Item
-from clew.exchange.sources import Source
+from clew.exchange.sources import ImportSource
 
 EXAMPLES = examples(12)
 HEADINGS = st.sampled_from(
@@ -155,7 +155,7 @@ def exported(folder: Path, name: str) -> bytes:
 
 
 def imported(folder: Path, name: str, data: bytes) -> None:
-    report = taken_in(folder, FORMATS[name].read(Source(Path("file"), data)), "elspais", name)
+    report = taken_in(folder, FORMATS[name].read(ImportSource(Path("file"), data)), "elspais", name)
     assert (report.added, report.conflicts, report.rejected) == ((), (), ())
 
 
@@ -699,7 +699,7 @@ def test_a_new_requirement_of_a_spec_cites_assertions_as_their_own_format_does(c
         ],
     }
     data = exported(folder, "jsonl") + json.dumps({"item": new}).encode() + b"\n"
-    taken_in(folder, FORMATS["jsonl"].read(Source(Path("file"), data)), "openspec", "jsonl")
+    taken_in(folder, FORMATS["jsonl"].read(ImportSource(Path("file"), data)), "openspec", "jsonl")
     assert "Refines: REQ-p00012-A+B, shelf/other#any\n" in (folder / "openspec/specs/shelf/spec.md").read_text()
     assert "trace.broken_reference" not in clew(folder, "check").stdout
 
@@ -712,9 +712,9 @@ def test_an_import_changes_no_more_of_a_register_than_differs(clew: Clew, tmp_pa
     (file,) = (name for name in files_of(folder) if name != "clew.toml")
     before = json.loads(files_of(folder)[file])
     data = exported(folder, "jsonl")
-    report = taken_in(folder, FORMATS["jsonl"].read(Source(Path("file"), data)), "register")
+    report = taken_in(folder, FORMATS["jsonl"].read(ImportSource(Path("file"), data)), "register")
     assert (report.changed, json.loads(files_of(folder)[file])) == ((), before)
-    changed = FORMATS["jsonl"].read(Source(Path("file"), data.replace(b"Why  not?", b"Because.")))
+    changed = FORMATS["jsonl"].read(ImportSource(Path("file"), data.replace(b"Why  not?", b"Because.")))
     assert len(taken_in(folder, changed, "register").changed) == 1
     after = json.loads(files_of(folder)[file])
     old, new = (next(iter(each["requirements"].values())) for each in (before, after))

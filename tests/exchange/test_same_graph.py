@@ -11,13 +11,13 @@ from tests.exchange.conftest import REGISTER, Clew, files_of
 from tests.exchange.test_formats_both_ways import exchanges
 from tests.properties import examples
 
+from clew.exchange.backends.backend import FreeIds
+from clew.exchange.backends.journeys import fresh_journey_id
 from clew.exchange.formats import FORMATS, WRITTEN
 from clew.exchange.model import Exchange, Item
-from clew.exchange.places.journeys import fresh_journey_id
-from clew.exchange.places.place import FreeIds
 from clew.exchange.results import ImportReport
-from clew.exchange.service import ExchangeService, ImportWishes
-from clew.exchange.sources import Source
+from clew.exchange.service import ExchangeService, ImportRequest
+from clew.exchange.sources import ImportSource
 from clew.formats.register.ids import number_of
 from clew.graph.model import NodeKind
 from clew.operation.call import Call
@@ -31,7 +31,7 @@ def taken_in(
 ) -> ImportReport:
     with closing(Project.open(folder, drafts=False)) as project:
         service = ExchangeService(Call(project, (), surface="cli"))
-        wishes = ImportWishes(format=name, name="source.jsonl", into=into, dry_run=dry_run)
+        wishes = ImportRequest(format=name, name="source.jsonl", into=into, dry_run=dry_run)
         return service.take_in(exchange, wishes)
 
 
@@ -76,7 +76,7 @@ def test_any_items_come_in_once_and_go_out_whole(clew: Clew, into: str) -> None:
                 assert {each.kind for each in here.relations} >= {each.kind for each in item.relations}
             second = started(clew, Path(scratch) / "second", into)
             data = WRITTEN["jsonl"].write(Exchange(items=tuple(known.values())), "project")
-            taken_in(second, WRITTEN["jsonl"].read(Source(Path("x"), data)), into)
+            taken_in(second, WRITTEN["jsonl"].read(ImportSource(Path("x"), data)), into)
             assert _said(given_out(second)) == _said(known)
 
     holds()
@@ -134,7 +134,7 @@ def test_every_format_takes_a_project_to_an_empty_one(clew: Clew, name: str) -> 
             known = given_out(first)
             data = WRITTEN[name].write(Exchange(items=tuple(known.values())), "project")
             second = started(clew, Path(scratch) / "second", into)
-            taken_in(second, FORMATS[name].read(Source(Path("file"), data)), into)
+            taken_in(second, FORMATS[name].read(ImportSource(Path("file"), data)), into)
             assert graph_of(second) == graph_of(first)
             assert _said(given_out(second)) == _said(known)
 
@@ -443,7 +443,7 @@ def test_ids_of_a_register_are_counted_once(clew: Clew, tmp_path: Path, monkeypa
         read.append(id)
         return number_of(id)
 
-    monkeypatch.setattr("clew.exchange.places.register.number_of", noted)
+    monkeypatch.setattr("clew.exchange.backends.register.number_of", noted)
     items = tuple(
         Item(id=f"X-{number}", title=f"Item number {number}", text=f"The shelf SHALL hold {number} books.")
         for number in range(60)

@@ -18,7 +18,7 @@ from clew.errors import Rejected
 from clew.exchange.formats import FORMATS, WRITTEN
 from clew.exchange.model import Criterion, Exchange, Item
 from clew.exchange.results import ImportReport
-from clew.exchange.sources import Source
+from clew.exchange.sources import ImportSource
 
 EXAMPLES = examples(12)
 SPEC = "openspec/specs/shelf/spec.md"
@@ -109,7 +109,7 @@ def exported(folder: Path, name: str = "jsonl") -> bytes:
 
 
 def imported(folder: Path, data: bytes, name: str = "jsonl") -> ImportReport:
-    report = taken_in(folder, FORMATS[name].read(Source(Path("file"), data)), "openspec", name)
+    report = taken_in(folder, FORMATS[name].read(ImportSource(Path("file"), data)), "openspec", name)
     assert (report.conflicts, report.rejected) == ((), ())
     return report
 

@@ -10,7 +10,7 @@ from tests.exchange.conftest import Clew
 
 from clew.exchange.both import csv as csv_format
 from clew.exchange.model import Exchange, Item
-from clew.exchange.sources import Source
+from clew.exchange.sources import ImportSource
 
 DOORS = """Object Identifier;Object Heading;Object Text;Satisfies;Owner;Ignore
 SR-1;Time;"The clock shall keep time.
@@ -53,7 +53,7 @@ def test_a_column_that_is_called_like_a_relation_cites_whatever_its_case(
 def test_an_attribute_that_is_called_like_a_relation_stays_an_attribute() -> None:
     items = (Item(id="A", attributes={"Implements": "nothing, really"}),)
     data = csv_format.write(Exchange(items=items), "project")
-    assert csv_format.read(Source(Path("x.csv"), data)).items[0].attributes == {"Implements": "nothing, really"}
+    assert csv_format.read(ImportSource(Path("x.csv"), data)).items[0].attributes == {"Implements": "nothing, really"}
 
 
 # Verifies: REQ-d00601-D
@@ -63,7 +63,7 @@ def test_no_cell_is_calculated_and_all_are_read_back_as_they_were(text: str) -> 
     data = csv_format.write(Exchange(items=items), "project")
     cells = next(iter(list(csv.DictReader(io.StringIO(data.decode())))))
     assert cells["title"].startswith("'")
-    again = csv_format.read(Source(Path("x.csv"), data)).items[0]
+    again = csv_format.read(ImportSource(Path("x.csv"), data)).items[0]
     assert (again.title, again.attributes["note"]) == (text, text)
 
 

@@ -13,7 +13,7 @@ from clew.formats.register.model import ActorKind, Register, RegisterLayout, Req
 from clew.register.change.changes import add
 from clew.register.change.draft import Author, Draft
 from clew.register.change.transaction import RegisterFile, new_register
-from clew.register.operations.edit import AddRequirement
+from clew.register.operations.edit import AddToRegister
 
 NOW = Author("2026-06-01T12:00:00Z", "ann", ActorKind.HUMAN)
 STATEMENT = "The system shall lock the account after five failed logins."
@@ -27,17 +27,17 @@ def now() -> Author:
 
 
 @pytest.fixture
-def new() -> Callable[..., AddRequirement]:
+def new() -> Callable[..., AddToRegister]:
     """What somebody asks for; every part may be given."""
 
-    def build(**parts: Any) -> AddRequirement:
+    def build(**parts: Any) -> AddToRegister:
         given: dict[str, Any] = {
             "title": "Lock the account",
             "statement": STATEMENT,
             "rationale": "Guessing has to stop.",
             "acceptance": ("The sixth login is refused",),
         }
-        return AddRequirement(**(given | parts))
+        return AddToRegister(**(given | parts))
 
     return build
 
@@ -53,7 +53,7 @@ def draft(register: Register) -> Draft:
 
 
 @pytest.fixture
-def make(draft: Draft, new: Callable[..., AddRequirement]) -> Make:
+def make(draft: Draft, new: Callable[..., AddToRegister]) -> Make:
     """Adds a requirement to the draft and changes it as wanted, past all rules."""
 
     def made(*, status: Any = None, links: Any = None, tests: Any = None, **parts: Any) -> Requirement:

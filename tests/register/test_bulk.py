@@ -17,11 +17,11 @@ from clew.register.change.candidates import candidates, read_markdown
 from clew.register.change.draft import Author, Draft
 from clew.register.change.imports import import_all
 from clew.register.change.transaction import new_register
-from clew.register.operations.edit import AddRequirement
+from clew.register.operations.edit import AddToRegister
 from clew.register.operations.schema import schema
 from clew.register.reports.export import export
 
-New = Callable[..., AddRequirement]
+New = Callable[..., AddToRegister]
 Make = Callable[..., Requirement]
 
 LATER = Author("2027-01-01T00:00:00Z", "bob")

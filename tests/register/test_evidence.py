@@ -10,8 +10,8 @@ from tests.register.edits import record_run, record_test, update, verify
 from clew.errors import Refused
 from clew.formats.register.model import EvidenceKind, Requirement, Status, TestOutcome
 from clew.register.change.draft import Draft
-from clew.register.change.evidence import NO_GIT, LinkedFiles, Tally
-from clew.register.reports.staleness import State, WorkTreeState, content_hash, linked_files, report, state_of
+from clew.register.change.evidence import NO_GIT, LinkedFiles, TestTally
+from clew.register.reports.staleness import EvidenceState, WorkTreeState, content_hash, linked_files, report, state_of
 
 Make = Callable[..., Requirement]
 
@@ -53,11 +53,11 @@ def test_a_run_records_what_ran_and_promotes_what_may_be_promoted(draft: Draft, 
     for state in (Status.IMPLEMENTED, Status.IMPLEMENTED, Status.IMPLEMENTED, Status.DRAFT):
         make(status=state)
     tallies = {
-        "REQ-0001": Tally(passed=("req_0001_a",), ignored=("req_0001_b",)),
-        "REQ-0002": Tally(passed=("a",), failed=("b",)),
-        "REQ-0003": Tally(ignored=("a",)),
-        "REQ-0004": Tally(passed=("a",)),
-        "REQ-0009": Tally(passed=("a",)),
+        "REQ-0001": TestTally(passed=("req_0001_a",), ignored=("req_0001_b",)),
+        "REQ-0002": TestTally(passed=("a",), failed=("b",)),
+        "REQ-0003": TestTally(ignored=("a",)),
+        "REQ-0004": TestTally(passed=("a",)),
+        "REQ-0009": TestTally(passed=("a",)),
     }
     dry = record_run(draft, tallies, COMMIT, promote=True, dry_run=True)
     assert (dry.promoted, draft.requirements["REQ-0001"].tests) == ((), ())
@@ -87,7 +87,7 @@ def test_a_file_that_knows_dossiers_asks_for_one(draft: Draft, make: Make) -> No
         verify(later, "1", EvidenceKind.INSPECTION, "read", COMMIT, promote=True)
     with pytest.raises(Refused, match="dossier"):
         update(later, "1", "why", status=Status.VERIFIED)
-    done = record_run(later, {"REQ-0001": Tally(passed=("a",))}, COMMIT, promote=True)
+    done = record_run(later, {"REQ-0001": TestTally(passed=("a",))}, COMMIT, promote=True)
     assert done.not_promoted == ("REQ-0001: it needs a dossier that passed",)
     update(later, "1", "agreed", add_tag=("validation-exempt",))
     assert verify(later, "1", EvidenceKind.INSPECTION, "read", COMMIT, promote=True).promoted
@@ -120,13 +120,13 @@ def test_a_record_with_a_checksum_is_stale_when_a_file_changed(
     requirement = draft.requirements["REQ-0001"]
 
     fresh = state_of(requirement, project(changed=frozenset({"src/a.rs"})))
-    assert (fresh.state, fresh.record_commit) == (State.FRESH, "111111111")
+    assert (fresh.state, fresh.record_commit) == (EvidenceState.FRESH, "111111111")
     touched = FILES | {"src/b.rs": b"other"}
     assert state_of(requirement, project(touched, frozenset({"src/b.rs"}))).changed_files == ("src/b.rs",)
     assert state_of(requirement, project(touched, None)).changed_files == ("src/a.rs", "src/b.rs")
-    assert state_of(requirement, project(touched, None, head=None)).state is State.STALE
+    assert state_of(requirement, project(touched, None, head=None)).state is EvidenceState.STALE
     # Git saw no change: then the record speaks of what was never committed, or on Windows of other line ends.
-    expected = State.DRIFTED if "\\" in paths[0] else State.STALE
+    expected = EvidenceState.DRIFTED if "\\" in paths[0] else EvidenceState.STALE
     assert state_of(requirement, project(touched, frozenset())).state is expected
 
 
@@ -136,22 +136,22 @@ def test_other_line_ends_are_no_other_content(draft: Draft, make: Make) -> None:
     unix, windows = {"src/a.rs": b"one\ntwo\n", "src/b.rs": b""}, {"src/a.rs": b"one\r\ntwo\r\n", "src/b.rs": b""}
     for made, now in ((unix, windows), (windows, unix)):
         record_test(draft, "1", TestOutcome.PASS, "", COMMIT, linked_files(made, made.get))
-        assert state_of(draft.requirements["REQ-0001"], project(now, None)).state is State.FRESH
+        assert state_of(draft.requirements["REQ-0001"], project(now, None)).state is EvidenceState.FRESH
 
 
 # Verifies: REQ-d00086-C
 @pytest.mark.parametrize(
     ("commit", "head", "changed", "expected"),
     [
-        (HEAD, HEAD, frozenset(), State.FRESH),
-        (COMMIT, HEAD, frozenset({"README.md"}), State.DRIFTED),
-        (COMMIT, HEAD, frozenset({"src/a.rs"}), State.STALE),
-        (COMMIT, HEAD, None, State.UNKNOWN),
-        (COMMIT, None, None, State.UNKNOWN),
+        (HEAD, HEAD, frozenset(), EvidenceState.FRESH),
+        (COMMIT, HEAD, frozenset({"README.md"}), EvidenceState.DRIFTED),
+        (COMMIT, HEAD, frozenset({"src/a.rs"}), EvidenceState.STALE),
+        (COMMIT, HEAD, None, EvidenceState.UNKNOWN),
+        (COMMIT, None, None, EvidenceState.UNKNOWN),
     ],
 )
 def test_an_older_record_is_compared_by_commit(
-    draft: Draft, make: Make, commit: str, head: str | None, changed: frozenset[str] | None, expected: State
+    draft: Draft, make: Make, commit: str, head: str | None, changed: frozenset[str] | None, expected: EvidenceState
 ) -> None:
     make()
     make()
@@ -159,8 +159,8 @@ def test_an_older_record_is_compared_by_commit(
 
     found = report(draft.requirements.values(), project(changed=changed, head=head))
 
-    assert [row.state for row in found.rows] == [expected, State.NO_RECORDS]
+    assert [row.state for row in found.rows] == [expected, EvidenceState.NO_RECORDS]
     assert found.rows[1].record_commit == "—"
     assert found.summary.no_records == 1
     only = report(draft.requirements.values(), project(changed=changed, head=head), only_stale=True)
-    assert len(only.rows) == (expected is State.STALE)
+    assert len(only.rows) == (expected is EvidenceState.STALE)

@@ -18,7 +18,7 @@ from clew.register.change.draft import Author, Draft
 from clew.register.change.transaction import RegisterFile, new_register
 from clew.register.git.merge import merge
 from clew.register.git.setup import set_up
-from clew.register.operations.edit import AddRequirement
+from clew.register.operations.edit import AddToRegister
 
 ENVIRONMENT = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 
@@ -163,7 +163,7 @@ def changed(register: Register, minute: int, *steps: Step) -> Register:
 
 
 def adding(title: str) -> Step:
-    new = AddRequirement(
+    new = AddToRegister(
         title=title,
         statement=f"The {title} shall be shown within two seconds.",
         rationale="It is asked for.",

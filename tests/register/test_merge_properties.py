@@ -14,7 +14,7 @@ from clew.register.change.draft import Author, Draft, timestamp
 from clew.register.change.transaction import new_register
 from clew.register.git.merge import merge
 from clew.register.git.merge_ids import origin
-from clew.register.operations.edit import AddRequirement
+from clew.register.operations.edit import AddToRegister
 
 ids = st.integers(1, 5).map(str)
 words = st.sampled_from(["Lock the account", "Tell the owner", "Fold the invoice"])
@@ -44,7 +44,7 @@ def _step(draft: Draft, name: str, *given_: object) -> None:
     match name, *given_:
         case "add", str(title):
             statement = f"The {title} shall be done within two seconds."
-            add(draft, AddRequirement(title=title, statement=statement, rationale="Why not.", acceptance=("Seen",)))
+            add(draft, AddToRegister(title=title, statement=statement, rationale="Why not.", acceptance=("Seen",)))
         case "title", str(id), str(title):
             update(draft, id, None, title=title)
         case "priority", str(id), Priority() as priority:

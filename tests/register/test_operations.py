@@ -11,10 +11,10 @@ from clew.errors import AlreadyExists, BadInput, InvalidArgument, NotFound, Refu
 from clew.formats.register.model import LinkKind, Priority, Register, Requirement, RequirementKind, Status
 from clew.register.change.changes import add
 from clew.register.change.draft import Author, Draft, current_author, timestamp
-from clew.register.operations.edit import AddRequirement
+from clew.register.operations.edit import AddToRegister
 from clew.register.rules.lifecycle import next_moves
 
-New = Callable[..., AddRequirement]
+New = Callable[..., AddToRegister]
 Make = Callable[..., Requirement]
 
 

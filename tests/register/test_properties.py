@@ -24,10 +24,10 @@ from clew.register.change import changes as operations
 from clew.register.change.batch import apply_batch
 from clew.register.change.candidates import candidates
 from clew.register.change.draft import Author, Draft
-from clew.register.change.evidence import LinkedFiles, Tally
+from clew.register.change.evidence import LinkedFiles, TestTally
 from clew.register.change.imports import import_all
 from clew.register.change.transaction import as_written, check_succession, new_register
-from clew.register.operations.edit import AddRequirement, UpdateCommand
+from clew.register.operations.edit import AddToRegister, UpdateCommand
 from clew.register.operations.read import ListRequirements
 from clew.register.reports.export import EXPORTS, export
 from clew.register.reports.queries import brief, listing, next_up, status
@@ -45,7 +45,7 @@ tags = st.lists(st.sampled_from("abc"), max_size=2).map(tuple)
 link_kinds = st.sampled_from(LINK_KINDS)
 
 adds = st.builds(
-    AddRequirement,
+    AddToRegister,
     title=titles,
     statement=texts,
     rationale=texts,
@@ -95,7 +95,7 @@ steps = st.one_of(
         *(ids, st.booleans()),
     ),
     st.tuples(
-        st.just(lambda draft, id: record_run(draft, {id: Tally(passed=("t",))}, "c", promote=True)),
+        st.just(lambda draft, id: record_run(draft, {id: TestTally(passed=("t",))}, "c", promote=True)),
         st.sampled_from(["REQ-0001", "REQ-0002"]),
     ),
     st.tuples(st.just(_batch), ids),
@@ -142,7 +142,7 @@ def test_any_sequence_of_operations_leaves_a_sound_file(sequence: list[tuple[Any
 
 
 @given(st.lists(adds, max_size=8), st.sampled_from(list(EXPORTS)))
-def test_every_register_can_be_asked_everything(news: list[AddRequirement], form: str) -> None:
+def test_every_register_can_be_asked_everything(news: list[AddToRegister], form: str) -> None:
     register = new_register("demo", NOW)
     for new in news:
         register = carried_out(register, (operations.add, new))

@@ -16,13 +16,13 @@ from clew.register.change.draft import Author
 from clew.register.change.storage import storage_at
 from clew.register.change.transaction import RegisterFile
 from clew.register.git.merge import merge
-from clew.register.operations.edit import AddRequirement
+from clew.register.operations.edit import AddToRegister
 
 NOW = Author("2026-06-01T12:00:00Z", "ann")
 
 
 # Verifies: REQ-d00233-A
-def test_why_a_requirement_was_removed_is_kept_and_told(file: RegisterFile, new: Callable[..., AddRequirement]) -> None:
+def test_why_a_requirement_was_removed_is_kept_and_told(file: RegisterFile, new: Callable[..., AddToRegister]) -> None:
     file.transaction(NOW, lambda draft: add(draft, new()))
     file.transaction(NOW, lambda draft: delete(draft, "1", "the feature was sold", hard=True))
 
@@ -92,7 +92,7 @@ def test_the_history_only_grows_and_is_merged(single: RegisterFile) -> None:
 
 # Verifies: REQ-d00233-D
 def test_a_program_that_drops_the_history_takes_nothing_away(
-    file: RegisterFile, new: Callable[..., AddRequirement]
+    file: RegisterFile, new: Callable[..., AddToRegister]
 ) -> None:
     file.transaction(NOW, lambda draft: add(draft, new()))
     file.transaction(NOW, lambda draft: delete(draft, "1", "the feature was sold", hard=True))
@@ -131,7 +131,7 @@ def entry(day: str) -> dict[str, str | None]:
 def test_a_key_of_that_name_that_means_something_else_is_left_alone(single: RegisterFile) -> None:
     register = msgspec.structs.replace(single.read().register, extras={"_history": {"by": "another program"}})
     single.create(register, force=True)
-    single.transaction(NOW, lambda draft: add(draft, AddRequirement(**PARTS)))
+    single.transaction(NOW, lambda draft: add(draft, AddToRegister(**PARTS)))
     document = msgspec.json.decode(single.place.read_bytes())
     assert document["_history"] == {"by": "another program"}
 

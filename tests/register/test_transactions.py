@@ -33,10 +33,10 @@ from clew.register.change.batch import apply_batch
 from clew.register.change.changes import add
 from clew.register.change.draft import Author, Draft
 from clew.register.change.transaction import RegisterFile, lock_file, new_register
-from clew.register.operations.edit import AddRequirement
+from clew.register.operations.edit import AddToRegister
 from clew.register.rules.validator import validate_register
 
-New = Callable[..., AddRequirement]
+New = Callable[..., AddToRegister]
 
 WRITER = Path(__file__).with_name("writer.py")
 

@@ -24,7 +24,7 @@ from clew.formats.register.model import (
 from clew.register.change.draft import Author
 from clew.register.change.transaction import new_register
 from clew.register.reports.lint import judge_from
-from clew.register.rules.codes import RULES, Finding
+from clew.register.rules.codes import RULES, RuleViolation
 from clew.register.rules.validator import validate_register, validate_requirement
 
 NOW = "2026-06-01T12:00:00Z"
@@ -59,7 +59,7 @@ def record(outcome: TestOutcome = TestOutcome.PASS, kind: EvidenceKind = Evidenc
     return TestRecord(at=NOW, actor="ann", commit="c", outcome=outcome, notes="", kind=kind)
 
 
-def codes(found: list[Finding]) -> list[str]:
+def codes(found: list[RuleViolation]) -> list[str]:
     return [each.rule_code.removeprefix("REQ-V-") for each in found]
 
 

@@ -10,7 +10,7 @@ from clew.formats.register.model import Requirement, Status
 from clew.register.change.changes import add
 from clew.register.change.draft import Author, Draft
 from clew.register.change.transaction import RegisterFile
-from clew.register.operations.edit import AddRequirement, DeleteRequirement
+from clew.register.operations.edit import AddToRegister, DeleteFromRegister
 from clew.register.reports.mentions import MentionScanner
 from clew.register.rules.duplicates import THRESHOLD, DuplicateIndex, said, text_of
 from clew.register.rules.validator import validate_register
@@ -25,7 +25,7 @@ def requirements(draft: Draft, statements: list[str]) -> list[Requirement]:
             "rationale": "It is needed.",
             "acceptance": ("It can be seen",),
         }
-        add(draft, AddRequirement(statement=statement, **given))
+        add(draft, AddToRegister(statement=statement, **given))
     return list(draft.requirements.values())
 
 
@@ -161,7 +161,7 @@ def test_a_new_requirement_is_told_what_it_resembles(file: RegisterFile) -> None
     service = RegisterService(file.place.parent, file.place, scanner=_no_scanner)
     statement = "The gateway shall encrypt stored passwords with a salted hash."
     given: dict[str, Any] = {"rationale": "It is needed.", "acceptance": ("It can be seen",)}
-    new = AddRequirement(title="Encrypt passwords", statement=statement, **given)
+    new = AddToRegister(title="Encrypt passwords", statement=statement, **given)
 
     def at(day: str) -> Author:
         return Author(f"2026-{day}T12:00:00Z", "ann")
@@ -170,10 +170,10 @@ def test_a_new_requirement_is_told_what_it_resembles(file: RegisterFile) -> None
     (alike,) = service.add(at("01-02"), new).warnings
     assert "100 % the same as REQ-0001: both speak of" in alike
     for id in ("1", "2"):
-        service.delete(at("02-01"), DeleteRequirement(id=id, reason="not wanted"))
+        service.delete(at("02-01"), DeleteFromRegister(id=id, reason="not wanted"))
     (retired,) = service.add(at("03-30"), new).warnings
     assert "REQ-0002, which was retired on 2026-02-01" in retired
-    service.delete(at("03-30"), DeleteRequirement(id="3", reason="again", hard=True))
+    service.delete(at("03-30"), DeleteFromRegister(id="3", reason="again", hard=True))
     assert service.add(at("06-01"), new).warnings == ()
     other = msgspec.structs.replace(new, title="Fold invoices", statement="The printer shall fold every invoice twice.")
     assert service.add(at("06-02"), other).warnings == ()

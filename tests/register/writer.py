@@ -23,7 +23,7 @@ from clew.register.change.changes import add, link, update
 from clew.register.change.draft import Draft, current_author
 from clew.register.change.evidence import record_test
 from clew.register.change.transaction import RegisterFile, writing
-from clew.register.operations.edit import AddRequirement, LinkRequirements, UpdateCommand
+from clew.register.operations.edit import AddToRegister, LinkRequirements, UpdateCommand
 from clew.register.operations.evidence import RecordTest
 
 STATEMENT = "The system shall lock the account after five failed logins."
@@ -39,8 +39,8 @@ TRACED = (
 )
 
 
-def new(title: str) -> AddRequirement:
-    return AddRequirement(
+def new(title: str) -> AddToRegister:
+    return AddToRegister(
         title=title, statement=STATEMENT, rationale="Guessing has to stop.", acceptance=("The sixth is refused",)
     )
 

@@ -16,7 +16,7 @@ from clew.trace.links.confidence import Calibration, band, calibrated, logits
 from clew.trace.links.match.matching import Candidates, in_order
 from clew.trace.links.match.meaning import mean_of_best
 from clew.trace.links.match.texts import (
-    Artefact,
+    LinkableText,
     fielded_counts,
     method_texts,
     passages,
@@ -190,9 +190,13 @@ def test_suggestions_on_requirements_linked_by_hand_are_better_than_plain_tf_idf
 
 # Verifies: REQ-d00055-F
 def test_that_many_want_the_same_candidate_is_not_held_against_it() -> None:
-    candidates = [Artefact(topic, topic, f"The system shall keep {topic} and report lost {topic}.") for topic in TOPICS]
-    asking = Artefact("one", "", "Lost tides are reported, and so are lost tokens.")
-    crowd = [Artefact(f"other {number}", "", f"Lost tides number {number} are in the report.") for number in range(30)]
+    candidates = [
+        LinkableText(topic, topic, f"The system shall keep {topic} and report lost {topic}.") for topic in TOPICS
+    ]
+    asking = LinkableText("one", "", "Lost tides are reported, and so are lost tokens.")
+    crowd = [
+        LinkableText(f"other {number}", "", f"Lost tides number {number} are in the report.") for number in range(30)
+    ]
     alone = Candidates(candidates, [asking]).compare([asking]).scores[0]
     beside = Candidates(candidates, [asking]).compare([asking, *crowd]).scores[0]
 
@@ -204,8 +208,8 @@ def test_that_many_want_the_same_candidate_is_not_held_against_it() -> None:
 def test_links_are_suggested_from_one_threshold_on() -> None:
     found = np.array([[0.9, 0.8, 0.1, 0.05]], np.float32)
     links = LinkSet(
-        (Artefact("a", "", "x"),),
-        tuple(Artefact(id, "", "y") for id in "wxyz"),
+        (LinkableText("a", "", "x"),),
+        tuple(LinkableText(id, "", "y") for id in "wxyz"),
         {"a": frozenset({"w", "y"})},
     )
 
@@ -231,24 +235,26 @@ def test_bands_are_those_of_elspais(confidence: float, name: str) -> None:
 
 # Verifies: REQ-d00055-A
 def test_terms_are_stems_of_the_parts_of_identifiers_without_numbers_and_stop_words() -> None:
-    counts = term_counts(Artefact("x", "TideTable", "getTideTables reads the tables of 2026"))
+    counts = term_counts(LinkableText("x", "TideTable", "getTideTables reads the tables of 2026"))
 
     assert counts["tabl"] == 3, "once in the name, and twice in the text"
     assert not {"the", "of", "2026", "tables"} & counts.keys()
     for chunk in ("turn_table", "self.tide.comes_in", "abcdef", "feed_v", "i.o"):
         words = split(chunk).words
-        assert term_counts(Artefact("x", "", chunk)) == Counter(stem(word) for word in words if word not in STOP_WORDS)
+        assert term_counts(LinkableText("x", "", chunk)) == Counter(
+            stem(word) for word in words if word not in STOP_WORDS
+        )
     code = "// a tide comes\nvoid turnTable() { return tide; }\n"
-    fielded = fielded_counts(Artefact("x", "Clock", code, "Clock.java", is_file=True))
+    fielded = fielded_counts(LinkableText("x", "Clock", code, "Clock.java", is_file=True))
     assert (fielded["clock"], fielded["come"], fielded["tide"], fielded["turn"]) == (3, 2, 3, 3)
 
 
 # Verifies: REQ-d00055-F
 def test_requirements_are_compared_sentence_by_sentence_with_methods_and_comments() -> None:
-    rule = Artefact("r", "Bells", "A bell SHALL ring. The lamp SHALL glow.")
+    rule = LinkableText("r", "Bells", "A bell SHALL ring. The lamp SHALL glow.")
     assert statements(rule) == ("bells", "a bell shall ring", "the lamp shall glow")
     code = "class Tower {\n  // rings the bell\n  void ring() { hammer(); }\n  void glow() { lamp(); }\n}\n"
-    tower = Artefact("c", "Tower", code, "Tower.java", is_file=True)
+    tower = LinkableText("c", "Tower", code, "Tower.java", is_file=True)
     assert "tower ring rings the bell" in spoken_parts(tower)
     assert any("lamp" in each and "hammer" not in each for each in method_texts(tower))
 
@@ -256,7 +262,7 @@ def test_requirements_are_compared_sentence_by_sentence_with_methods_and_comment
 # Verifies: REQ-d00055-I
 def test_a_large_file_is_compared_by_all_its_methods_and_judged_by_the_best_of_them() -> None:
     code = "class Tower {\n" + "".join(f"  void turn{number}() {{ wheel(); }}\n" for number in range(60)) + "}\n"
-    tower = Artefact("c", "Tower", code, "Tower.java", is_file=True)
+    tower = LinkableText("c", "Tower", code, "Tower.java", is_file=True)
     assert any("turn 59" in each for each in method_texts(tower))
 
     near = np.array([[0.9], [0.9], [0.9], [0.1], [0.1], [0.6], [0.2]], np.float32)
@@ -310,17 +316,17 @@ def test_licences_and_imports_say_nothing_about_a_file() -> None:
 
 def test_a_long_text_is_compared_by_its_beginning_and_passages_of_all_its_parts() -> None:
     text = " ".join(f"word{number}" for number in range(3_000))
-    parts = passages(Artefact("x", "", text))
+    parts = passages(LinkableText("x", "", text))
     assert len(parts) == 7
     assert parts[0].startswith("word0 ") or parts[0].startswith("word 0")
     assert "2999" in parts[-1]
-    assert passages(Artefact("x", "", "short text")) == ("short text",)
+    assert passages(LinkableText("x", "", "short text")) == ("short text",)
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(0, 3), (3, 0), (1, 1), (1, 4), (4, 1)])
 def test_sides_of_any_size_can_be_compared(rows: int, columns: int) -> None:
-    asking = [Artefact(str(number), "", f"tide {TOPICS[number]}") for number in range(rows)]
-    there = [Artefact(str(number), "", f"tide {TOPICS[number]}") for number in range(columns)]
+    asking = [LinkableText(str(number), "", f"tide {TOPICS[number]}") for number in range(rows)]
+    there = [LinkableText(str(number), "", f"tide {TOPICS[number]}") for number in range(columns)]
 
     comparison = Candidates(there, asking).compare(asking)
 
@@ -329,6 +335,6 @@ def test_sides_of_any_size_can_be_compared(rows: int, columns: int) -> None:
 
 
 def test_texts_that_say_nothing_match_nothing() -> None:
-    silent = [Artefact("a", "", ""), Artefact("b", "", "the of and"), Artefact("c", "", "12 34")]
+    silent = [LinkableText("a", "", ""), LinkableText("b", "", "the of and"), LinkableText("c", "", "12 34")]
     comparison = Candidates(silent, silent).compare(silent)
     assert np.isfinite(comparison.scores).all()

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from clew.trace.links.match.index import NameIndex, TermIndex
 from clew.trace.links.match.matching import Candidates, Contrast
 from clew.trace.links.match.meaning import Vectors
-from clew.trace.links.match.texts import MOST_SENTENCES, Artefact, names, statements
+from clew.trace.links.match.texts import MOST_SENTENCES, LinkableText, names, statements
 
 SUBJECTS = ("bell", "lamp", "tide")
 
@@ -74,7 +74,7 @@ def test_what_all_texts_have_in_common_in_meaning_counts_little(tmp_path: Path) 
 # Verifies: REQ-d00055-L
 def test_of_a_long_requirement_sentences_from_all_of_it_are_compared() -> None:
     text = " ".join(f"Bell {number} SHALL ring." for number in range(900))
-    found = statements(Artefact("r", "Bells", text))
+    found = statements(LinkableText("r", "Bells", text))
 
     assert len(found) == MOST_SENTENCES
     assert found[0] == "bells"
@@ -99,13 +99,13 @@ def test_a_long_text_is_held_back_less_where_length_counts_in_part() -> None:
 # Verifies: REQ-d00055-M
 def test_a_candidate_shares_in_what_others_score_only_as_far_as_they_are_like_it() -> None:
     alike = [
-        Artefact(str(number), "", f"The bell rings at noon and the hammer falls, number {'i' * number}.")
+        LinkableText(str(number), "", f"The bell rings at noon and the hammer falls, number {'i' * number}.")
         for number in (1, 2)
     ]
     unlike = [
-        Artefact(subject, "", f"{subject} {subject}s") for subject in ("lamp", "tide", "wheel", "letter", "garden")
+        LinkableText(subject, "", f"{subject} {subject}s") for subject in ("lamp", "tide", "wheel", "letter", "garden")
     ]
-    asking = [Artefact("a", "", "the hammer i"), Artefact("b", "", "a lamp")]
+    asking = [LinkableText("a", "", "the hammer i"), LinkableText("b", "", "a lamp")]
     scores = Candidates([*alike, *unlike], asking).compare(asking).scores
 
     assert scores[0, 1] > scores[0, 2:].max(), "the other text about the bell comes next"
@@ -113,8 +113,8 @@ def test_a_candidate_shares_in_what_others_score_only_as_far_as_they_are_like_it
     assert np.ptp(others) < 0.05 * (scores[1, 2] - others.mean()), "nobody is like the lamp, and nobody has a share"
 
 
-def _module(name: str, defined: str, about: str) -> Artefact:
-    return Artefact(name, name, f'def {defined}():\n    """{about}"""\n', path=f"{name}.py", is_file=True)
+def _module(name: str, defined: str, about: str) -> LinkableText:
+    return LinkableText(name, name, f'def {defined}():\n    """{about}"""\n', path=f"{name}.py", is_file=True)
 
 
 MODULES = (
@@ -127,11 +127,11 @@ MODULES = (
 # Verifies: REQ-d00055-N
 def test_the_module_that_defines_what_a_text_mentions_comes_before_one_that_shares_as_many_words() -> None:
     asking = [
-        Artefact("1", "", "Lamps and bells: ring_at_noon is called once."),
-        Artefact("2", "", "Lamps and bells: lit_at_dusk is called once."),
+        LinkableText("1", "", "Lamps and bells: ring_at_noon is called once."),
+        LinkableText("2", "", "Lamps and bells: lit_at_dusk is called once."),
     ]
     scores = Candidates(MODULES, asking).compare(asking).scores
-    words = [Artefact(each.id, "", each.text.replace("_", " ")) for each in asking]
+    words = [LinkableText(each.id, "", each.text.replace("_", " ")) for each in asking]
     by_words = Candidates(MODULES, words).compare(words).scores
 
     assert scores.argmax(axis=1).tolist() == [0, 1]
@@ -142,7 +142,7 @@ def test_the_module_that_defines_what_a_text_mentions_comes_before_one_that_shar
 # Verifies: REQ-d00055-N
 def test_names_count_whichever_side_asks() -> None:
     texts = ("Call ring_at_noon.", "Call ringAtNoon, or ring at noon.")
-    pages = [names(Artefact(text, "", text)) for text in texts]
+    pages = [names(LinkableText(text, "", text)) for text in texts]
     modules = [names(each) for each in MODULES]
     there = NameIndex(modules, pages).cosines(pages)
     back = NameIndex(pages, modules).cosines(modules)
@@ -156,9 +156,9 @@ def test_names_count_whichever_side_asks() -> None:
 def test_a_name_of_one_word_does_not_count() -> None:
     assert names(MODULES[2]).defined == ()
     assert names(MODULES[0]).defined == ("ring_at_noon",)
-    assert names(Artefact("1", "", "def ring_at_noon():")).defined == (), "prose defines nothing"
+    assert names(LinkableText("1", "", "def ring_at_noon():")).defined == (), "prose defines nothing"
 
-    page = [names(Artefact("1", "", "Boats wait for the tide."))]
+    page = [names(LinkableText("1", "", "Boats wait for the tide."))]
     assert not NameIndex([names(each) for each in MODULES], page).cosines(page).any()
 
 
@@ -166,9 +166,9 @@ def test_a_name_of_one_word_does_not_count() -> None:
 def test_one_text_that_mentions_a_name_leaves_what_the_others_score() -> None:
     things = ("anchor", "buoy", "canal", "dinghy", "estuary", "ferry", "gangway", "harbour", "island", "jetty", "keel")
     modules = [_module(f"about {thing}", f"draw_{thing}", f"One {thing} alone.") for thing in things]
-    asking = [Artefact(thing, "", f"Everybody likes the {thing}.") for thing in things]
+    asking = [LinkableText(thing, "", f"Everybody likes the {thing}.") for thing in things]
     before = Candidates(modules, asking).compare(asking).scores.diagonal()
-    mentioning = [Artefact("anchor", "", "Everybody likes draw_anchor."), *asking[1:]]
+    mentioning = [LinkableText("anchor", "", "Everybody likes draw_anchor."), *asking[1:]]
     after = Candidates(modules, mentioning).compare(mentioning).scores.diagonal()
 
     assert after[0] > before[0] + 0.1

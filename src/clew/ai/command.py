@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import IO
 
-from clew.ai.model import Question
+from clew.ai.model import Prompt
 from clew.errors import ConfigError, Unavailable
 
 LARGEST_ANSWER = 4 * 1024 * 1024
@@ -27,7 +27,7 @@ class CommandModel:
         self._words = words
         self._timeout = timeout
 
-    def answer(self, question: Question, check: Callable[[], None]) -> str:
+    def answer(self, question: Prompt, check: Callable[[], None]) -> str:
         with (
             tempfile.TemporaryFile() as asked,
             tempfile.TemporaryFile() as said,

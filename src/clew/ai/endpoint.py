@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import msgspec
 
-from clew.ai.http import Advice, Service
-from clew.ai.model import Question
+from clew.ai.http import FailureAdvice, Service
+from clew.ai.model import Prompt
 from clew.text.words import storable
 
 LARGEST_ANSWER = 4 * 1024 * 1024
 
-_ADVICE = Advice(
+_ADVICE = FailureAdvice(
     refused="Check CLEW_AI_URL, CLEW_AI_MODEL and CLEW_AI_KEY, or [ai] in the configuration.",
     passing="Check CLEW_AI_URL, CLEW_AI_MODEL and CLEW_AI_KEY, or [ai] in the configuration.",
     silent="Check CLEW_AI_URL, or `ai.url`, and whether the service runs.",
@@ -43,7 +43,7 @@ class EndpointModel:
             advice=_ADVICE,
         )
 
-    def answer(self, question: Question, check: Callable[[], None]) -> str:
+    def answer(self, question: Prompt, check: Callable[[], None]) -> str:
         messages = [
             {"role": "system", "content": storable(question.instructions)},
             {"role": "user", "content": storable(question.text)},

@@ -28,7 +28,7 @@ _SHOWN = 300
 _Answer = TypeVar("_Answer")
 
 
-class Advice(msgspec.Struct, frozen=True, kw_only=True):
+class FailureAdvice(msgspec.Struct, frozen=True, kw_only=True):
     """The next step after each failure: every kind of service has settings of its own."""
 
     refused: str
@@ -46,7 +46,7 @@ class Service:
     address: str
     timeout_seconds: float
     largest_answer: int
-    advice: Advice
+    advice: FailureAdvice
     key: str | None = field(default=None, repr=False)
     attempts: int = 1
     pause_seconds: float = 0.0

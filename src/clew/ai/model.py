@@ -6,7 +6,7 @@ from typing import Protocol
 import msgspec
 
 
-class Question(msgspec.Struct, frozen=True):
+class Prompt(msgspec.Struct, frozen=True):
     instructions: str
     """The purpose and rules of the answer, in Clew's own words."""
     text: str
@@ -14,10 +14,10 @@ class Question(msgspec.Struct, frozen=True):
     max_tokens: int = 8_000
 
 
-class Model(Protocol):
+class LanguageModel(Protocol):
     name: str
     """As it is shown to people; holds no secret."""
 
-    def answer(self, question: Question, check: Callable[[], None]) -> str:
+    def answer(self, question: Prompt, check: Callable[[], None]) -> str:
         """The model's text, as it is. Unavailable where none comes; `check` may raise to stop waiting."""
         ...

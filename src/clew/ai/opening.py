@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from clew.ai.model import Model
+from clew.ai.model import LanguageModel
 from clew.config import AiSettings
 from clew.errors import ConfigError
 from clew.trust import ConfigurationTrust
@@ -41,11 +41,11 @@ class _Wanted(msgspec.Struct, frozen=True):
 
 
 def open_model(
-    of_client: Model | None = None,
+    of_client: LanguageModel | None = None,
     environment: Mapping[str, str] | None = None,
     settings: AiSettings | None = None,
     trust: ConfigurationTrust | None = None,
-) -> Model:
+) -> LanguageModel:
     """The model of the environment, or else of the settings, or else the client's own. ConfigError, with the way to get
     one, where there is none."""
     wanted = _wanted(os.environ if environment is None else environment, settings or AiSettings())

@@ -28,7 +28,7 @@ _USUAL = {
 _SKIPPED = "-"
 
 
-class Mapped(msgspec.Struct, frozen=True, kw_only=True):
+class ColumnMapping(msgspec.Struct, frozen=True, kw_only=True):
     """A mapping of columns to fields."""
 
     columns: Mapping[str, str] = {}
@@ -36,14 +36,14 @@ class Mapped(msgspec.Struct, frozen=True, kw_only=True):
     """Columns that cite other items."""
 
 
-def read_mapping(place: Path) -> Mapped:
+def read_mapping(place: Path) -> ColumnMapping:
     try:
         data = contents(place, SETTINGS_BYTES)
     except OSError as error:
         raise FormatError(f"'{place}' cannot be read: {error.strerror}.", hint="Check the path.") from error
     value = json_of(data, place.name)
     try:
-        return msgspec.convert(value, Mapped)
+        return msgspec.convert(value, ColumnMapping)
     except msgspec.ValidationError as error:
         raise FormatError(
             f"'{place.name}' is no mapping of columns: {error}.",
@@ -51,11 +51,11 @@ def read_mapping(place: Path) -> Mapped:
         ) from error
 
 
-def rendered(mapping: Mapped) -> bytes:
+def rendered(mapping: ColumnMapping) -> bytes:
     return msgspec.json.format(msgspec.json.encode(mapping), indent=2) + b"\n"
 
 
-def meanings(header: Sequence[str], mapping: Mapped | None) -> dict[str, str]:
+def meanings(header: Sequence[str], mapping: ColumnMapping | None) -> dict[str, str]:
     """The field of each column: from the mapping, else by the column's own name, else by the usual names."""
     given = dict(mapping.columns) if mapping is not None else {}
     found = {name: given[name] for name in header if name in given}
@@ -77,7 +77,7 @@ def meanings(header: Sequence[str], mapping: Mapped | None) -> dict[str, str]:
     return {name: found.get(name, name) for name in header}
 
 
-def exchange_of(rows: Sequence[Sequence[str]], name: str, mapping: Mapped | None) -> Exchange:
+def exchange_of(rows: Sequence[Sequence[str]], name: str, mapping: ColumnMapping | None) -> Exchange:
     """The items of a table whose first row names its columns."""
     if not rows:
         return Exchange()
@@ -90,7 +90,7 @@ def exchange_of(rows: Sequence[Sequence[str]], name: str, mapping: Mapped | None
 
 
 def _check_header(
-    header: Sequence[str], name: str, mapping: Mapped | None, means: Mapping[str, str], cited: set[str]
+    header: Sequence[str], name: str, mapping: ColumnMapping | None, means: Mapping[str, str], cited: set[str]
 ) -> None:
     named = [each for each in header if each]
     twice = next((each for each in named if named.count(each) > 1), None)
@@ -152,7 +152,7 @@ def _items(
         )
 
 
-def rows_of(items: Iterable[Item], mapping: Mapped | None) -> Iterator[list[str]]:
+def rows_of(items: Iterable[Item], mapping: ColumnMapping | None) -> Iterator[list[str]]:
     """A table of items; a mapping gives columns the names that another tool knows."""
     flat = [flattened(item) for item in items]
     names = list(dict.fromkeys(("id", "title", "text", *(name for fields in flat for name in fields))))

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from clew.exchange.model import Exchange
-from clew.exchange.sources import Source
+from clew.exchange.sources import ImportSource
 
 if TYPE_CHECKING:
-    from clew.exchange.columns import Mapped
+    from clew.exchange.columns import ColumnMapping
 
 InFormat = Literal[
     "jsonl",
@@ -31,7 +31,7 @@ InFormat = Literal[
 OutFormat = Literal["jsonl", "csv", "excel", "needs", "reqif", "lobster"]
 
 
-class Format(msgspec.Struct, frozen=True, kw_only=True):
+class ExchangeFormat(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     module: str
     """Has `read`, and `write` where the format goes both ways."""
@@ -43,7 +43,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     is_table: bool = False
     """True if it has columns that can be mapped."""
 
-    def read(self, source: Source, columns: "Mapped | None" = None) -> Exchange:
+    def read(self, source: ImportSource, columns: "ColumnMapping | None" = None) -> Exchange:
         reader: Callable[..., Exchange] = import_module(self.module).read
         return reader(source, columns) if self.is_table else reader(source)
 
@@ -53,7 +53,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
         project: str,
         *,
         rest: Sequence[dict[str, Any]] = (),
-        columns: "Mapped | None" = None,
+        columns: "ColumnMapping | None" = None,
     ) -> bytes:
         writer: Callable[..., bytes] = import_module(self.module).write
         if self.has_everything:
@@ -62,20 +62,20 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _ALL = (
-    Format(name="jsonl", module="clew.exchange.both.jsonl", both_ways=True, has_everything=True),
-    Format(name="csv", module="clew.exchange.both.csv", both_ways=True, is_table=True),
-    Format(name="excel", module="clew.exchange.both.excel", both_ways=True, is_table=True, is_binary=True),
-    Format(name="needs", module="clew.exchange.both.needs", both_ways=True),
-    Format(name="reqif", module="clew.exchange.both.reqif", both_ways=True),
-    Format(name="lobster", module="clew.exchange.both.lobster", both_ways=True),
-    Format(name="doorstop", module="clew.exchange.incoming.doorstop"),
-    Format(name="openfasttrace", module="clew.exchange.incoming.openfasttrace"),
-    Format(name="strictdoc", module="clew.exchange.incoming.strictdoc"),
-    Format(name="github", module="clew.exchange.incoming.github"),
-    Format(name="server-memory", module="clew.exchange.incoming.server_memory"),
-    Format(name="mem0", module="clew.exchange.incoming.mem0"),
-    Format(name="basic-memory", module="clew.exchange.incoming.basic_memory"),
-    Format(name="claude-mem", module="clew.exchange.incoming.claude_mem"),
+    ExchangeFormat(name="jsonl", module="clew.exchange.both.jsonl", both_ways=True, has_everything=True),
+    ExchangeFormat(name="csv", module="clew.exchange.both.csv", both_ways=True, is_table=True),
+    ExchangeFormat(name="excel", module="clew.exchange.both.excel", both_ways=True, is_table=True, is_binary=True),
+    ExchangeFormat(name="needs", module="clew.exchange.both.needs", both_ways=True),
+    ExchangeFormat(name="reqif", module="clew.exchange.both.reqif", both_ways=True),
+    ExchangeFormat(name="lobster", module="clew.exchange.both.lobster", both_ways=True),
+    ExchangeFormat(name="doorstop", module="clew.exchange.incoming.doorstop"),
+    ExchangeFormat(name="openfasttrace", module="clew.exchange.incoming.openfasttrace"),
+    ExchangeFormat(name="strictdoc", module="clew.exchange.incoming.strictdoc"),
+    ExchangeFormat(name="github", module="clew.exchange.incoming.github"),
+    ExchangeFormat(name="server-memory", module="clew.exchange.incoming.server_memory"),
+    ExchangeFormat(name="mem0", module="clew.exchange.incoming.mem0"),
+    ExchangeFormat(name="basic-memory", module="clew.exchange.incoming.basic_memory"),
+    ExchangeFormat(name="claude-mem", module="clew.exchange.incoming.claude_mem"),
 )
-FORMATS: Mapping[str, Format] = {each.name: each for each in _ALL}
-WRITTEN: Mapping[str, Format] = {each.name: each for each in _ALL if each.both_ways}
+FORMATS: Mapping[str, ExchangeFormat] = {each.name: each for each in _ALL}
+WRITTEN: Mapping[str, ExchangeFormat] = {each.name: each for each in _ALL if each.both_ways}

@@ -28,7 +28,7 @@ NOW = "in its source now"
 """The field of an exported item that says what `now` says."""
 
 
-class Kept(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class UnplacedParts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The parts of an item that its new place cannot hold. A part that it holds in another form is here as the source
     has it."""
 
@@ -54,8 +54,8 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     written: str = ""
     labels: dict[str, str] = {}
     """The labels that criteria have here by those of the source, as far as they differ."""
-    kept: Kept = Kept()
-    now: Kept | None = None
+    kept: UnplacedParts = UnplacedParts()
+    now: UnplacedParts | None = None
     version: str = ""
     """Of the export that the source said; an item with another one comes from another export."""
     order: int = 0
@@ -84,10 +84,10 @@ def render_records(records: Iterable[ImportRecord]) -> bytes:
     return "".join(f"{escaped_json(msgspec.json.encode(each).decode())}\n" for each in ordered).encode()
 
 
-def left_over(item: Item, wanted: Item, placed: Item) -> Kept:
+def left_over(item: Item, wanted: Item, placed: Item) -> UnplacedParts:
     """The parts of an item that cannot be read in its new place. `wanted` is the item in the ids of the project."""
     found = {key.casefold(): _bare(value) for key, value in placed.attributes.items()}
-    return Kept(
+    return UnplacedParts(
         kind=item.kind if item.kind != placed.kind else "",
         title=item.title if _bare(item.title) != placed.title else "",
         text=item.text if _bare(item.text) != _bare(placed.text) else "",
@@ -109,9 +109,9 @@ def _bare(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.split("\n")).strip()
 
 
-def whole(item: Item) -> Kept:
+def whole(item: Item) -> UnplacedParts:
     """An item that has no place at all."""
-    return Kept(
+    return UnplacedParts(
         kind=item.kind,
         title=item.title,
         text=item.text,

@@ -1,7 +1,7 @@
 """The neutral form of an exchange, between every format of another tool and every format of a project.
 
-A reader turns a file into items, a writer turns items into a file, and a place turns items into requirements of the
-project and back. No reader depends on a place, and no writer on another format.
+A reader turns a file into items, a writer turns items into a file, and a backend turns items into requirements of the
+project and back. No reader depends on a backend, and no writer on another format.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

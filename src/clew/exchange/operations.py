@@ -10,10 +10,10 @@ from msgspec import Meta
 from clew.edit.transaction import replace_alone
 from clew.errors import InvalidArgument
 from clew.exchange import results
-from clew.exchange.columns import Mapped, read_mapping, rendered
+from clew.exchange.columns import ColumnMapping, read_mapping, rendered
 from clew.exchange.formats import FORMATS, WRITTEN, InFormat, OutFormat
-from clew.exchange.service import ExchangeService, ImportWishes
-from clew.exchange.sources import Source, source_at
+from clew.exchange.service import ExchangeService, ImportRequest
+from clew.exchange.sources import ImportSource, source_at
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, HelpHeading, Operation, Option, Toolset
 from clew.text.display import counted
@@ -30,7 +30,7 @@ Columns = Annotated[
 ]
 
 
-class Import(
+class ImportItems(
     Operation,
     verb="import",
     heading=HelpHeading.EXCHANGE,
@@ -85,8 +85,10 @@ class Import(
     dry_run: Annotated[bool, Meta(description="Say what would be made, and make nothing")] = False
 
     def run(self, call: Call) -> results.ImportReport:
-        source = Source(Path("-"), sys.stdin.buffer.read()) if self.source == "-" else source_at(Path(self.source))
-        wishes = ImportWishes(
+        source = (
+            ImportSource(Path("-"), sys.stdin.buffer.read()) if self.source == "-" else source_at(Path(self.source))
+        )
+        request = ImportRequest(
             format=self.format,
             name=self.name or (self.format if self.source == "-" else source.place.resolve().name),
             into=self.into,
@@ -96,20 +98,20 @@ class Import(
             dry_run=self.dry_run,
         )
         columns = self._columns()
-        report = ExchangeService(call).take_in(FORMATS[self.format].read(source, columns), wishes)
+        report = ExchangeService(call).take_in(FORMATS[self.format].read(source, columns), request)
         if self.save_columns is not None and columns is not None and not self.dry_run:
             replace_alone(Path(self.save_columns), rendered(columns))
         return report
 
-    def _columns(self) -> Mapped | None:
+    def _columns(self) -> ColumnMapping | None:
         given = (self.map, self.cites, self.columns, self.save_columns)
         if not any(given):
             return None
         if not FORMATS[self.format].is_table:
             raise InvalidArgument(f"A file of the format {self.format} has no columns.", hint="Leave them out.")
-        kept = read_mapping(Path(self.columns)) if self.columns is not None else Mapped()
+        kept = read_mapping(Path(self.columns)) if self.columns is not None else ColumnMapping()
         relations = tuple(dict.fromkeys((*kept.relations, *self.cites)))
-        return Mapped(columns={**kept.columns, **_pairs(self.map, "'Object Text=text'")}, relations=relations)
+        return ColumnMapping(columns={**kept.columns, **_pairs(self.map, "'Object Text=text'")}, relations=relations)
 
     def render(self, result: results.ImportReport) -> str:
         return "\n".join(_report_lines(result))
@@ -118,7 +120,7 @@ class Import(
         return 1 if result.conflicts or result.rejected or result.memories_kept else 0
 
 
-class Export(
+class ExportItems(
     Operation,
     verb="export",
     heading=HelpHeading.EXCHANGE,

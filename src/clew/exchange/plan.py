@@ -23,9 +23,9 @@ import msgspec
 
 from clew.errors import BadInput, Rejected
 from clew.exchange import results
-from clew.exchange.imports_file import ImportRecord, Kept, left_over, whole
+from clew.exchange.backends.backend import PlacedItem, RequirementBackend
+from clew.exchange.imports_file import ImportRecord, UnplacedParts, left_over, whole
 from clew.exchange.model import Exchange, Item, Relation, attribute, checked, is_same, refuse_circles, version_of
-from clew.exchange.places.place import Place, Placing
 from clew.exchange.renames import (
     find_renamed,
     labels_by_record,
@@ -41,9 +41,9 @@ _MOST_EXAMPLES = 3
 Records = Mapping[tuple[str, str], ImportRecord]
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    added: tuple[Placing, ...]
-    changed: tuple[Placing, ...]
+class ImportPlan(msgspec.Struct, frozen=True, kw_only=True):
+    added: tuple[PlacedItem, ...]
+    changed: tuple[PlacedItem, ...]
     unchanged: int
     ids: Mapping[str, str]
     """The ids of the project by those of the source."""
@@ -56,7 +56,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Of this import; they take the place of those that it left before."""
 
 
-class Wishes(msgspec.Struct, frozen=True, kw_only=True):
+class ImportChoices(msgspec.Struct, frozen=True, kw_only=True):
     """The choices of the user who imports."""
 
     name: str
@@ -68,41 +68,41 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
 
 def plan_import(
     exchange: Exchange,
-    places: Sequence[Place],
+    backends: Sequence[RequirementBackend],
     records: Records,
-    wishes: Wishes,
+    choices: ImportChoices,
     exists: Callable[[str], bool],
     in_file: Mapping[str, Item],
     as_exported: Collection[str],
-) -> list[tuple[Place, Plan]]:
-    """Plan an import in each place. The first takes the items that no place has yet; every other item belongs to the
-    place that has it. `exists` tells if the project has an id which is not imported, `in_file` are the items that the
-    file itself has in another form, and items of `as_exported` say no more than an export says now."""
-    in_file = {id: _as_wished(item, wishes) for id, item in in_file.items()}
-    items = [_as_wished(item, wishes) for item in checked(exchange).items]
-    here = [place.items() for place in places]
+) -> list[tuple[RequirementBackend, ImportPlan]]:
+    """Plan an import in each backend. The first takes the items that no backend has yet; every other item belongs to
+    the backend that has it. `exists` tells if the project has an id which is not imported, `in_file` are the items
+    that the file itself has in another form, and items of `as_exported` say no more than an export says now."""
+    in_file = {id: _as_chosen(item, choices) for id, item in in_file.items()}
+    items = [_as_chosen(item, choices) for item in checked(exchange).items]
+    here = [backend.items() for backend in backends]
     every = {id: item for known in here for id, item in known.items()}
-    renamed = find_renamed(every, records, wishes.name, {item.id: item for item in items})
-    records = with_current_ids(records, renamed, wishes.name)
-    shares: list[list[Item]] = [[] for _ in places]
+    renamed = find_renamed(every, records, choices.name, {item.id: item for item in items})
+    records = with_current_ids(records, renamed, choices.name)
+    shares: list[list[Item]] = [[] for _ in backends]
     for item in items:
-        record = records.get((wishes.name, item.id))
+        record = records.get((choices.name, item.id))
         own = {item.id} if item.id in every and is_same(item, every[item.id]) else set()
         own |= {record.as_} if record is not None else set()
         shares[next((number for number, known in enumerate(here) if own & known.keys()), 0)].append(item)
     ids: dict[str, str] = {}
-    plans: list[tuple[Place, Plan]] = []
-    for place, known, share in zip(places, here, shares, strict=True):
+    plans: list[tuple[RequirementBackend, ImportPlan]] = []
+    for backend, known, share in zip(backends, here, shares, strict=True):
         if share:
-            plan = _Planner(share, place, known, records, wishes, exists, ids, renamed, in_file, as_exported).plan()
+            plan = _Planner(share, backend, known, records, choices, exists, ids, renamed, in_file, as_exported).plan()
             ids |= plan.ids
-            plans.append((place, plan))
+            plans.append((backend, plan))
     return plans
 
 
-def _as_wished(item: Item, wishes: Wishes) -> Item:
+def _as_chosen(item: Item, choices: ImportChoices) -> Item:
     relations = tuple(
-        msgspec.structs.replace(each, kind=wishes.relations.get(each.kind, each.kind)) for each in item.relations
+        msgspec.structs.replace(each, kind=choices.relations.get(each.kind, each.kind)) for each in item.relations
     )
     return msgspec.structs.replace(item, relations=tuple(dict.fromkeys(relations)))
 
@@ -111,24 +111,24 @@ class _Planner:
     def __init__(
         self,
         items: Sequence[Item],
-        place: Place,
+        backend: RequirementBackend,
         here: Mapping[str, Item],
         records: Records,
-        wishes: Wishes,
+        choices: ImportChoices,
         exists: Callable[[str], bool],
         elsewhere: Mapping[str, str],
         renamed: Mapping[str, str],
         in_file: Mapping[str, Item],
         as_exported: Collection[str],
     ) -> None:
-        """`elsewhere` are the ids that items of the same import have in other places, `renamed` the present ids by
+        """`elsewhere` are the ids that items of the same import have in other formats, `renamed` the present ids by
         those of the last import, `in_file` the items that the file itself says otherwise; those
         `as_exported` need no record of this import."""
         self._items = items
-        self._place = place
-        self._wishes = wishes
+        self._backend = backend
+        self._choices = choices
         self._exists = exists
-        self._records = {id: record for (source, id), record in records.items() if source == wishes.name}
+        self._records = {id: record for (source, id), record in records.items() if source == choices.name}
         self._here = here
         self._in_file = in_file
         self._as_exported = as_exported
@@ -141,10 +141,10 @@ class _Planner:
         self._emptied: dict[str, list[str]] = {}
         """By attribute that cannot be empty, the items that empty it."""
 
-    def plan(self) -> Plan:
+    def plan(self) -> ImportPlan:
         """The plan of the import. Refused items get no id, so that nothing cites them here; the ids of the others do
         not depend on them."""
-        kinds = self._place.kinds | set(self._wishes.include)
+        kinds = self._backend.kinds | set(self._choices.include)
         self._give_ids(item for item in self._items if item.kind in kinds)
         refused: dict[str, results.Problem] = {}
         while True:
@@ -156,15 +156,15 @@ class _Planner:
             for each in new:
                 del self._ids[each.id]
 
-    def _plan(self, refused: Mapping[str, results.Problem]) -> Plan:
+    def _plan(self, refused: Mapping[str, results.Problem]) -> ImportPlan:
         self._kept, self._emptied = {}, {}
         placeable = [item for item in self._items if item.id in self._ids]
         self._give_labels(placeable)
         wanted = {item.id: self._translated(item) for item in placeable}
         # In the ids of the source, which is where a circle has to be opened.
         refuse_circles(placeable, {item.id: self._known_relations(item, wanted[item.id]) for item in placeable})
-        added: list[Placing] = []
-        changed: list[Placing] = []
+        added: list[PlacedItem] = []
+        changed: list[PlacedItem] = []
         conflicts: list[results.Problem] = []
         rejected: list[results.Problem] = []
         kept: list[ImportRecord] = []
@@ -187,7 +187,7 @@ class _Planner:
                 continue
             if record is not None:
                 kept.append(msgspec.structs.replace(record, now=None))
-            placing = Placing(wanted[item.id], self._wishes.name)
+            placing = PlacedItem(wanted[item.id], self._choices.name)
             match decided:
                 case "add":
                     added.append(placing)
@@ -196,7 +196,7 @@ class _Planner:
                 case "conflict":
                     conflicts.append(results.Problem(item.id, _conflict(item, record)))
         without = {each.id for each in rejected}
-        return Plan(
+        return ImportPlan(
             added=tuple(added),
             changed=tuple(changed),
             unchanged=len(placeable) + len(refused) - len(added) - len(changed) - len(conflicts) - len(rejected),
@@ -226,13 +226,13 @@ class _Planner:
         taken |= set(self._ids.values())
         others: list[Item] = []
         for item in waiting:
-            if self._place.fits(item) and (item.id not in taken or self._is_meant(item)):
+            if self._backend.fits(item) and (item.id not in taken or self._is_meant(item)):
                 self._ids[item.id] = item.id
                 taken.add(item.id)
             else:
                 others.append(item)
         for item in others:
-            self._ids[item.id] = self._place.fresh(item, taken)
+            self._ids[item.id] = self._backend.fresh(item, taken)
             taken.add(self._ids[item.id])
 
     def _is_meant(self, item: Item) -> bool:
@@ -262,7 +262,7 @@ class _Planner:
         record, _ = self._last(item)
         taken = record.labels.values() if record is not None and before else ()
         given = (each.label for each in item.criteria)
-        return dict(zip(given, self._place.labels(item, before, frozenset(taken)), strict=True))
+        return dict(zip(given, self._backend.labels(item, before, frozenset(taken)), strict=True))
 
     # What an item says in the ids of the project
 
@@ -274,7 +274,7 @@ class _Planner:
             item,
             id=self._ids[item.id],
             title=here.title if here is not None and _has_emptied_title(item) else item.title,
-            kind="requirement" if item.kind in self._wishes.include else item.kind,
+            kind="requirement" if item.kind in self._choices.include else item.kind,
             criteria=tuple(
                 msgspec.structs.replace(each, label=labels.get(each.label, each.label)) for each in item.criteria
             ),
@@ -325,10 +325,10 @@ class _Planner:
             self._note_kept(item, known.kept)
             return "keep", known
         _check_labels(item, here)
-        placed = self._place.placed(Placing(wanted, self._wishes.name))
+        placed = self._backend.placed(PlacedItem(wanted, self._choices.name))
         kept = left_over(item, wanted, placed)
         made = ImportRecord(
-            source=self._wishes.name,
+            source=self._choices.name,
             id=item.id,
             as_=wanted.id,
             hash=hash,
@@ -362,7 +362,7 @@ class _Planner:
             self._note_kept(item, kept)
             # What was exported from here and says nothing new needs no record; a row of a table is no place to keep.
             without_place = msgspec.structs.replace(kept, path="", line=0) if item.version else kept
-            is_known = is_as_exported or without_place == Kept()
+            is_known = is_as_exported or without_place == UnplacedParts()
             return "keep", None if is_known and record is None and item.id == wanted.id else made
         if made.written == item.version and is_of_another_export:
             # The file says what was exported: only what is here changed.
@@ -392,14 +392,14 @@ class _Planner:
         item = self._in_file.get(item.id, item)
         if record is not None and record.as_ in self._here:
             return [msgspec.structs.replace(record, now=whole(item))]
-        return [ImportRecord(source=self._wishes.name, id=item.id, hash=version_of(item), kept=whole(item))]
+        return [ImportRecord(source=self._choices.name, id=item.id, hash=version_of(item), kept=whole(item))]
 
     # Reporting
 
     def _note(self, what: str, id: str) -> None:
         self._kept.setdefault(what, []).append(id)
 
-    def _note_kept(self, item: Item, kept: Kept) -> None:
+    def _note_kept(self, item: Item, kept: UnplacedParts) -> None:
         for name in (name for name, value in kept.attributes.items() if value.strip()):
             self._note(f"attribute {name}", item.id)
         for name in kept.fields:

@@ -3,7 +3,7 @@
 import msgspec
 
 
-class Imported(msgspec.Struct, frozen=True, kw_only=True):
+class ImportedItem(msgspec.Struct, frozen=True, kw_only=True):
     """One item of an import."""
 
     id: str
@@ -35,10 +35,10 @@ class ImportReport(msgspec.Struct, frozen=True, kw_only=True):
     into: str
     """The requirement format of the project; empty where only memories came."""
     dry_run: bool
-    added: tuple[Imported, ...] = ()
-    changed: tuple[Imported, ...] = ()
+    added: tuple[ImportedItem, ...] = ()
+    changed: tuple[ImportedItem, ...] = ()
     unchanged: int = 0
-    mapped: tuple[Imported, ...] = ()
+    mapped: tuple[ImportedItem, ...] = ()
     """The items among them that have another id here than in the source."""
     conflicts: tuple[Problem, ...] = ()
     """Changed both in the source and here; what is here stays."""

@@ -12,24 +12,24 @@ from clew.edit.targets import read_if_there
 from clew.edit.transaction import Purpose, Transaction
 from clew.errors import InvalidArgument
 from clew.exchange import results
+from clew.exchange.backends.backend import RequirementBackend, some, title_of
+from clew.exchange.backends.choice import backends_of, choose_backends
 from clew.exchange.imports_file import NAME, NOW, ImportRecord, read_records, render_records, restored
 from clew.exchange.model import Exchange, Item, is_same, version_of
-from clew.exchange.places.choice import choose_places, places_of
-from clew.exchange.places.place import Place, some, title_of
-from clew.exchange.plan import Plan, Records, Wishes, plan_import
+from clew.exchange.plan import ImportChoices, ImportPlan, Records, plan_import
 from clew.exchange.renames import find_renamed, under_original_ids, with_current_ids, with_ids
 from clew.formats.register.ids import normalise
 from clew.graph.model import Node, NodeKind
 from clew.text.display import shortened
 
 if TYPE_CHECKING:
-    from clew.exchange.columns import Mapped
-    from clew.exchange.formats import Format
+    from clew.exchange.columns import ColumnMapping
+    from clew.exchange.formats import ExchangeFormat
     from clew.operation.call import Call
     from clew.project import Project
 
 
-class ImportWishes(msgspec.Struct, frozen=True, kw_only=True):
+class ImportRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The options of an import."""
 
     format: str
@@ -49,41 +49,41 @@ class ExchangeService:
 
     # In
 
-    def take_in(self, exchange: Exchange, wishes: ImportWishes) -> results.ImportReport:
+    def take_in(self, exchange: Exchange, request: ImportRequest) -> results.ImportReport:
         """Make requirements of the items, and memories of the memories, or say what would be made."""
         report = results.ImportReport(
-            format=wishes.format, source=wishes.name, into="", dry_run=wishes.dry_run, notes=exchange.notes
+            format=request.format, source=request.name, into="", dry_run=request.dry_run, notes=exchange.notes
         )
         if exchange.items:
-            report = self._requirements(exchange, wishes, report)
+            report = self._requirements(exchange, request, report)
         if exchange.memories:
-            report = self._memories(exchange, wishes, report)
+            report = self._memories(exchange, request, report)
         return report
 
     def _requirements(
-        self, exchange: Exchange, wishes: ImportWishes, report: results.ImportReport
+        self, exchange: Exchange, request: ImportRequest, report: results.ImportReport
     ) -> results.ImportReport:
         context, before = self._context, read_if_there(self._context.root / NAME)
         self._project.ensure_graph(self._call.progress)
         records = read_records(before)
-        came_before = {id for source, id in records if source == wishes.name}
+        came_before = {id for source, id in records if source == request.name}
         may_be_here = any(item.version or item.id in came_before or self._exists(item.id) for item in exchange.items)
         exported, now = self._exported() if may_be_here else ((), records)
         exchange = self._spelled(exchange)
-        given, exchange = exchange, self._understood(exchange, wishes, exported, now)
+        given, exchange = exchange, self._understood(exchange, request, exported, now)
         in_file = {was.id: was for was, item in zip(given.items, exchange.items, strict=True) if was is not item}
         versions = {item.id: version_of(item) for item in exported}
         as_exported = {item.id for item in exchange.items if versions.get(item.id) == version_of(item)}
         with context.lock.reading():
-            places = choose_places(self._call, wishes.into, exchange.items, name=wishes.name, level=wishes.level)
-            known = Wishes(name=wishes.name, include=wishes.include, relations=wishes.relations)
-            plans = plan_import(exchange, places, records, known, self._exists, in_file, as_exported)
-        after = render_records(_merged(records, plans, wishes.name, now))
-        busy = [(place, plan) for place, plan in plans if plan.added or plan.changed]
+            backends = choose_backends(self._call, request.into, exchange.items, name=request.name, level=request.level)
+            known = ImportChoices(name=request.name, include=request.include, relations=request.relations)
+            plans = plan_import(exchange, backends, records, known, self._exists, in_file, as_exported)
+        after = render_records(_merged(records, plans, request.name, now))
+        busy = [(backend, plan) for backend, plan in plans if plan.added or plan.changed]
         # Also for a dry run: what these refuse, it refuses too.
-        edits = [edit for place, plan in busy for edit in place.edits(plan.added, plan.changed)]
+        edits = [edit for backend, plan in busy for edit in backend.edits(plan.added, plan.changed)]
         files: tuple[str, ...] = ()
-        if not wishes.dry_run:
+        if not request.dry_run:
             files = self._write(busy, edits, FileEdit(NAME, before, after if after or before is not None else None))
         return _reported(report, plans, files, exchange)
 
@@ -103,20 +103,20 @@ class ExchangeService:
         return msgspec.structs.replace(exchange, items=items)
 
     def _understood(
-        self, exchange: Exchange, wishes: ImportWishes, exported: Sequence[Item], records: Records
+        self, exchange: Exchange, request: ImportRequest, exported: Sequence[Item], records: Records
     ) -> Exchange:
         """The items of a file with what its format cannot say, or spells otherwise, as the project has it."""
-        from clew.exchange.echo import with_what_is_the_same
         from clew.exchange.formats import WRITTEN
-        from clew.exchange.sources import Source
+        from clew.exchange.sources import ImportSource
+        from clew.exchange.unchanged import keep_unchanged
 
-        form = WRITTEN.get(wishes.format)
+        form = WRITTEN.get(request.format)
         if form is None or form.has_everything or not exported:
             return exchange
         here = {item.id: item for item in exported}
         if exchange.columns is not None:
-            ids = {record.as_: id for (source, id), record in records.items() if source == wishes.name}
-            former = zip(exported, under_original_ids(exported, records.values(), wishes.name), strict=True)
+            ids = {record.as_: id for (source, id), record in records.items() if source == request.name}
+            former = zip(exported, under_original_ids(exported, records.values(), request.name), strict=True)
             present = {ids[item.id]: _without_now(was) for item, was in former if item.id in ids}
             own = (item for item in exchange.items if item.id in here)
             present |= {
@@ -128,16 +128,16 @@ class ExchangeService:
         written = {
             record.id: record.written
             for (source, id), record in records.items()
-            if source == wishes.name and record.as_ == id
+            if source == request.name and record.as_ == id
         }
 
         def after_the_format(items: Exchange) -> Exchange:
-            return form.read(Source(Path(NAME), form.write(items, self._project.config.name)))
+            return form.read(ImportSource(Path(NAME), form.write(items, self._project.config.name)))
 
-        return with_what_is_the_same(exchange, here, written, after_the_format)
+        return keep_unchanged(exchange, here, written, after_the_format)
 
     def _write(
-        self, busy: Sequence[tuple[Place, Plan]], edits: Sequence[FileEdit], record: FileEdit
+        self, busy: Sequence[tuple[RequirementBackend, ImportPlan]], edits: Sequence[FileEdit], record: FileEdit
     ) -> tuple[str, ...]:
         """One transaction over all files, and just after it what is kept otherwise."""
         facts = {
@@ -152,15 +152,17 @@ class ExchangeService:
             steps.clear()
 
         # Where somebody else changed the register meanwhile, nothing is written.
-        others = [name for place, plan in busy for name in place.commit(plan.added, plan.changed, files)]
+        others = [name for backend, plan in busy for name in backend.commit(plan.added, plan.changed, files)]
         if steps:
             files()
         return (*(edit.path for edit in edits), *others)
 
-    def _memories(self, exchange: Exchange, wishes: ImportWishes, report: results.ImportReport) -> results.ImportReport:
+    def _memories(
+        self, exchange: Exchange, request: ImportRequest, report: results.ImportReport
+    ) -> results.ImportReport:
         """Files of others: what they say is not injected before somebody accepts it."""
         done = self._project.memory.import_lines(
-            self._call, "\n".join(exchange.memories), as_document=True, dry_run=wishes.dry_run
+            self._call, "\n".join(exchange.memories), as_document=True, dry_run=request.dry_run
         )
         return msgspec.structs.replace(
             report,
@@ -172,7 +174,9 @@ class ExchangeService:
 
     # Out
 
-    def written(self, form: "Format", columns: "Mapped | None" = None, ids_of: str | None = None) -> results.Exported:
+    def written(
+        self, form: "ExchangeFormat", columns: "ColumnMapping | None" = None, ids_of: str | None = None
+    ) -> results.Exported:
         """The project as a file of a format; with the ids that the import `ids_of` came with."""
         exchange = self.give_out(memories=form.has_everything, ids_of=ids_of)
         rest = list(self.rest()) if form.has_everything else []
@@ -187,10 +191,10 @@ class ExchangeService:
         )
         return results.Exported(report, content)
 
-    def _not_exported(self, form: "Format") -> tuple[str, ...]:
+    def _not_exported(self, form: "ExchangeFormat") -> tuple[str, ...]:
         """An export is what the files say, like every answer of the command line; and not all of what they say."""
         with self._context.lock.reading():
-            held = [part for place in places_of(self._call) for part in place.beside()]
+            held = [part for backend in backends_of(self._call) for part in backend.beside()]
             graph = self._context.graph
             if not form.has_everything:
                 texts = sum(map(_says_something, graph.nodes_by_kind(NodeKind.REMAINDER)))
@@ -215,7 +219,7 @@ class ExchangeService:
         self._project.ensure_graph(self._call.progress)
         records = read_records(read_if_there(self._context.root / NAME))
         with self._context.lock.reading():
-            found = {id: item for place in places_of(self._call) for id, item in place.items().items()}
+            found = {id: item for backend in backends_of(self._call) for id, item in backend.items().items()}
         former: dict[str, str] = {}
         for name in {source for source, _ in records}:
             renamed = find_renamed(found, records, name)
@@ -267,7 +271,9 @@ def _plain(node: Node) -> dict[str, Any]:
     return {"id": node.id, "kind": node.kind.value, "title": node.title, **place, "fields": fields}
 
 
-def _merged(records: Records, plans: Sequence[tuple[Place, Plan]], name: str, now: Records) -> Iterator[ImportRecord]:
+def _merged(
+    records: Records, plans: Sequence[tuple[RequirementBackend, ImportPlan]], name: str, now: Records
+) -> Iterator[ImportRecord]:
     """The records of other imports, those of this one, and those of items that the source does not name any more. What
     differs from before is the last of its requirement; `now` are the records with the ids of today."""
     fresh = {(name, each.id): each for _, plan in plans for each in plan.records}
@@ -285,19 +291,22 @@ def _merged(records: Records, plans: Sequence[tuple[Place, Plan]], name: str, no
 
 
 def _reported(
-    report: results.ImportReport, plans: Sequence[tuple[Place, Plan]], files: tuple[str, ...], exchange: Exchange
+    report: results.ImportReport,
+    plans: Sequence[tuple[RequirementBackend, ImportPlan]],
+    files: tuple[str, ...],
+    exchange: Exchange,
 ) -> results.ImportReport:
     every = [plan for _, plan in plans]
     ids = {id: here for plan in every for id, here in plan.ids.items()}
     sources = {here: id for id, here in ids.items()}
     titles = {item.id: title_of(item) for item in exchange.items}
 
-    def imported(found: Iterable[str]) -> tuple[results.Imported, ...]:
-        return tuple(results.Imported(id=sources[id], as_=id, title=titles[sources[id]]) for id in found)
+    def imported(found: Iterable[str]) -> tuple[results.ImportedItem, ...]:
+        return tuple(results.ImportedItem(id=sources[id], as_=id, title=titles[sources[id]]) for id in found)
 
     return msgspec.structs.replace(
         report,
-        into=" and ".join(place.name for place, _ in plans),
+        into=" and ".join(backend.name for backend, _ in plans),
         added=imported(each.item.id for plan in every for each in plan.added),
         changed=imported(each.item.id for plan in every for each in plan.changed),
         unchanged=sum(plan.unchanged for plan in every),

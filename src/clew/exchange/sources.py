@@ -24,7 +24,7 @@ MOST_BYTES = 128 * 1024 * 1024
 _NOTHING = "Nothing was changed."
 
 
-class Source:
+class ImportSource:
     """The file, or the folder of files, that is imported."""
 
     def __init__(self, place: Path, data: bytes | None = None) -> None:
@@ -64,15 +64,15 @@ class Source:
     def relative(self, path: Path) -> str:
         return path.relative_to(self.place).as_posix() if self.is_folder else path.name
 
-    def each(self, *endings: str) -> "list[Source]":
+    def each(self, *endings: str) -> "list[ImportSource]":
         """The files of a folder, or the file itself."""
-        return [Source(path) for path in self.files(*endings)] if self.is_folder else [self]
+        return [ImportSource(path) for path in self.files(*endings)] if self.is_folder else [self]
 
 
-def source_at(place: Path) -> Source:
+def source_at(place: Path) -> ImportSource:
     if not place.exists():
         raise NotFound(f"There is no file or folder '{place}'.", hint="Check the path.")
-    return Source(place)
+    return ImportSource(place)
 
 
 def _read(place: Path) -> bytes:

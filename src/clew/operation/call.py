@@ -22,7 +22,7 @@ from clew.text.choices import as_listed, choices, explained
 from clew.text.display import shortened
 
 if TYPE_CHECKING:
-    from clew.ai.model import Model
+    from clew.ai.model import LanguageModel
     from clew.kb.boundary import Boundary, ScopeRequest
     from clew.project import Project
 
@@ -75,7 +75,7 @@ class Call:
         progress: Progress | None = None,
         session: str | None = OWN_SESSION,
         credential: str = "",
-        client_model: "Model | None" = None,
+        client_model: "LanguageModel | None" = None,
         scheme: str | None = None,
         surface: AnySurface = "mcp",
         as_data: bool = True,

@@ -25,7 +25,7 @@ MODULES: tuple[str, ...] = (
     "clew.trace.operations.files",
     "clew.trace.operations.links",
     "clew.trace.operations.mutations",
-    "clew.compat.elspais.today",
+    "clew.compat.elspais.newer_tools",
     "clew.compat.elspais.declaration_operations",
     "clew.trace.operations.terms",
     "clew.register.operations.read",

@@ -40,15 +40,15 @@ def index() -> HelpIndex:
     return HelpIndex(tuple(HelpSection(name, summary) for name, (summary, _) in help_texts.SECTIONS.items()))
 
 
-class Advice(msgspec.Struct, frozen=True):
+class ToolAdvice(msgspec.Struct, frozen=True):
     when: str
     call: str
 
 
-def advice() -> tuple[Advice, ...]:
+def advice() -> tuple[ToolAdvice, ...]:
     """The advice to agents as data: when to call what."""
     rows = (re.split(r" {2,}", line, maxsplit=1) for line in help_texts.AGENTS.splitlines())
-    return tuple(Advice(*row) for row in rows if len(row) == 2)
+    return tuple(ToolAdvice(*row) for row in rows if len(row) == 2)
 
 
 def section(written: str) -> HelpText:

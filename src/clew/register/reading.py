@@ -14,7 +14,7 @@ from clew.formats.register.model import Register, Requirement
 from clew.graph.readers.locations import FILE_VARIABLE, SINGLE, RegisterLocations
 from clew.register import results
 from clew.register.change.draft import find
-from clew.register.change.transaction import PATIENCE_SECONDS, RegisterFile, Snapshot
+from clew.register.change.transaction import PATIENCE_SECONDS, RegisterFile, RegisterVersion
 from clew.register.git import audit, doctor, hooks, revisions
 from clew.register.git.repository import Repository
 from clew.register.reports import coverage, difference, lint, queries, review, staleness
@@ -24,7 +24,7 @@ from clew.register.reports.lint import judge_from
 from clew.register.reports.mentions import Mentions, MentionScanner, folder_inside
 from clew.register.reports.validation import ValidationReport, validation_report
 from clew.register.requests import AuditPolicy, ListFilter, RequirementFilter, ReviewScope
-from clew.register.rules.codes import Finding
+from clew.register.rules.codes import RuleViolation
 from clew.register.rules.duplicates import DuplicateIndex
 from clew.register.rules.validator import validate_register, validate_requirement
 from clew.workspace.files import read_bytes
@@ -47,7 +47,7 @@ class RegisterReading:
         self.root = root
         self.file = RegisterFile(place, auto_migrate=auto_migrate, patience=patience)
         self._make_scanner = scanner
-        self._validated: tuple[Register, list[Finding]] | None = None
+        self._validated: tuple[Register, list[RuleViolation]] | None = None
 
     @classmethod
     def of_project(cls, config: Config, named: str | None = None) -> Self:
@@ -76,14 +76,14 @@ class RegisterReading:
 
     # Questions
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> RegisterVersion:
         return self.file.read()
 
     @property
     def register(self) -> Register:
         return self.file.read().register
 
-    def listing(self, wanted: ListFilter) -> results.Listing:
+    def listing(self, wanted: ListFilter) -> results.RequirementList:
         return queries.listing(self.register, wanted)
 
     def show(self, id: str) -> Requirement:
@@ -109,7 +109,7 @@ class RegisterReading:
         """The reasons why a requirement may not be written; empty for a sound one."""
         return tuple(each.text for each in validate_requirement(requirement) if each.is_error)
 
-    def findings(self, register: Register | None = None) -> list[Finding]:
+    def findings(self, register: Register | None = None) -> list[RuleViolation]:
         """The findings on the register, computed once for each version. An external judge is asked every time."""
         register = register or self.register
         judge = judge_from()
@@ -146,7 +146,7 @@ class RegisterReading:
     def coverage(self, path: str = ".", extensions: Sequence[str] = (), *, lines: bool = False) -> coverage.Coverage:
         return coverage.coverage(self.register, self.mentions(path, extensions), lines=lines)
 
-    def stale(self, path: str = ".", *, only_stale: bool = False) -> staleness.Report:
+    def stale(self, path: str = ".", *, only_stale: bool = False) -> staleness.EvidenceReport:
         chosen = queries.in_id_order(self.register)
         return staleness.report(chosen, self._project(self.mentions(path)), only_stale=only_stale)
 
@@ -222,7 +222,7 @@ class RegisterReading:
         extensions: tuple[str, ...] = (),
         near: int | None = None,
         no_defects: bool = False,
-    ) -> review.Review:
+    ) -> review.ChangeReview:
         """`near` asks for a marker within so many lines of every changed place; `no_defects` lets a gate fail on
         verified requirements whose last evidence failed."""
         staged, gate, path = wanted.staged, wanted.gate, wanted.path

@@ -7,7 +7,7 @@ import msgspec
 NO_MATCH = "no test names matched the req_NNNN_* convention"
 
 
-class Row(msgspec.Struct, frozen=True):
+class RequirementRow(msgspec.Struct, frozen=True):
     id: str
     kind: str
     priority: str
@@ -16,10 +16,10 @@ class Row(msgspec.Struct, frozen=True):
     title: str
 
 
-class Listing(msgspec.Struct, frozen=True):
+class RequirementList(msgspec.Struct, frozen=True):
     count: int
     project: str
-    requirements: tuple[Row, ...]
+    requirements: tuple[RequirementRow, ...]
 
 
 class Added(msgspec.Struct, frozen=True):
@@ -163,7 +163,7 @@ class Declined(msgspec.Struct, frozen=True):
     errors: tuple[str, ...]
 
 
-class ImportReport(msgspec.Struct, frozen=True):
+class RegisterImport(msgspec.Struct, frozen=True):
     ok: bool
     dry_run: bool
     accepted: tuple[Accepted, ...]
@@ -179,7 +179,7 @@ class BatchReport(msgspec.Struct, frozen=True):
     truncated: bool = False
 
 
-class Commit(msgspec.Struct, frozen=True):
+class AuditedCommit(msgspec.Struct, frozen=True):
     """A commit that changed the register."""
 
     commit: str

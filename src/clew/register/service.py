@@ -92,7 +92,7 @@ class RegisterService(RegisterReading):
 
         return self.file.transaction(by, change)
 
-    def import_text(self, by: Author, wanted: ImportedFile, data: bytes) -> results.ImportReport:
+    def import_text(self, by: Author, wanted: ImportedFile, data: bytes) -> results.RegisterImport:
         found = candidates(data.decode("utf-8", "replace"), wanted.format)
         if wanted.dry_run:
             return import_all(Draft(self.register, by), found, dry_run=True, strict=wanted.strict)

@@ -18,7 +18,7 @@ from clew.operation.listing import all_tools
 from clew.operation.toolsets import Choice, choose
 from clew.setup.clients.configure import BY_UVX, SERVER_NAME
 from clew.setup.hooks import with_hooks
-from clew.setup.tasks import TASKS, Task
+from clew.setup.tasks import TASKS, AgentTask
 from clew.workspace.own_program import DISTRIBUTION
 
 PUBLISHER: Final = "io.github.clew-mcp"
@@ -172,11 +172,11 @@ def _hooks_and_skills(client: str) -> Iterator[tuple[str, str]]:
             yield f"skills/{skill_name(task)}/SKILL.md", skill(task)
 
 
-def skill_name(task: Task) -> str:
+def skill_name(task: AgentTask) -> str:
     return task.name.replace("_", "-")
 
 
-def skill(task: Task) -> str:
+def skill(task: AgentTask) -> str:
     """A task as a skill: when to use it, then the steps. The tools are those of the server named clew."""
     head = f"---\nname: {skill_name(task)}\ndescription: {json.dumps(task.description)}\n---\n"
     where = f"The tools are those of the MCP server `{SERVER_NAME}`; `clew COMMAND` does the same in a shell."

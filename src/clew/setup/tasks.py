@@ -24,7 +24,7 @@ class TaskArgument(msgspec.Struct, frozen=True):
     """The text in its place if it is not given, as in a skill."""
 
 
-class Task(msgspec.Struct, frozen=True, dict=True):
+class AgentTask(msgspec.Struct, frozen=True, dict=True):
     name: str
     """As a prompt, with underscores; a skill has hyphens."""
     title: str
@@ -55,8 +55,8 @@ _DATA = (
     "and line, or the id, for everything you state."
 )
 
-EVERYDAY: tuple[Task, ...] = (
-    Task(
+EVERYDAY: tuple[AgentTask, ...] = (
+    AgentTask(
         "begin_work",
         "Begin to work on a project",
         "Find out what this project is, what needs attention, and what is known about a task. Use it first in a "
@@ -73,7 +73,7 @@ EVERYDAY: tuple[Task, ...] = (
 {_DATA}
 """,
     ),
-    Task(
+    AgentTask(
         "trace_change",
         "Trace a change",
         "Find out why code, a test or a requirement is there, what proves it and what depends on it, before or after a "
@@ -101,7 +101,7 @@ A section without evidence means that nothing is known, not that all is well; sa
 """,
         is_skill=True,
     ),
-    Task(
+    AgentTask(
         "write_requirement",
         "Write a requirement",
         "Write a requirement that can be tested, in the format that the project uses, with its place in the tree. Use "
@@ -126,7 +126,7 @@ Ask where the need leaves open what has to happen; invent no rule. {_DATA}
 """,
         is_skill=True,
     ),
-    Task(
+    AgentTask(
         "answer_from_memory",
         "Answer from memory",
         "Answer a question from what this project knows: memories, documents, requirements and commits, with sources. "
@@ -152,8 +152,8 @@ Ask where the need leaves open what has to happen; invent no rule. {_DATA}
     ),
 )
 
-ABOUT_TEXTS: tuple[Task, ...] = (
-    Task(
+ABOUT_TEXTS: tuple[AgentTask, ...] = (
+    AgentTask(
         "propose_change",
         "Propose a change",
         "Write a change to the specs: proposal, deltas and tasks",
@@ -169,7 +169,7 @@ ABOUT_TEXTS: tuple[Task, ...] = (
 """,
         needs="change",
     ),
-    Task(
+    AgentTask(
         "apply_change",
         "Build a change",
         "Do the open tasks of a change, one after the other",
@@ -183,7 +183,7 @@ ABOUT_TEXTS: tuple[Task, ...] = (
         quotes="change",
         needs="change",
     ),
-    Task(
+    AgentTask(
         "archive_change",
         "Archive a change",
         "See whether a change is done, then make its deltas part of the specs",
@@ -197,7 +197,7 @@ ABOUT_TEXTS: tuple[Task, ...] = (
         quotes="change",
         needs="change",
     ),
-    Task(
+    AgentTask(
         "implement_requirement",
         "Implement a requirement",
         "Build what a requirement asks for, and cite it",
@@ -212,7 +212,7 @@ ABOUT_TEXTS: tuple[Task, ...] = (
         quotes="requirement",
         needs="requirement",
     ),
-    Task(
+    AgentTask(
         "test_requirement",
         "Test a requirement",
         "Write the tests that a requirement lacks",

@@ -30,7 +30,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}")
 _LOCK_SECONDS = 10.0
 
 
-class Token(msgspec.Struct, frozen=True, kw_only=True):
+class TokenRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The stored record of a token: its hash, dates and permissions."""
 
     sha256: str
@@ -43,7 +43,7 @@ class Token(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Tokens(msgspec.Struct, frozen=True):
-    principals: dict[str, Token] = {}
+    principals: dict[str, TokenRecord] = {}
 
 
 class Principal(msgspec.Struct, frozen=True):
@@ -73,12 +73,14 @@ def add(name: str, *, days: int = USUAL_DAYS, read_only: bool = False, now: date
         if name in known:
             raise AlreadyExists(f"'{name}' has a token already.", hint=f"Run `clew token revoke {name}` first.")
         expires = now.astimezone(UTC) + timedelta(days=days)
-        made = Token(sha256=_hash(token), made_at=_spelled(now), expires_at=_spelled(expires), read_only=read_only)
+        made = TokenRecord(
+            sha256=_hash(token), made_at=_spelled(now), expires_at=_spelled(expires), read_only=read_only
+        )
         _write({**known, name: made})
     return token
 
 
-def listed() -> dict[str, Token]:
+def listed() -> dict[str, TokenRecord]:
     return dict(sorted(_read(tokens_path()).items()))
 
 
@@ -90,13 +92,13 @@ def revoke(name: str) -> None:
         _write({each: token for each, token in known.items() if each != name})
 
 
-class Tokens:
+class AccessTokens:
     """The tokens as they are now, for a server."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._seen: tuple[int, int, int] | None = None
-        self._by_hash: dict[str, tuple[str, Token]] = {}
+        self._by_hash: dict[str, tuple[str, TokenRecord]] = {}
 
     def principal(self, token: str, now: datetime) -> Principal | None:
         """The caller who owns a token; None if nobody owns it, or if it has expired."""
@@ -109,7 +111,7 @@ class Tokens:
     def any(self) -> bool:
         return bool(self._current())
 
-    def _current(self) -> dict[str, tuple[str, Token]]:
+    def _current(self) -> dict[str, tuple[str, TokenRecord]]:
         path = tokens_path()
         try:
             status = path.stat()
@@ -131,7 +133,7 @@ def _spelled(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds")
 
 
-def _read(path: Path) -> dict[str, Token]:
+def _read(path: Path) -> dict[str, TokenRecord]:
     try:
         mode = path.stat().st_mode
         found = msgspec.json.decode(contents(path), type=_Tokens).principals
@@ -161,7 +163,7 @@ def _alone() -> Iterator[None]:
         yield
 
 
-def _write(principals: dict[str, Token]) -> None:
+def _write(principals: dict[str, TokenRecord]) -> None:
     from clew.edit.replacing import put_in_place, sync_folder, temporary_beside, translated, write_private
 
     path = tokens_path()

@@ -4,7 +4,7 @@ Every file must still be the one in which conflicts were looked for. The specs t
 into the archive are one transaction over files: all of it happens or nothing, and it never overwrites what others
 wrote.
 
-For committed deltas, git knows the requirements as they were when the delta was written (`written_against`). For others
+For committed deltas, git knows the requirements as they were when the delta was written (`git_bases`). For others
 the store remembers the requirements as they were when the change was first seen in this working copy. It also remembers
 that a change was brought up to date (`clew change rebase`), which counts for more than both.
 """
@@ -29,7 +29,7 @@ from clew.formats.openspec.change import ChangeProposal
 from clew.formats.openspec.layout import SPEC_FILE, FileRoleKind, Root, classify, root_for, spec_path
 from clew.formats.openspec.reader import write
 from clew.formats.openspec.rules.change import check_whole
-from clew.specs.library import ChangeEntry, Library
+from clew.specs.library import ChangeEntry, SpecLibrary
 from clew.specs.requests import ArchiveRequest
 from clew.specs.results import ArchiveReport
 from clew.store.interface import Damaged, Store
@@ -53,7 +53,7 @@ class ChangeArchiver:
 
     def run(
         self,
-        known: Library,
+        known: SpecLibrary,
         request: ArchiveRequest,
         found: Sequence[ConflictFound],
         today: date,
@@ -139,7 +139,7 @@ class ChangeArchiver:
 
     # Doing it
 
-    def _files(self, known: Library, paths: Mapping[str, str]) -> dict[str, bytes]:
+    def _files(self, known: SpecLibrary, paths: Mapping[str, str]) -> dict[str, bytes]:
         """The files as they are now. In one that is another than the graph has, nobody looked for conflicts."""
         found: dict[str, bytes] = {}
         for id, path in paths.items():
@@ -214,7 +214,7 @@ def _refuse(change: ChangeProposal, applied: tuple[Applied, ...]) -> None:
         )
 
 
-def _path(known: Library, root: Root, spec_id: str) -> str:
+def _path(known: SpecLibrary, root: Root, spec_id: str) -> str:
     entry = known.specs.get(spec_id)
     return entry.path if entry is not None else spec_path(root, spec_id)
 
@@ -235,7 +235,7 @@ _SHOWN = 5
 """Conflicts that a refusal names."""
 
 
-def check_order(known: Library, change_id: str) -> None:
+def check_order(known: SpecLibrary, change_id: str) -> None:
     """Refuse a change that needs what another open one has yet to bring, or the name that it has yet to free."""
     changes = known.open_changes()
     needed = dependencies(changes, known.in_force())
@@ -298,7 +298,7 @@ _ACTOR = "clew"
 
 
 def first_seen(
-    known: Library, store: Store | None, is_archived: Callable[[str], bool]
+    known: SpecLibrary, store: Store | None, is_archived: Callable[[str], bool]
 ) -> tuple[Mapping[str, Sequence[Baseline]], tuple[str, ...]]:
     """The baselines of every open change, and why they may be lacking. What is touched for the first time is recorded
     now; what was archived otherwise than by Clew is forgotten. One that is merely absent is kept: it may be on another
@@ -335,7 +335,7 @@ def first_seen(
     return remembered, tuple(map(str, damaged.values()))
 
 
-def record_anew(change_id: str, known: Library, store: Store | None, base: Sequence[Baseline]) -> tuple[str, ...]:
+def record_anew(change_id: str, known: SpecLibrary, store: Store | None, base: Sequence[Baseline]) -> tuple[str, ...]:
     """Compare a change with the specs as they are now from here on, and no longer with its `base`; returns the
     requirements that had moved."""
     if store is None:
@@ -388,7 +388,7 @@ def forget(change_id: str, store: Store | None) -> None:
         log.warning("What '%s' touched when it was written is still remembered: %s", change_id, error)
 
 
-def _fresh(known: Library, remembered: Mapping[str, Sequence[Baseline]]) -> dict[str, tuple[Baseline, ...]]:
+def _fresh(known: SpecLibrary, remembered: Mapping[str, Sequence[Baseline]]) -> dict[str, tuple[Baseline, ...]]:
     """Baselines of the requirements that a change touches for the first time. Specs are read only if there are any."""
     changes = known.open_changes()
     seen = {change.id: {each.place for each in remembered.get(change.id, ())} for change in changes}

@@ -65,7 +65,7 @@ class ChangeEntry(msgspec.Struct, frozen=True):
     """The file of each delta, by the id of the spec."""
 
 
-class Library(msgspec.Struct, frozen=True):
+class SpecLibrary(msgspec.Struct, frozen=True):
     specs: Mapping[str, SpecEntry]
     """By id, sorted."""
     changes: Mapping[str, ChangeEntry]
@@ -168,7 +168,7 @@ def similar_names(name: str, known: Iterable[str], otherwise: str) -> str:
     return f"Did you mean {', '.join(map(repr, close))}? {otherwise}" if close else otherwise
 
 
-def library(graph: Graph, unreadable_files: Iterable[UnreadableFile] = ()) -> Library:
+def library(graph: Graph, unreadable_files: Iterable[UnreadableFile] = ()) -> SpecLibrary:
     """Put together anew; the service keeps it for each state of the graph."""
     specs: dict[str, SpecEntry] = {}
     for node in graph.nodes_by_kind(NodeKind.SPEC):
@@ -181,7 +181,7 @@ def library(graph: Graph, unreadable_files: Iterable[UnreadableFile] = ()) -> Li
         if change_id is not None:
             parts.setdefault(change_id, []).append(node)
     changes = {id: _change(id, nodes) for id, nodes in parts.items()}
-    return Library(dict(sorted(specs.items())), dict(sorted(changes.items())), tuple(unreadable_files))
+    return SpecLibrary(dict(sorted(specs.items())), dict(sorted(changes.items())), tuple(unreadable_files))
 
 
 def _change(id: str, nodes: list[Node]) -> ChangeEntry:

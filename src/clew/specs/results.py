@@ -46,20 +46,20 @@ class Catalogue(msgspec.Struct, frozen=True):
     next_cursor: str | None = None
 
 
-class ScenarioOutline(msgspec.Struct, frozen=True):
+class ScenarioEntry(msgspec.Struct, frozen=True):
     name: str
     slug: str
     line: int
 
 
-class RequirementOutline(msgspec.Struct, frozen=True, omit_defaults=True):
+class RequirementEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str
     scenario_count: int
     slug: str
     line: int
     text: str | None = None
     """The description, or with its scenarios, where they were asked for."""
-    scenarios: tuple[ScenarioOutline, ...] | None = None
+    scenarios: tuple[ScenarioEntry, ...] | None = None
 
 
 class SectionOutline(msgspec.Struct, frozen=True):
@@ -76,7 +76,7 @@ class SpecRequirements(msgspec.Struct, frozen=True):
     """Null where only names were asked for; so are the sections."""
     sections: tuple[SectionOutline, ...] | None
     """The other sections of the file, besides title, purpose and requirements."""
-    requirements: tuple[RequirementOutline, ...]
+    requirements: tuple[RequirementEntry, ...]
     total: int
     truncated: bool = False
     next_cursor: str | None = None
@@ -278,7 +278,7 @@ class ConflictList(msgspec.Struct, frozen=True):
     next_cursor: str | None = None
 
 
-class ChangeStatus(msgspec.Struct, frozen=True, omit_defaults=True):
+class ChangeProgress(msgspec.Struct, frozen=True, omit_defaults=True):
     """The progress of a change, and the reasons why it cannot be archived."""
 
     change_id: str

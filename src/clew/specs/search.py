@@ -19,7 +19,7 @@ from clew.search.engine import SearchEngine
 from clew.search.question import Question, RankedUnit
 from clew.search.quote.evidence import preview
 from clew.search.units import Filters, Scope, Unit, unit_id
-from clew.specs.library import Library, SpecEntry, similar_names
+from clew.specs.library import SpecEntry, SpecLibrary, similar_names
 from clew.specs.results import IndexBuilt, SpecHit, SpecHits
 from clew.text.display import shortened
 
@@ -36,10 +36,10 @@ class SpecIndex:
         """Has vectors made for new units, behind everybody's back."""
         self._lock = threading.Lock()
         self._filled: SearchEngine | None = None
-        self._known: Library | None = None
+        self._known: SpecLibrary | None = None
         """What was in step with the index when this process last looked."""
 
-    def rebuild(self, known: Library) -> IndexBuilt:
+    def rebuild(self, known: SpecLibrary) -> IndexBuilt:
         """Make the index anew."""
         engine = self._open()
         with self._lock:
@@ -51,7 +51,7 @@ class SpecIndex:
             engine.units.put([Unit(id=_MANIFEST, part=_MANIFEST, title="", body="The specs are indexed.")])
         return IndexBuilt(len(known.specs), units, engine.state().describe())
 
-    def ensure(self, known: Library) -> None:
+    def ensure(self, known: SpecLibrary) -> None:
         """Have every spec in the index, for who searches it together with other parts."""
         if not known.specs and not known.changes:
             return
@@ -62,7 +62,7 @@ class SpecIndex:
 
     def search(
         self,
-        known: Library,
+        known: SpecLibrary,
         query: str,
         *,
         top_k: int = 10,
@@ -111,7 +111,7 @@ class SpecIndex:
             raise StoreError("There is no search index.", hint="Make the folder .clew of the project writable.")
         return engine
 
-    def _catch_up(self, engine: SearchEngine, known: Library) -> tuple[str, ...]:
+    def _catch_up(self, engine: SearchEngine, known: SpecLibrary) -> tuple[str, ...]:
         """Index what changed; returns the specs that are out of date because that was not possible."""
         with self._lock:
             try:
@@ -121,7 +121,7 @@ class SpecIndex:
                 return tuple(id for id, spec in _specs(known).items() if before.get(id) is not spec)
         return ()
 
-    def _sync(self, engine: SearchEngine, known: Library) -> int:
+    def _sync(self, engine: SearchEngine, known: SpecLibrary) -> int:
         """Bring the index in step; returns how many units were put in."""
         if self._filled is not engine:
             # Another file, perhaps an empty one: what this process knows is about the one before.
@@ -143,7 +143,7 @@ Changes = tuple[list[Unit], set[str]]
 """Units to put in, and ids of those to take out."""
 
 
-def _since(before: Library, known: Library) -> Changes:
+def _since(before: SpecLibrary, known: SpecLibrary) -> Changes:
     """The differences from the specs that this process itself indexed."""
     old, new = _specs(before), _specs(known)
     changed = [id for id, spec in new.items() if old.get(id) is not spec]
@@ -160,7 +160,7 @@ def _since(before: Library, known: Library) -> Changes:
     return units, there - {unit.id for unit in units}
 
 
-def _at_first(engine: SearchEngine, known: Library) -> Changes:
+def _at_first(engine: SearchEngine, known: SpecLibrary) -> Changes:
     """The differences of the specs from the index. Specs whose fingerprint is in the index are not compared."""
     stored = engine.units.hashes(PURPOSE)
     purposes = {id: purpose_unit(entry) for id, entry in known.specs.items()}
@@ -176,11 +176,11 @@ def _at_first(engine: SearchEngine, known: Library) -> Changes:
     return [unit for unit in made if kept.get(unit.id) != unit.content_hash()], kept.keys() - wanted
 
 
-def _specs(known: Library | None) -> dict[str, LazySpec]:
+def _specs(known: SpecLibrary | None) -> dict[str, LazySpec]:
     return {id: entry.sealed for id, entry in known.specs.items()} if known is not None else {}
 
 
-def _deltas(known: Library) -> dict[tuple[str, str, str], Delta]:
+def _deltas(known: SpecLibrary) -> dict[tuple[str, str, str], Delta]:
     """By change, spec and file."""
     return {
         (id, delta.spec_id, entry.delta_paths[delta.spec_id]): delta
@@ -189,7 +189,7 @@ def _deltas(known: Library) -> dict[tuple[str, str, str], Delta]:
     }
 
 
-def _checked_prefix(known: Library, spec_prefix: str | None) -> tuple[str | None, tuple[str, ...]]:
+def _checked_prefix(known: SpecLibrary, spec_prefix: str | None) -> tuple[str | None, tuple[str, ...]]:
     """The prefix, and a note where nothing lies below it: an empty answer is then not about the query."""
     if spec_prefix is None:
         return None, ()
@@ -206,7 +206,7 @@ def _is_relevant(ranked: RankedUnit) -> bool:
     return ranked.signal("lexical") is not None or (ranked.signal("dense") or 0.0) >= NEAR
 
 
-def _hit(known: Library, ranked: RankedUnit, unit: Unit, query: str) -> SpecHit:
+def _hit(known: SpecLibrary, ranked: RankedUnit, unit: Unit, query: str) -> SpecHit:
     text = preview(query, unit.body).text or unit.title
     id = unit.links[0]
     change_id = (unit.document or "").removeprefix(f"{CHANGE}:") if unit.part == CHANGE else None
@@ -226,7 +226,7 @@ def _hit(known: Library, ranked: RankedUnit, unit: Unit, query: str) -> SpecHit:
 
 
 def _place(
-    known: Library, unit: Unit, spec_id: str, change_id: str | None
+    known: SpecLibrary, unit: Unit, spec_id: str, change_id: str | None
 ) -> tuple[Requirement | None, Scenario | None, int]:
     """The requirement and scenario that were found, and the line."""
     among: tuple[Requirement, ...] = ()

@@ -26,9 +26,10 @@ from clew.once import lazy
 from clew.operation.budget import EVERYTHING
 from clew.specs import results, tasks, validation, views
 from clew.specs.archive import ChangeArchiver, archived, first_seen, forget, joined, rebased, record_anew
+from clew.specs.git_bases import GitBase, GitBases
 from clew.specs.library import (
     ChangeEntry,
-    Library,
+    SpecLibrary,
     UnreadableFile,
     find_deltas,
     find_requirement,
@@ -37,7 +38,6 @@ from clew.specs.library import (
     unreadable_files,
 )
 from clew.specs.requests import ArchiveRequest
-from clew.specs.written_against import GitBase, GitBases
 from clew.text.display import shortened
 from clew.workspace.files import read_bytes, resolve
 
@@ -65,12 +65,12 @@ class SpecsService:
         self._git = GitBases(context.root)
 
     @property
-    def library(self) -> Library:
+    def library(self) -> SpecLibrary:
         """The specs and open changes. Changes that are seen for the first time are remembered."""
         self.remember()
         return self._known()
 
-    def _known(self) -> Library:
+    def _known(self) -> SpecLibrary:
         def unreadable() -> Iterator[UnreadableFile]:
             return unreadable_files(self._context.builder.diagnostics(), self._roots)
 
@@ -248,12 +248,12 @@ class SpecsService:
         )
 
     def _found_conflicts(
-        self, known: Library, places: Touching | None = None
+        self, known: SpecLibrary, places: Touching | None = None
     ) -> tuple[tuple[ConflictFound, ...], tuple[str, ...]]:
         recorded, notes = self._bases(known)
         return conflicts(known.open_changes(), known.in_force(), recorded, places), notes
 
-    def _bases(self, known: Library) -> tuple[Mapping[str, Sequence[Baseline]], tuple[str, ...]]:
+    def _bases(self, known: SpecLibrary) -> tuple[Mapping[str, Sequence[Baseline]], tuple[str, ...]]:
         """The base of each open change: as it was brought up to date, else from git, else as it was when it was first
         seen here."""
         seen, notes = self._first_seen(known)
@@ -265,18 +265,18 @@ class SpecsService:
                 notes = (*notes, f"The base of '{id}' is unknown: {_unknown(base)}.")
         return found, notes
 
-    def _git_bases(self, known: Library, changes: Mapping[str, ChangeEntry]) -> dict[str, GitBase]:
+    def _git_bases(self, known: SpecLibrary, changes: Mapping[str, ChangeEntry]) -> dict[str, GitBase]:
         def path(entry: ChangeEntry, spec_id: str) -> str:
             there = known.specs.get(spec_id)
             return there.path if there is not None else spec_path(entry.root, spec_id)
 
         return self._git.of(changes, path)
 
-    def change_status(self, change_id: str) -> results.ChangeStatus:
+    def change_status(self, change_id: str) -> results.ChangeProgress:
         """Progress, validity and conflicts of one change."""
         tasks = self.change(change_id).tasks
         found = self.conflicts(change_id, limit=EVERYTHING)
-        return results.ChangeStatus(
+        return results.ChangeProgress(
             change_id,
             results.TaskProgress(tasks.completed, tasks.total) if tasks is not None else results.TaskProgress(0, 0),
             self.validate_changes(change_id),
@@ -308,7 +308,7 @@ class SpecsService:
         """Record what changes touch, once for each state of the graph."""
         self._graph.derived("specs.remembered", lambda graph: self._first_seen(self._known()))
 
-    def _first_seen(self, known: Library) -> tuple[Mapping[str, Sequence[Baseline]], tuple[str, ...]]:
+    def _first_seen(self, known: SpecLibrary) -> tuple[Mapping[str, Sequence[Baseline]], tuple[str, ...]]:
         context = self._context
         return first_seen(known, context.shared, lambda id: archived(context.root, self._roots, id))
 

@@ -8,7 +8,7 @@ from clew.formats.openspec.rules.change import validate_change
 from clew.formats.openspec.rules.delta import OtherChanges
 from clew.formats.openspec.rules.rules import Dialect, Issue, IssueLevel, is_valid, own_dialect
 from clew.formats.openspec.rules.spec import validate_spec
-from clew.specs.library import Library, SpecEntry, UnreadableFile
+from clew.specs.library import SpecEntry, SpecLibrary, UnreadableFile
 from clew.specs.results import IssueReport, Validation
 from clew.text.display import counted
 
@@ -21,7 +21,7 @@ _SECTIONS = {
 
 
 def validate_specs(
-    known: Library, spec_id: str | None, roots: Sequence[Root], dialect: Dialect | None, *, strict: bool
+    known: SpecLibrary, spec_id: str | None, roots: Sequence[Root], dialect: Dialect | None, *, strict: bool
 ) -> Validation:
     """One spec, or all of them; files are then named from the project's folder. Without a dialect the rules are those
     of the tool whose folder it is."""
@@ -51,7 +51,7 @@ def _unreadable(file: UnreadableFile) -> Issue:
     return Issue(file.reason.code, level, file.reason.message, file.path, file.reason.line, section)
 
 
-def validate_changes(known: Library, change_id: str | None, dialect: Dialect | None, *, strict: bool) -> Validation:
+def validate_changes(known: SpecLibrary, change_id: str | None, dialect: Dialect | None, *, strict: bool) -> Validation:
     """One open change, or all of them; files of all are prefixed by the change."""
     entries = [known.change(change_id)] if change_id is not None else list(known.changes.values())
     issues: list[tuple[str, Issue]] = []

@@ -8,7 +8,7 @@ from clew.formats.openspec.apply.delta import DeltaKind
 from clew.formats.openspec.names import folded
 from clew.formats.openspec.records import Delta, FileSection, Requirement
 from clew.specs import results
-from clew.specs.library import ChangeEntry, Library, SpecEntry, similar_names
+from clew.specs.library import ChangeEntry, SpecEntry, SpecLibrary, similar_names
 from clew.text.display import shortened
 from clew.text.tokens import estimate_tokens
 
@@ -18,7 +18,7 @@ _WIDTHS = (80, 60, 45, 30, 20, 12, 0)
 """Characters of a purpose in the catalogue, the most that there is room for."""
 
 
-def summaries(known: Library) -> tuple[results.SpecSummary, ...]:
+def summaries(known: SpecLibrary) -> tuple[results.SpecSummary, ...]:
     """All specs by id, also those that could not be read."""
     unread = (results.SpecSummary(id, id, "", 0, 0, problems=1) for id in known.unread_specs)
     return tuple(sorted((*map(_summary, known.specs.values()), *unread), key=lambda each: each.id))
@@ -57,9 +57,9 @@ def section(section: FileSection) -> results.SectionOutline:
     return results.SectionOutline(section.heading, section.span.line, section.span.end_line)
 
 
-def outline(requirement: Requirement, detail: str) -> results.RequirementOutline:
+def outline(requirement: Requirement, detail: str) -> results.RequirementEntry:
     texts = {"names": None, "outline": requirement.statement, "full": requirement.raw.rstrip()}
-    return results.RequirementOutline(
+    return results.RequirementEntry(
         name=requirement.name,
         scenario_count=len(requirement.scenarios),
         slug=requirement.slug,
@@ -67,7 +67,7 @@ def outline(requirement: Requirement, detail: str) -> results.RequirementOutline
         text=texts[detail],
         scenarios=None
         if detail == "names"
-        else tuple(results.ScenarioOutline(each.name, each.slug, each.span.line) for each in requirement.scenarios),
+        else tuple(results.ScenarioEntry(each.name, each.slug, each.span.line) for each in requirement.scenarios),
     )
 
 

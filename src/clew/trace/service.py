@@ -24,15 +24,15 @@ from clew.trace.find.table import Branch, Table, TableFilter, branches, table
 from clew.trace.read.copies import Copy, copies_of, find_copy
 from clew.trace.read.resolve import Resolver
 from clew.trace.read.results import (
-    Changes,
+    ChangeCounts,
     ConfigSummary,
+    GraphStatus,
     Hierarchy,
     ProjectSummary,
     RefreshReport,
     RequirementDetail,
-    SearchPage,
-    Status,
-    Summary,
+    RequirementPage,
+    RequirementSummary,
     Workspace,
 )
 from clew.trace.read.serialize import copy_full, requirement_full, requirement_summary
@@ -68,7 +68,7 @@ class TraceService:
 
     # The graph as a whole
 
-    def status(self) -> Status:
+    def status(self) -> GraphStatus:
         state, figures = self._graph.state, self._graph.derived("status", _status)
         return structs.replace(figures, is_stale=state.is_stale, last_refresh=state.last_refresh)
 
@@ -126,7 +126,7 @@ class TraceService:
             duplicate_ids=graph.derived("duplicate_ids", lambda _: tuple(self._context.builder.duplicate_ids())),
         )
 
-    def changes(self) -> Changes:
+    def changes(self) -> ChangeCounts:
         """Requirements whose lines differ from the last commit, and from where the branch left its base."""
         from concurrent.futures import ThreadPoolExecutor  # only this question needs it
 
@@ -136,8 +136,8 @@ class TraceService:
             uncommitted = git.uncommitted(self._root, self._folders)
             base, since = branch.result()
         if uncommitted is None:
-            return Changes(None, None, None, note=git.problem(self._root) or "The folder is not a git work tree.")
-        return Changes(
+            return ChangeCounts(None, None, None, note=git.problem(self._root) or "The folder is not a git work tree.")
+        return ChangeCounts(
             uncommitted=self._touched(uncommitted),
             branch_changed=None if since is None else self._touched(since),
             base=base,
@@ -238,11 +238,11 @@ class TraceService:
 
     # Finding
 
-    def search(self, query: SearchQuery, *, offset: int = 0, check: Check = lambda: None) -> SearchPage:
+    def search(self, query: SearchQuery, *, offset: int = 0, check: Check = lambda: None) -> RequirementPage:
         limit = query.limit
         matches = self.search_matches(query.query, field=query.field, regex=query.regex, again=offset > 0, check=check)
         page = tuple(scored_summary(match) for match in matches.found[offset : offset + limit])
-        return SearchPage(
+        return RequirementPage(
             results=page,
             related=tuple(map(scored_summary, matches.related)) if offset == 0 else (),
             count=len(page),
@@ -269,10 +269,10 @@ class TraceService:
         return self._search.ranked(query, within=within, again=again, check=check)
 
 
-def _status(graph: Graph) -> Status:
+def _status(graph: Graph) -> GraphStatus:
     """The figures of one state of the graph."""
     counts = graph.node_counts()
-    return Status(
+    return GraphStatus(
         is_stale=graph.state.is_stale,
         last_refresh=graph.state.last_refresh,
         node_counts=counts,
@@ -300,5 +300,5 @@ def _broken_by_source(graph: Graph) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _sorted_summaries(nodes: Iterable[Node]) -> tuple[Summary, ...]:
+def _sorted_summaries(nodes: Iterable[Node]) -> tuple[RequirementSummary, ...]:
     return tuple(requirement_summary(node) for node in sorted(nodes, key=lambda node: node.id))

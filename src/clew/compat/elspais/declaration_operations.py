@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from clew.compat.elspais.declarations import Declarations, Declared
+from clew.compat.elspais.declarations import DeclarationChange, Declarations
 from clew.errors import InvalidArgument
 from clew.formats.elspais.write.declarations import Settings
 from clew.operation.call import Call
@@ -22,7 +22,7 @@ Name = Annotated[
 Version = Annotated[str | None, Meta(description="Refuse unless it has this version")]
 
 
-class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ScopeKeys(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The keys that elspais allows in a scope."""
 
     level: Words = None
@@ -42,7 +42,7 @@ ScopeSettings = Annotated[
 def _checked(settings: Settings) -> Settings:
     """The settings, without what is null."""
     try:
-        scope = msgspec.convert(settings, Scope)
+        scope = msgspec.convert(settings, ScopeKeys)
     except msgspec.ValidationError as error:
         raise InvalidArgument(
             f"'settings' cannot be those of a scope: {error}.",
@@ -78,7 +78,7 @@ class AddDeclaration(
     settings: ScopeSettings
     if_version: Version = None
 
-    def run(self, call: Call) -> Declared:
+    def run(self, call: Call) -> DeclarationChange:
         file = path_of_file(self.config_file_id)
         return Declarations(call.project).add(file, self.table, self.name, _checked(self.settings), self.if_version)
 
@@ -93,7 +93,7 @@ class UpdateDeclaration(
     settings: ScopeSettings
     if_version: Version = None
 
-    def run(self, call: Call) -> Declared:
+    def run(self, call: Call) -> DeclarationChange:
         return Declarations(call.project).update(self.declaration_id, _checked(self.settings), self.if_version)
 
 
@@ -112,7 +112,7 @@ class RenameDeclaration(
     new_name: Name
     if_version: Version = None
 
-    def run(self, call: Call) -> Declared:
+    def run(self, call: Call) -> DeclarationChange:
         return Declarations(call.project).rename(self.declaration_id, self.new_name, self.if_version)
 
 
@@ -131,5 +131,5 @@ class DeleteDeclaration(
     declaration_id: Id
     if_version: Version = None
 
-    def run(self, call: Call) -> Declared:
+    def run(self, call: Call) -> DeclarationChange:
         return Declarations(call.project).remove(self.declaration_id, self.if_version)

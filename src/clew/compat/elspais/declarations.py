@@ -30,7 +30,7 @@ class Declaration(msgspec.Struct, frozen=True):
         return content_hash(msgspec.json.encode((self.file, self.name, self.settings)), size=8)
 
 
-class Declared(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class DeclarationChange(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The result of a change of a declaration."""
 
     success: bool
@@ -69,7 +69,9 @@ class Declarations:
     def id(self, declaration: Declaration) -> str:
         return f"{PREFIX}{self._namespace}:{declaration.file}:{text.TABLE}:{declaration.name}"
 
-    def add(self, file: str, table: str, name: str, settings: text.Settings, if_version: str | None) -> Declared:
+    def add(
+        self, file: str, table: str, name: str, settings: text.Settings, if_version: str | None
+    ) -> DeclarationChange:
         if table != text.TABLE:
             raise InvalidArgument(
                 f"Nothing is declared in a table '{table}'.", hint=f"Declarations stand in: {text.TABLE}."
@@ -79,7 +81,7 @@ class Declarations:
         diff = self._write(file, data, text.add(data, file, name, settings), "mutate_add_declaration")
         return self._told(Declaration(file, name, settings), f"[{text.TABLE}.{name}] is declared", diff)
 
-    def update(self, id: str, settings: text.Settings, if_version: str | None) -> Declared:
+    def update(self, id: str, settings: text.Settings, if_version: str | None) -> DeclarationChange:
         found = self._guarded(id, if_version)
         data = self._data(found.file)
         made = text.update(data, found.file, found.name, settings)
@@ -87,7 +89,7 @@ class Declarations:
         now = Declaration(found.file, found.name, settings)
         return self._told(now, f"[{text.TABLE}.{found.name}] is changed", diff)
 
-    def rename(self, id: str, new_name: str, if_version: str | None) -> Declared:
+    def rename(self, id: str, new_name: str, if_version: str | None) -> DeclarationChange:
         found = self._guarded(id, if_version)
         data = self._data(found.file)
         made = text.rename(data, found.file, found.name, new_name)
@@ -95,7 +97,7 @@ class Declarations:
         now = Declaration(found.file, new_name, found.settings)
         return self._told(now, f"[{text.TABLE}.{found.name}] is now [{text.TABLE}.{new_name}]", diff)
 
-    def remove(self, id: str, if_version: str | None) -> Declared:
+    def remove(self, id: str, if_version: str | None) -> DeclarationChange:
         found = self._guarded(id, if_version)
         data = self._data(found.file)
         made = text.remove(data, found.file, found.name)
@@ -135,7 +137,7 @@ class Declarations:
     def _write(self, file: str, before: bytes, after: bytes, operation: str) -> str:
         return self._project.files.write([FileEdit(file, before, after)], operation)
 
-    def _told(self, now: Declaration, message: str, diff: str) -> Declared:
+    def _told(self, now: Declaration, message: str, diff: str) -> DeclarationChange:
         over = next(
             (
                 each.file
@@ -145,7 +147,7 @@ class Declarations:
             None,
         )
         shadow = f", but {over} declares the name too, and counts" if over else ""
-        return Declared(
+        return DeclarationChange(
             success=True,
             message=f"{message}{shadow}.",
             declaration_id=self.id(now),

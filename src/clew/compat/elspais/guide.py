@@ -88,20 +88,20 @@ FAQ: tuple[tuple[str, str, str], ...] = (
 )
 
 
-class Question(msgspec.Struct, frozen=True):
+class FaqEntry(msgspec.Struct, frozen=True):
     topic: str
     question: str
     answer: str
 
 
 class Faq(msgspec.Struct, frozen=True):
-    entries: tuple[Question, ...]
+    entries: tuple[FaqEntry, ...]
     count: int
     topics: tuple[str, ...]
     truncated: bool = False
 
 
-class Page(msgspec.Struct, frozen=True, omit_defaults=True):
+class TopicPage(msgspec.Struct, frozen=True, omit_defaults=True):
     topics: tuple[str, ...] = ()
     topic: str = ""
     content: str = ""
@@ -110,13 +110,13 @@ class Page(msgspec.Struct, frozen=True, omit_defaults=True):
     truncated: bool = False
 
 
-class Rule(msgspec.Struct, frozen=True):
+class ContentRule(msgspec.Struct, frozen=True):
     file: str
     content: str
 
 
-class Instructions(msgspec.Struct, frozen=True):
-    instructions: tuple[Rule, ...]
+class AuthoringRules(msgspec.Struct, frozen=True):
+    instructions: tuple[ContentRule, ...]
     """The files that `rules.content_rules` of the project names."""
     count: int
     concurrency_protocol: str
@@ -127,11 +127,11 @@ class Instructions(msgspec.Struct, frozen=True):
 def faq(topic: str) -> Faq:
     """All questions, or those that have a word."""
     wanted = topic.strip().casefold()
-    found = [Question(*each) for each in FAQ if wanted in " ".join(each).casefold()]
+    found = [FaqEntry(*each) for each in FAQ if wanted in " ".join(each).casefold()]
     return Faq(tuple(found), len(found), tuple(dict.fromkeys(each[0] for each in FAQ)))
 
 
-def page(topic: str) -> Page:
+def page(topic: str) -> TopicPage:
     """One topic: what is asked about it, and the tools whose names or descriptions have the word."""
     from clew.operation.declare import Toolset
     from clew.operation.listing import all_tools
@@ -140,7 +140,7 @@ def page(topic: str) -> Page:
     wanted = topic.strip().casefold()
     if wanted in ("", "topics"):
         hint = "Call docs with a topic, the name of a tool, or any word."
-        return Page(topics=topics, count=len(topics), hint=hint)
+        return TopicPage(topics=topics, count=len(topics), hint=hint)
     own = [each for each in FAQ if wanted == "all" or wanted in " ".join(each).casefold()]
     tools = [
         tool
@@ -150,12 +150,12 @@ def page(topic: str) -> Page:
     parts = [f"## {question}\n\n{answer}" for _, question, answer in own]
     parts += [f"## {tool.name}\n\n{tool.description}\n\nArguments: {tool.signature}." for tool in tools]
     content = "\n\n".join(parts) or "Nothing is said about this."
-    return Page(topic=topic.strip(), content=content, count=len(parts), hint=f"Topics are: {', '.join(topics)}.")
+    return TopicPage(topic=topic.strip(), content=content, count=len(parts), hint=f"Topics are: {', '.join(topics)}.")
 
 
-def instructions(project: "Project") -> Instructions:
+def instructions(project: "Project") -> AuthoringRules:
     """The rules that a project gives its authors."""
-    found: list[Rule] = []
+    found: list[ContentRule] = []
     notes: list[str] = []
     for path in project.config.elspais.content_rules:
         try:
@@ -163,5 +163,5 @@ def instructions(project: "Project") -> Instructions:
         except ClewError as error:
             notes.append(f"{path}: {error.message}")
         else:
-            found.append(Rule(path, data.decode("utf-8", "replace")))
-    return Instructions(tuple(found), len(found), PROTOCOL, tuple(notes))
+            found.append(ContentRule(path, data.decode("utf-8", "replace")))
+    return AuthoringRules(tuple(found), len(found), PROTOCOL, tuple(notes))

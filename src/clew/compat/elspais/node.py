@@ -51,7 +51,7 @@ class NodeDetail(msgspec.Struct, frozen=True):
     truncated: bool = False
 
 
-class NodeView:
+class NodeViewer:
     def __init__(self, project: "Project") -> None:
         self._project = project
         self._graph = project.graph

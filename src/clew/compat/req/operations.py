@@ -149,7 +149,7 @@ class CheckBeforeCommit(
         return 0 if result.ok else 1
 
 
-class Step(msgspec.Struct, frozen=True):
+class PrecheckStep(msgspec.Struct, frozen=True):
     name: str
     state: str
     """ok, FAILED or skipped."""
@@ -158,7 +158,7 @@ class Step(msgspec.Struct, frozen=True):
 
 class Precheck(msgspec.Struct, frozen=True):
     ok: bool
-    steps: tuple[Step, ...]
+    steps: tuple[PrecheckStep, ...]
 
 
 def precheck(
@@ -166,17 +166,17 @@ def precheck(
 ) -> Precheck:
     if _has_cargo(service.root) and not set(_CARGO) <= set(skip):
         trust.require("Cargo runs programs of the project, such as build scripts and tests")
-    done: list[Step] = []
+    done: list[PrecheckStep] = []
     for name in STEPS:
         stopped = not keep_going and any(step.state == FAILED for step in done)
         if name in skip or stopped:
-            done.append(Step(name, SKIPPED, "an earlier step failed" if stopped else "as asked"))
+            done.append(PrecheckStep(name, SKIPPED, "an earlier step failed" if stopped else "as asked"))
         else:
             done.append(_step(name, service, against))
     return Precheck(all(step.state != FAILED for step in done), tuple(done))
 
 
-def _step(name: str, service: RegisterService, against: str) -> Step:
+def _step(name: str, service: RegisterService, against: str) -> PrecheckStep:
     if name in _CARGO:
         return _cargo(name, service.root)
     examine: dict[str, Callable[[], Iterator[str]]] = {
@@ -187,8 +187,8 @@ def _step(name: str, service: RegisterService, against: str) -> Step:
     try:
         failures = list(examine[name]())
     except ClewError as error:
-        return Step(name, FAILED, str(error))
-    return Step(name, FAILED if failures else PASSED, "; ".join(failures))
+        return PrecheckStep(name, FAILED, str(error))
+    return PrecheckStep(name, FAILED if failures else PASSED, "; ".join(failures))
 
 
 def _rules(service: RegisterService) -> Iterator[str]:
@@ -208,12 +208,12 @@ def _has_cargo(root: Path) -> bool:
     return (root / "Cargo.toml").exists()
 
 
-def _cargo(name: str, root: Path) -> Step:
+def _cargo(name: str, root: Path) -> PrecheckStep:
     if not _has_cargo(root):
-        return Step(name, SKIPPED, "there is no Cargo.toml")
+        return PrecheckStep(name, SKIPPED, "there is no Cargo.toml")
     try:
         done = subprocess.run(_CARGO[name], cwd=root, capture_output=True, text=True, check=False)
     except OSError as error:
-        return Step(name, FAILED, f"cargo cannot be run: {error.strerror}")
+        return PrecheckStep(name, FAILED, f"cargo cannot be run: {error.strerror}")
     lines = (done.stdout + done.stderr).strip().splitlines()
-    return Step(name, FAILED, lines[-1] if lines else "") if done.returncode else Step(name, PASSED, "")
+    return PrecheckStep(name, FAILED, lines[-1] if lines else "") if done.returncode else PrecheckStep(name, PASSED, "")

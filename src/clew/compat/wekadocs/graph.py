@@ -156,7 +156,7 @@ class _Traversal:
         return [path for path in ways_back if path.types]
 
 
-def summary(snapshot: Snapshot, page: AnswerPage, ids: Sequence[str], token_budget: int) -> shapes.Summary:
+def summary(snapshot: Snapshot, page: AnswerPage, ids: Sequence[str], token_budget: int) -> shapes.NeighborhoodSummary:
     """One line for each of the first nodes, as many as the budget holds."""
     bullets: list[str] = []
     citations: list[str] = []
@@ -171,7 +171,7 @@ def summary(snapshot: Snapshot, page: AnswerPage, ids: Sequence[str], token_budg
         citations.append(node.id)
     charge = charged({"bullets": bullets, "citations": citations}, "neighbors")
     cut = len(bullets) < min(len(nodes), MOST_BULLETS)
-    return shapes.Summary(
+    return shapes.NeighborhoodSummary(
         bullets=tuple(bullets),
         citations=tuple(citations),
         session_id=page.session,

@@ -84,7 +84,7 @@ def _page_size(asked: int) -> int:
     return _at_most("page_size", asked or PAGE_SIZE, MOST_PAGE_SIZE)
 
 
-class DescribeNodes(
+class DescribeGraphNodes(
     OlderGraphOperation,
     tool="describe_nodes",
     title="What nodes are (older)",
@@ -314,7 +314,7 @@ class SummarizeNeighborhood(
     node_ids: Ids
     token_budget: TokenBudget = 400
 
-    def run(self, call: Call) -> older.Summary:
+    def run(self, call: Call) -> older.NeighborhoodSummary:
         from clew.compat.wekadocs.graph import summary
 
         with self.walking(call) as (snapshot, page):

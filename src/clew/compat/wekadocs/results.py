@@ -117,7 +117,7 @@ class Traversal(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool | UnsetType = UNSET
 
 
-class Summary(Enveloped, frozen=True, kw_only=True):
+class NeighborhoodSummary(Enveloped, frozen=True, kw_only=True):
     bullets: tuple[str, ...]
     citations: tuple[str, ...]
 

@@ -9,16 +9,16 @@ import csv
 import io
 
 from clew.errors import FormatError
-from clew.exchange.columns import Mapped, exchange_of, rows_of
+from clew.exchange.columns import ColumnMapping, exchange_of, rows_of
 from clew.exchange.model import Exchange
-from clew.exchange.sources import Source
+from clew.exchange.sources import ImportSource
 from clew.text.controls import csv_cell
 
 _LARGEST_CELL = 16 * 1024 * 1024
 _NOTHING = "Nothing was changed."
 
 
-def read(source: Source, columns: Mapped | None = None) -> Exchange:
+def read(source: ImportSource, columns: ColumnMapping | None = None) -> Exchange:
     text = source.text()
     if "\0" in text:
         raise FormatError(f"'{source.name}' holds NUL characters; it is no CSV.", hint=f"Save it as CSV. {_NOTHING}")
@@ -44,7 +44,7 @@ def plain(cell: str) -> str:
     return rest if cell.startswith("'") and (rest.startswith("'") or csv_cell(rest) == cell) else cell
 
 
-def write(exchange: Exchange, project: str, columns: Mapped | None = None) -> bytes:
+def write(exchange: Exchange, project: str, columns: ColumnMapping | None = None) -> bytes:
     sheet = io.StringIO()
     writer = csv.writer(sheet, lineterminator="\n")
     for row in rows_of(exchange.items, columns):

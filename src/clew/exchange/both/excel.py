@@ -8,9 +8,9 @@ import zipfile
 from typing import Any
 
 from clew.errors import FormatError, Unavailable
-from clew.exchange.columns import Mapped, exchange_of, rows_of
+from clew.exchange.columns import ColumnMapping, exchange_of, rows_of
 from clew.exchange.model import Exchange
-from clew.exchange.sources import MOST_BYTES, Source
+from clew.exchange.sources import MOST_BYTES, ImportSource
 from clew.text.controls import printable
 
 _LONGEST_CELL = 32_767
@@ -31,7 +31,7 @@ def _library() -> Any:
     return openpyxl
 
 
-def read(source: Source, columns: Mapped | None = None) -> Exchange:
+def read(source: ImportSource, columns: ColumnMapping | None = None) -> Exchange:
     library = _library()
     data = source.data()
     _check_size(data, source.name)
@@ -80,7 +80,7 @@ def _without_empty_ends(rows: list[list[str]]) -> list[list[str]]:
     return [row[:width] if not any(row[width:]) else row for row in rows]
 
 
-def write(exchange: Exchange, project: str, columns: Mapped | None = None) -> bytes:
+def write(exchange: Exchange, project: str, columns: ColumnMapping | None = None) -> bytes:
     library = _library()
     book = library.Workbook(write_only=True)
     sheet = book.create_sheet("Requirements")

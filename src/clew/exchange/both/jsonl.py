@@ -17,19 +17,19 @@ import msgspec
 
 from clew.errors import FormatError, NewerFormat
 from clew.exchange.model import Exchange, Item
-from clew.exchange.sources import Source, json_of
+from clew.exchange.sources import ImportSource, json_of
 from clew.text.controls import escaped_json
 
 VERSION = 1
 _HINT = "See docs/import-export.md for the form of a line. Nothing was changed."
 
 
-class Head(msgspec.Struct, frozen=True):
+class ExportHeader(msgspec.Struct, frozen=True):
     version: int
     project: str = ""
 
 
-def read(source: Source) -> Exchange:
+def read(source: ImportSource) -> Exchange:
     items: list[Item] = []
     memories: list[str] = []
     others: Counter[str] = Counter()
@@ -40,7 +40,7 @@ def read(source: Source) -> Exchange:
         key, value = _pair(json_of(line, source.name, number), number)
         match key:
             case "clew":
-                _check_head(_as(value, Head, number))
+                _check_head(_as(value, ExportHeader, number))
             case "item":
                 items.append(_as(value, Item, number))
             case "memory" | "link":
@@ -71,7 +71,7 @@ def _as(value: Any, type_: Any, number: int) -> Any:
         raise FormatError(f"Line {number}: {error}.", hint=_HINT) from error
 
 
-def _check_head(head: Head) -> None:
+def _check_head(head: ExportHeader) -> None:
     if head.version > VERSION:
         raise NewerFormat(
             f"The file has version {head.version} of the format; this Clew reads up to {VERSION}.",
@@ -84,7 +84,7 @@ def write(exchange: Exchange, *, project: str, rest: Iterable[dict[str, Any]] = 
 
 
 def _lines(exchange: Exchange, project: str, rest: Iterable[dict[str, Any]]) -> Iterator[str]:
-    yield _line({"clew": Head(VERSION, project)})
+    yield _line({"clew": ExportHeader(VERSION, project)})
     for item in exchange.items:
         yield _line({"item": item})
     yield from exchange.memories

@@ -5,7 +5,7 @@ from typing import Any
 from clew.errors import FormatError
 from clew.exchange.flat import flattened, unflattened
 from clew.exchange.model import REQUIREMENT, Exchange, Item, Relation
-from clew.exchange.sources import Source, listing, mapping, string
+from clew.exchange.sources import ImportSource, listing, mapping, string
 from clew.text.controls import pretty_json
 
 _SCHEMAS = {"lobster-req-trace": REQUIREMENT, "lobster-imp-trace": "code", "lobster-act-trace": "test"}
@@ -18,7 +18,7 @@ _NATURAL = frozenset(
 )
 
 
-def read(source: Source) -> Exchange:
+def read(source: ImportSource) -> Exchange:
     document = mapping(source.json(), f"'{source.name}'")
     schema = document.get("schema")
     if schema not in _SCHEMAS:

@@ -11,7 +11,7 @@ import msgspec
 from clew.errors import FormatError
 from clew.exchange.flat import KNOWN_RELATIONS, flattened, relation_name, unflattened
 from clew.exchange.model import REQUIREMENT, Criterion, Exchange, Item, Relation, relation_kind
-from clew.exchange.sources import Source, json_of, mapping, string
+from clew.exchange.sources import ImportSource, json_of, mapping, string
 from clew.text.controls import pretty_json
 from clew.text.display import shortened
 
@@ -31,7 +31,7 @@ _COMPUTED = frozenset(
 """Keys that sphinx-needs adds by itself, or that only control the display of a need."""
 
 
-def read(source: Source) -> Exchange:
+def read(source: ImportSource) -> Exchange:
     document = mapping(source.json(), f"'{source.name}'")
     if "versions" not in document:
         raise FormatError(

@@ -17,7 +17,7 @@ from clew.errors import ClewError, FormatError, Unavailable
 from clew.exchange.both.reqif_writing import CRITERION, NAMES, bundle_of
 from clew.exchange.flat import unflattened
 from clew.exchange.model import HEADING, INFORMATION, REQUIREMENT, Criterion, Exchange, Item, Relation, relation_kind
-from clew.exchange.sources import MOST_BYTES, Source, text_of, xml_of
+from clew.exchange.sources import MOST_BYTES, ImportSource, text_of, xml_of
 from clew.exchange.xhtml import canonical, of_plain, plain_of
 
 _NOTHING = "Nothing was changed."
@@ -46,7 +46,7 @@ def _need_library() -> None:
         ) from error
 
 
-def read(source: Source) -> Exchange:
+def read(source: ImportSource) -> Exchange:
     _need_library()
     data = _unpacked(source)
     xml_of(data, source.name)  # refuses document types and entities, and says where XML is broken
@@ -61,7 +61,7 @@ def read(source: Source) -> Exchange:
         ) from error
 
 
-def _unpacked(source: Source) -> bytes:
+def _unpacked(source: ImportSource) -> bytes:
     """The XML of the file; of a .reqifz the first ReqIF in it."""
     data = source.data()
     if not data.startswith(b"PK"):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from clew.exchange.memories import kind_of, left_out, link_line, memory_lines
 from clew.exchange.model import Exchange
-from clew.exchange.sources import Source, string
+from clew.exchange.sources import ImportSource, string
 from clew.formats.documents.front_matter import read_front_matter
 from clew.text.display import counted
 from clew.text.lines import TextLines
@@ -19,13 +19,13 @@ _TAG = re.compile(r"(?<![\w#&])#([A-Za-z][\w/-]*)")
 _PLACED = frozenset({"title", "type", "tags", "permalink", "created", "modified", "date"})
 
 
-def read(source: Source) -> Exchange:
+def read(source: ImportSource) -> Exchange:
     lines: list[str] = []
     empty: list[str] = []
     places: dict[str, str] = {}
     relations: list[tuple[str, str, str]] = []
     for path in source.files(".md"):
-        text = Source(path).text() if source.is_folder else source.text()
+        text = ImportSource(path).text() if source.is_folder else source.text()
         id, found, cited = _note(source, path, text)
         lines.extend(found)
         empty += [id] if not found else []
@@ -49,7 +49,7 @@ def _names(text: str) -> list[str]:
     return [string(values[name]) for name in ("title", "permalink") if values.get(name)]
 
 
-def _note(source: Source, path: Path, text: str) -> tuple[str, list[str], list[tuple[str, str, str]]]:
+def _note(source: ImportSource, path: Path, text: str) -> tuple[str, list[str], list[tuple[str, str, str]]]:
     front = read_front_matter(TextLines(text))
     values = front.values
     body = text.split("\n")[front.after :]

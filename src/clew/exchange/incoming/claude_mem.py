@@ -7,7 +7,7 @@ import msgspec
 from clew.errors import FormatError
 from clew.exchange.memories import kind_of, left_out, memory_lines
 from clew.exchange.model import Exchange
-from clew.exchange.sources import Source, string
+from clew.exchange.sources import ImportSource, string
 from clew.store.sqlite.foreign import read_rows
 
 _OBSERVATIONS, _SUMMARIES = "observations", "session_summaries"
@@ -16,7 +16,7 @@ _SUMMARY = ("request", "investigated", "learned", "completed", "next_steps", "no
 _PLACED = frozenset({"id", "title", "subtitle", "narrative", "text", "type", "created_at", "created_at_epoch", "facts"})
 
 
-def read(source: Source) -> Exchange:
+def read(source: ImportSource) -> Exchange:
     tables = read_rows(source.place, (_OBSERVATIONS, _SUMMARIES))
     if not tables:
         raise FormatError(

@@ -14,7 +14,7 @@ import msgspec
 
 from clew.errors import FormatError
 from clew.exchange.model import HEADING, INFORMATION, REQUIREMENT, Exchange, Item, Relation
-from clew.exchange.sources import Source, string
+from clew.exchange.sources import ImportSource, string
 
 _SETTINGS = ".doorstop.yml"
 _INACTIVE = "inactive"
@@ -33,7 +33,7 @@ _CLOSING = {"'": re.compile(r"(?:[^']|'')*'"), '"': re.compile(r'(?:[^"\\]|\\.)*
 _CLOSED = {"[": "]", "{": "}"}
 
 
-def read(source: Source) -> Exchange:
+def read(source: ImportSource) -> Exchange:
     if not source.is_folder:
         raise FormatError(
             f"'{source.name}' is a file; Doorstop keeps documents in folders.",
@@ -44,12 +44,12 @@ def read(source: Source) -> Exchange:
         raise FormatError(f"'{source.name}' holds no {_SETTINGS}.", hint="Name a folder of Doorstop.")
     items: list[Item] = []
     for place in settings:
-        options = read_yaml(Source(place).text(), source.relative(place)).get("settings") or {}
+        options = read_yaml(ImportSource(place).text(), source.relative(place)).get("settings") or {}
         items.extend(_document(source, place.parent, str(options.get("prefix", ""))))
     return Exchange(items=tuple(items))
 
 
-def _document(source: Source, folder: Path, prefix: str) -> list[Item]:
+def _document(source: ImportSource, folder: Path, prefix: str) -> list[Item]:
     """The items of one document in the order of their levels; those that are inactive last, as another kind."""
     files = [path for path in source.files(".yml", ".md") if path.parent == folder and _is_item(path, prefix)]
     found = [(path, _fields(path, source)) for path in files]
@@ -72,8 +72,8 @@ def _is_item(path: Path, prefix: str) -> bool:
     return path.name != _SETTINGS and path.stem.startswith(prefix) and path.stem != "index"
 
 
-def _fields(path: Path, source: Source) -> dict[str, Any]:
-    text = Source(path).text()
+def _fields(path: Path, source: ImportSource) -> dict[str, Any]:
+    text = ImportSource(path).text()
     if path.suffix == ".md" and text.startswith("---\n"):
         # Items in Markdown have their fields in front, and a heading for the header.
         front, _, body = text[4:].partition("\n---\n")
@@ -89,7 +89,7 @@ def _level(fields: dict[str, Any]) -> tuple[int, ...]:
     return tuple(int(part) if part.isdecimal() else 0 for part in parts)
 
 
-def _item(path: Path, fields: dict[str, Any], source: Source, parent: str | None) -> Item:
+def _item(path: Path, fields: dict[str, Any], source: ImportSource, parent: str | None) -> Item:
     header, text = string(fields.get("header")).strip(), string(fields.get("text")).strip("\n")
     is_heading = fields.get("normative") is False and str(fields.get("level", "")).endswith(".0")
     kind = HEADING if is_heading else REQUIREMENT if fields.get("normative", True) is not False else INFORMATION

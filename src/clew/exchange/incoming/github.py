@@ -8,7 +8,7 @@ from typing import Any
 
 from clew.errors import FormatError
 from clew.exchange.model import REQUIREMENT, Criterion, Exchange, Item
-from clew.exchange.sources import Source, listing, mapping, string
+from clew.exchange.sources import ImportSource, listing, mapping, string
 
 _BOX = re.compile(r"\s*[-*] \[([ xX])\] +(.+)")
 _PLACED = frozenset({"number", "title", "body", "labels", "state", "pull_request", "url", "html_url"})
@@ -16,7 +16,7 @@ _NAMES = frozenset({"id", "node_id"})
 """The service's other names of an issue; its addresses end in `_url`."""
 
 
-def read(source: Source) -> Exchange:
+def read(source: ImportSource) -> Exchange:
     document = source.json()
     if isinstance(document, dict):
         document = document.get("items") if "items" in document else [document]

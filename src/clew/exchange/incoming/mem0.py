@@ -3,14 +3,14 @@
 from clew.errors import FormatError
 from clew.exchange.memories import kind_of, left_out, memory_lines
 from clew.exchange.model import Exchange
-from clew.exchange.sources import Source, listing, mapping, string
+from clew.exchange.sources import ImportSource, listing, mapping, string
 from clew.text.display import shortened
 
 _LISTS = ("results", "memories")
 _PLACED = frozenset({"id", "memory", "text", "data", "created_at", "categories", "metadata"})
 
 
-def read(source: Source) -> Exchange:
+def read(source: ImportSource) -> Exchange:
     document = source.json()
     if isinstance(document, dict):
         name = next((name for name in _LISTS if name in document), None)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from clew.exchange.model import REQUIREMENT, Exchange, Item, Relation
-from clew.exchange.sources import Source, local
+from clew.exchange.sources import ImportSource, local
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -33,7 +33,7 @@ _XML_READ = frozenset(
 _LISTS = ("covers", "depends", "needs", "tags")
 
 
-def read(source: Source) -> Exchange:
+def read(source: ImportSource) -> Exchange:
     items: list[Item] = []
     for each in source.each(".md", ".markdown", ".xml", ".oreqm"):
         if each.place.suffix in (".xml", ".oreqm") or each.data().lstrip()[:5] in (b"<?xml", b"<spec"):

@@ -11,7 +11,7 @@ import msgspec
 from clew.errors import FormatError
 from clew.exchange.memories import kind_of, link_line, memory_lines
 from clew.exchange.model import Exchange
-from clew.exchange.sources import Source, json_of, listing, mapping, string
+from clew.exchange.sources import ImportSource, json_of, listing, mapping, string
 from clew.text.display import counted, shortened
 
 _HINT = 'A line is {"type": "entity", ...} or {"type": "relation", ...}. Nothing was changed.'
@@ -39,7 +39,7 @@ class _Relation(msgspec.Struct, frozen=True):
         return " ".join(filter(None, (self.start, self.kind, self.end)))
 
 
-def read(source: Source) -> Exchange:
+def read(source: ImportSource) -> Exchange:
     entities: dict[str, _Entity] = {}
     relations: list[_Relation] = []
     for number, line in enumerate(source.data().removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):

@@ -8,7 +8,7 @@ import msgspec
 
 from clew.errors import FormatError
 from clew.exchange.model import HEADING, INFORMATION, REQUIREMENT, Criterion, Exchange, Item, Relation
-from clew.exchange.sources import Source
+from clew.exchange.sources import ImportSource
 from clew.formats.openspec.names import slug
 from clew.text.display import shortened
 
@@ -26,7 +26,7 @@ _RELATIONS = {"Parent": "implements", "Child": "implemented_by", "File": "file"}
 _ITEM = re.compile(r"\s*- (TYPE|ROLE|VALUE): (.*)|\s+(TYPE|ROLE|VALUE): (.*)")
 
 
-def read(source: Source) -> Exchange:
+def read(source: ImportSource) -> Exchange:
     items: list[Item] = []
     files = list(source.each(".sdoc"))
     names = Counter(each.name for each in files)

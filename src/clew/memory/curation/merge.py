@@ -37,7 +37,7 @@ from clew.text.passage_hash import tokens_of
 from clew.text.sentences import plain_spans
 
 if TYPE_CHECKING:
-    from clew.ai.model import Model
+    from clew.ai.model import LanguageModel
 
 SEPARATOR = "\n\n---\n\n"
 _TRUST_ORDER = list(Trust)
@@ -120,7 +120,7 @@ class Merger:
         self,
         asked: MergeRequest,
         *,
-        model: "Model | None" = None,
+        model: "LanguageModel | None" = None,
         check: Callable[[], None] = lambda: None,
     ) -> MergeResult:
         why, strategy = scrub(check_rationale(asked.rationale)).text, asked.merge_strategy
@@ -199,7 +199,7 @@ class Merger:
         sources: list[Memory],
         best: Memory,
         strategy: MergeStrategy,
-        model: "Model | None",
+        model: "LanguageModel | None",
         check: Callable[[], None],
     ) -> tuple[str, str | None]:
         if strategy == "keep_highest":
@@ -298,13 +298,13 @@ def _repointed(links: Sequence[Link], gone: set[str], merged: str) -> list[Link]
     return list(moved.values())
 
 
-def summarized(texts: Sequence[str], client: "Model | None", check: Callable[[], None]) -> tuple[str, str]:
+def summarized(texts: Sequence[str], client: "LanguageModel | None", check: Callable[[], None]) -> tuple[str, str]:
     """The merged text, and what made it."""
     model = _model(client)
     if model is not None:
-        from clew.ai.model import Question
+        from clew.ai.model import Prompt
 
-        made = model.answer(Question(_INSTRUCTIONS, "\n\n---\n\n".join(texts)), check).strip()
+        made = model.answer(Prompt(_INSTRUCTIONS, "\n\n---\n\n".join(texts)), check).strip()
         if made:
             return made[:LONGEST_TEXT], model.name
     return extracted(texts), EXTRACTIVE
@@ -322,7 +322,7 @@ def extracted(texts: Sequence[str]) -> str:
     return " ".join(sentence for sentence, _ in kept)[:LONGEST_TEXT] or texts[0]
 
 
-def _model(client: "Model | None") -> Any:
+def _model(client: "LanguageModel | None") -> Any:
     from clew.ai.opening import open_model
     from clew.errors import ConfigError
 

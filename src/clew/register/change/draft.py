@@ -15,7 +15,7 @@ from clew.errors import NotFound, Rejected
 from clew.formats.register.ids import PREFIX, format_id, nearest, normalise, number_of
 from clew.formats.register.model import ActorKind, HistoryEntry, Register, Requirement
 from clew.register.change.kept_history import REMOVED
-from clew.register.rules.codes import Finding
+from clew.register.rules.codes import RuleViolation
 from clew.register.rules.validator import validate_requirement
 from clew.text.display import shortened
 
@@ -172,7 +172,7 @@ def find(
     )
 
 
-def checked(requirement: Requirement) -> list[Finding]:
+def checked(requirement: Requirement) -> list[RuleViolation]:
     """The warnings about a requirement that may be written; Rejected where it may not."""
     found = validate_requirement(requirement)
     errors = [each for each in found if each.is_error]
@@ -181,7 +181,7 @@ def checked(requirement: Requirement) -> list[Finding]:
     return found
 
 
-def rejection(errors: Sequence[Finding]) -> Rejected:
+def rejection(errors: Sequence[RuleViolation]) -> Rejected:
     return Rejected(
         "rejected: " + "; ".join(each.text for each in errors),
         hint=" ".join(dict.fromkeys(each.hint for each in errors)),

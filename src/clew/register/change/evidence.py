@@ -32,7 +32,7 @@ class LinkedFiles(msgspec.Struct, frozen=True):
     content_hash: str
 
 
-class Tally(msgspec.Struct, frozen=True):
+class TestTally(msgspec.Struct, frozen=True):
     """The results of one requirement's tests."""
 
     passed: tuple[str, ...] = ()
@@ -128,7 +128,7 @@ def _promote(draft: Draft, requirement: Requirement, why: str) -> None:
 
 def record_run(
     draft: Draft,
-    tallies: Mapping[str, Tally],
+    tallies: Mapping[str, TestTally],
     wanted: SavedRun,
     commit: str,
     files: Mapping[str, LinkedFiles] | None = None,
@@ -204,7 +204,7 @@ class _Outcome(NamedTuple):
     word: str
 
 
-def read_log(data: bytes, names: Mapping[str, Sequence[str]] | None = None) -> dict[str, Tally]:
+def read_log(data: bytes, names: Mapping[str, Sequence[str]] | None = None) -> dict[str, TestTally]:
     """By id, how its tests went. Empty where no name of a test carries an id. `names` gives ids to tests whose names
     carry none: a result of such a test counts, and in a log every line that holds the name and says how it went,
     whatever printed it. FormatError for a report that breaks off: what it does not hold may have failed."""
@@ -223,7 +223,7 @@ def read_log(data: bytes, names: Mapping[str, Sequence[str]] | None = None) -> d
     for name, column in _named(text, any_name) if ids_of else ():
         for id in ids_of[name]:
             found.setdefault(normalise(id), ({}, {}, {}))[column][name] = None
-    return {id: Tally(*(tuple(column) for column in columns)) for id, columns in found.items()}
+    return {id: TestTally(*(tuple(column) for column in columns)) for id, columns in found.items()}
 
 
 def _reported(data: bytes) -> Iterator[_Outcome]:

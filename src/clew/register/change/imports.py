@@ -53,7 +53,7 @@ def import_all(
     source: str = "",
     dry_run: bool = False,
     strict: bool = False,
-) -> results.ImportReport:
+) -> results.RegisterImport:
     """Add what the validator accepts, with its `source` as the reason. With `strict` one rejected requirement rejects
     them all.
 
@@ -78,7 +78,7 @@ def import_all(
         place = {"would_allocate": "next"} if dry_run else {"id": added.id}
         accepted.append(results.Accepted(candidate.title, **place, warnings=added.warnings))
     _relink(draft, links, new_ids)
-    return results.ImportReport(not rejected, dry_run, tuple(accepted), tuple(rejected))
+    return results.RegisterImport(not rejected, dry_run, tuple(accepted), tuple(rejected))
 
 
 def _new(candidate: Candidate | NoCandidate) -> Addition:

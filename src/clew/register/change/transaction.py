@@ -75,7 +75,7 @@ REPAIRED = "accepted a direct edit of the file"
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class RegisterVersion:
     """A register as it was at one moment."""
 
     register: Register
@@ -122,13 +122,13 @@ class RegisterFile:
         self.layout = self._storage.layout
         self._patience = patience
         self._auto_migrate = auto_migrate
-        self._known: Snapshot | None = None
+        self._known: RegisterVersion | None = None
         self._reading = threading.Lock()
 
     def exists(self) -> bool:
         return self._storage.exists()
 
-    def read(self) -> Snapshot:
+    def read(self) -> RegisterVersion:
         """The register as it is now. Needs no lock for a single file: a rename shows the old one or the new one. The
         files of a folder change one after another, so they are read once their writer is done."""
         if self._known is None:
@@ -161,7 +161,7 @@ class RegisterFile:
             self._storage.recover()
             yield
 
-    def _read(self) -> Snapshot:
+    def _read(self) -> RegisterVersion:
         with self._reading:
             files = self._storage.load()
             known = self._known
@@ -171,14 +171,14 @@ class RegisterFile:
                 or known.files.keys() != files.keys()
                 or any(data is not known.files[path] and data != known.files[path] for path, data in files.items())
             ):
-                known = self._known = Snapshot(self._storage.decode(files), files)
+                known = self._known = RegisterVersion(self._storage.decode(files), files)
             return known
 
     def _write(self, register: Register) -> None:
         with self._reading:
             files = self._storage.save(register)
             # What was written need not be read to be known.
-            self._known = Snapshot(as_written(register), files)
+            self._known = RegisterVersion(as_written(register), files)
 
     def transaction(self, author: Author, change: Callable[[Draft], Result], *, expected: str | None = None) -> Result:
         """Carry out a change and return what it returns, once it is safely on disk. A change that changes nothing
@@ -195,7 +195,7 @@ class RegisterFile:
         return result
 
     def _tried(
-        self, before: Snapshot, author: Author, change: Callable[[Draft], Result], expected: str | None
+        self, before: RegisterVersion, author: Author, change: Callable[[Draft], Result], expected: str | None
     ) -> tuple[Register, Result]:
         """The register after a change, and the result of the change."""
         if expected is not None and expected != before.version:

@@ -5,7 +5,7 @@ import msgspec
 from clew.errors import InvalidArgument
 from clew.register.git.repository import GOOD, Repository
 from clew.register.requests import AuditPolicy
-from clew.register.results import Commit
+from clew.register.results import AuditedCommit
 
 
 class Violation(msgspec.Struct, frozen=True):
@@ -18,7 +18,7 @@ class Violation(msgspec.Struct, frozen=True):
 
 class Audit(msgspec.Struct, frozen=True):
     ok: bool
-    entries: tuple[Commit, ...]
+    entries: tuple[AuditedCommit, ...]
     violations: tuple[Violation, ...]
     truncated: bool = False
 
@@ -38,7 +38,7 @@ def audit(repository: Repository, path: str, wanted: AuditPolicy) -> Audit:
     return Audit(not violations, tuple(entries), tuple(violations))
 
 
-def _objections(entry: Commit, wanted: AuditPolicy) -> list[str]:
+def _objections(entry: AuditedCommit, wanted: AuditPolicy) -> list[str]:
     why = []
     if wanted.require_good_signature and entry.signature_status not in GOOD:
         why.append(f"signature status '{entry.signature_status}' is not 'good'")

@@ -5,7 +5,16 @@ from pathlib import Path
 import msgspec
 
 from clew.register.change.transaction import lock_file
-from clew.register.git.hooks import Place, finds_clew, hook_file, hook_mode, hook_text, place_of, read_hook, runs
+from clew.register.git.hooks import (
+    RegisterPaths,
+    finds_clew,
+    hook_file,
+    hook_mode,
+    hook_text,
+    place_of,
+    read_hook,
+    runs,
+)
 from clew.register.git.repository import GOOD, Repository
 from clew.register.git.starting import missing_program
 from clew.workspace.regular import contents
@@ -50,7 +59,7 @@ def _register(register: Path, problem: str | None) -> DoctorCheck:
     return DoctorCheck("register file", problem is None, problem or f"{register.name} loads and verifies.", False)
 
 
-def _hooks(repository: Repository, place: Place) -> list[DoctorCheck]:
+def _hooks(repository: Repository, place: RegisterPaths) -> list[DoctorCheck]:
     """The first keeps a register sound. Without the others nothing gets lost, but less is noticed."""
     asked = ("pre-commit", "req validate"), ("post-commit", "req review"), ("commit-msg", "req check-message")
     checks = []
@@ -63,7 +72,7 @@ def _hooks(repository: Repository, place: Place) -> list[DoctorCheck]:
     return checks
 
 
-def _hook_problem(repository: Repository, name: str, command: str, place: Place) -> str:
+def _hook_problem(repository: Repository, name: str, command: str, place: RegisterPaths) -> str:
     """The reason why a hook does not protect a register; empty if it does."""
     file, text, hook = hook_file(repository, name), hook_text(repository, name), read_hook(repository, name)
     if text is None or file is None:

@@ -98,7 +98,7 @@ check() {
 """
 
 
-class Place(msgspec.Struct, frozen=True, order=True):
+class RegisterPaths(msgspec.Struct, frozen=True, order=True):
     """A project and its register, both from the top of the work tree."""
 
     folder: str
@@ -116,7 +116,7 @@ class Hook(msgspec.Struct, frozen=True):
     before: str
     """The lines before the managed ones."""
     after: str
-    places: frozenset[Place]
+    places: frozenset[RegisterPaths]
     """The registers that it protects."""
     is_strict: bool
     is_known: bool = True
@@ -148,12 +148,12 @@ def read_hook(repository: Repository, name: str) -> Hook | None:
     return msgspec.structs.replace(hook, before=before, after=rest.removeprefix(whole), is_known=True)
 
 
-def _places(script: str) -> Iterator[Place]:
+def _places(script: str) -> Iterator[RegisterPaths]:
     for line in _ASKED.findall(script):
         # In a hook that others wrote, such a line may be anything.
         with suppress(ValueError):
             folder, register = shlex.split(line)
-            yield Place(folder, register)
+            yield RegisterPaths(folder, register)
 
 
 def hook_mode(repository: Repository) -> str | None:
@@ -187,16 +187,16 @@ def finds_clew(text: str) -> bool:
     return _MANAGED[0] not in text or missing_program(f"{led[0] if led else ''} clew") is None
 
 
-def place_of(root: Path, register: Path) -> Place | None:
+def place_of(root: Path, register: Path) -> RegisterPaths | None:
     """The paths of a project and its register in their work tree; None outside of git."""
     top = git.toplevel(register.parent)
     if top is None:
         return None
     folder, file = (os.path.relpath(each.resolve(), top.resolve()) for each in (root, register))
-    return Place(Path(folder).as_posix(), Path(file).as_posix())
+    return RegisterPaths(Path(folder).as_posix(), Path(file).as_posix())
 
 
-def install(repository: Repository, name: str, place: Place, *, strict: bool | None) -> HookStep:
+def install(repository: Repository, name: str, place: RegisterPaths, *, strict: bool | None) -> HookStep:
     """Have a hook look after a register, beside those it looks after already. A strict hook stays strict unless the
     caller says otherwise."""
     file = hook_file(repository, name)
@@ -216,7 +216,7 @@ def install(repository: Repository, name: str, place: Place, *, strict: bool | N
     return HookStep(True, f"{file}{kept}")
 
 
-def uninstall(repository: Repository, name: str, place: Place) -> HookStep:
+def uninstall(repository: Repository, name: str, place: RegisterPaths) -> HookStep:
     """Have a hook let go of a register. Where it has no other, the managed lines are removed, and with them a hook in
     which nothing else is."""
     file = hook_file(repository, name)
@@ -229,7 +229,7 @@ def uninstall(repository: Repository, name: str, place: Place) -> HookStep:
         return _let_go(repository, file, hook, name, place)
 
 
-def _let_go(repository: Repository, file: Path, hook: Hook, name: str, place: Place) -> HookStep:
+def _let_go(repository: Repository, file: Path, hook: Hook, name: str, place: RegisterPaths) -> HookStep:
     kept = _set_aside(file, hook)
     others = hook.places - {place}
     if others:
@@ -255,7 +255,7 @@ def _set_aside(file: Path, hook: Hook) -> str:
     return f"; what was there is now {kept}, see whether you want something of it"
 
 
-def _block(name: str, places: Iterable[Place], finding: str, *, is_strict: bool) -> str:
+def _block(name: str, places: Iterable[RegisterPaths], finding: str, *, is_strict: bool) -> str:
     """The managed lines. They run by themselves: settings of the lines before them mean nothing to them, and what
     follows them runs too unless they refuse."""
     script = _script(name, places, is_strict=is_strict)
@@ -274,7 +274,7 @@ def _mode(name: str, *, is_strict: bool) -> str:
     return f"# mode: {'strict' if is_strict else 'default'}\n" if name == "pre-commit" else ""
 
 
-def _script(name: str, places: Iterable[Place], *, is_strict: bool) -> str:
+def _script(name: str, places: Iterable[RegisterPaths], *, is_strict: bool) -> str:
     near = f" --marker-near-hunks {STRICT_LINES}" if is_strict else ""
     checks = {"pre-commit": _PRE_COMMIT.format(near=near), "post-commit": _POST_COMMIT, "commit-msg": _COMMIT_MSG}
     asked = "".join(f"check {shlex.quote(each.folder)} {shlex.quote(each.register)}\n" for each in sorted(places))

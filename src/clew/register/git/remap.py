@@ -22,7 +22,7 @@ OF_MERGE = "merge"
 """Instead of pairs of ids: what a merge gave new ids."""
 
 
-class Rewritten(msgspec.Struct, frozen=True):
+class RewrittenId(msgspec.Struct, frozen=True):
     file: str
     line: int
     old: str
@@ -32,7 +32,7 @@ class Rewritten(msgspec.Struct, frozen=True):
 class RemapReport(msgspec.Struct, frozen=True):
     ok: bool
     applied: bool
-    changes: tuple[Rewritten, ...]
+    changes: tuple[RewrittenId, ...]
     undecided: tuple[str, ...] = ()
     """Lines that both sides of a merge have, each `FILE:LINE`: a person has to decide which id is meant."""
 
@@ -55,7 +55,7 @@ def parse_remap(written: Sequence[str], register: Register) -> dict[str, str]:
 
 def remap(root: Path, mentions: Mentions, new: Mapping[str, str], limit: int, *, apply: bool) -> RemapReport:
     """Say, or write, what the lines that cite old ids would be. All files are written or none."""
-    changes: list[Rewritten] = []
+    changes: list[RewrittenId] = []
     edits: list[FileEdit] = []
     for path, found in mentions.by_file.items():
         lines = {mention.line for mention in found if mention.id in new}
@@ -78,7 +78,7 @@ def remap_merged(
 ) -> RemapReport:
     """Say, or write, what lines that came with the other side of a merge would be. `sides` has our version and theirs
     of each file. What this side's code says means this side's requirements, and stays."""
-    changes: list[Rewritten] = []
+    changes: list[RewrittenId] = []
     edits: list[FileEdit] = []
     undecided: list[str] = []
     for path, (ours, theirs) in sides.items():
@@ -95,7 +95,7 @@ def remap_merged(
     return RemapReport(True, apply, tuple(changes), tuple(undecided))
 
 
-def _rewritten(data: bytes, path: str, lines: set[int], new: Mapping[str, str], changes: list[Rewritten]) -> bytes:
+def _rewritten(data: bytes, path: str, lines: set[int], new: Mapping[str, str], changes: list[RewrittenId]) -> bytes:
     parts = data.splitlines(keepends=True)
     for number in sorted(lines):
 
@@ -105,7 +105,7 @@ def _rewritten(data: bytes, path: str, lines: set[int], new: Mapping[str, str], 
             if target is None:
                 return match[0]
             spelled = target if written.startswith("REQ-") else f"req_{target.removeprefix('REQ-')}"
-            changes.append(Rewritten(path, line, written, spelled))
+            changes.append(RewrittenId(path, line, written, spelled))
             return spelled.encode()
 
         if number <= len(parts):

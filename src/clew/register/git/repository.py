@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from clew.errors import InvalidArgument
-from clew.register.results import Commit
+from clew.register.results import AuditedCommit
 from clew.text.display import shortened
 from clew.workspace.find import files_below
 from clew.workspace.git import api as git
@@ -155,7 +155,7 @@ class Repository:
     def staged_content(self, path: str) -> bytes | None:
         return self._ask_index("cat-file", "blob", f":./{raw(path)}")
 
-    def log(self, path: str, limit: int, span: str | None = None) -> list[Commit]:
+    def log(self, path: str, limit: int, span: str | None = None) -> list[AuditedCommit]:
         """The commits that changed a file, newest first, with what git says about their signatures."""
         fields = _FIELD.join(("%H", "%aI", "%aN", "%G?", "%GS", "%s"))
         follow = () if path == "." else ("--follow",)
@@ -169,7 +169,7 @@ class Repository:
             parts = record.strip("\n").split(_FIELD)
             if len(parts) == 6:
                 commit, date, author, mark, signer, subject = parts
-                found.append(Commit(commit, date, author, _SIGNATURES.get(mark, "unknown"), signer, subject))
+                found.append(AuditedCommit(commit, date, author, _SIGNATURES.get(mark, "unknown"), signer, subject))
         return found
 
     def count(self, path: str, span: str | None = None) -> int:

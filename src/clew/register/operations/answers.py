@@ -19,7 +19,7 @@ Item = TypeVar("Item")
 Object = dict[str, Any]
 
 
-class ListPage(results.Listing, frozen=True):
+class ListPage(results.RequirementList, frozen=True):
     truncated: bool = False
     next_cursor: str | None = None
 

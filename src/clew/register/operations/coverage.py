@@ -50,7 +50,9 @@ class CoveragePage(msgspec.Struct, frozen=True, kw_only=True):
     next_cursor: str | None = None
 
 
-class ShowCoverage(RegisterOperation, tool="req_coverage", title="Requirements and code", example={"by_file": True}):
+class ShowCitedRequirements(
+    RegisterOperation, tool="req_coverage", title="Requirements and code", example={"by_file": True}
+):
     """Lists the requirements that code and tests cite, in comments and names of tests: referenced, orphans (cited
     nowhere), ghosts (ids that do not exist) and retired ones still cited. unlinked_files turns it round; by_file lists
     the ids of each file."""
@@ -94,7 +96,7 @@ class ShowCoverage(RegisterOperation, tool="req_coverage", title="Requirements a
         return self.extensions or (_ENDINGS_OF_REQ if call.is_lenient else ())
 
 
-class CoverageCommand(ShowCoverage, verb="req coverage", summary="which requirements the files mention"):
+class CoverageCommand(ShowCitedRequirements, verb="req coverage", summary="which requirements the files mention"):
     """Lists the requirements that the files mention; rewrites ids in the files on request."""
 
     by_req: Annotated[bool, Meta(description="For each requirement where it is cited"), Option(exclusive=True)] = False

@@ -27,7 +27,7 @@ from clew.register.requests import (
 )
 
 
-class AddRequirement(
+class AddToRegister(
     Addition, RegisterOperation, tool="req_add", title="Add a requirement", writes=True, idempotent=False, default=True
 ):
     """Adds a managed requirement as a draft and returns its id. Call it when the user describes behaviour that req_list
@@ -38,7 +38,7 @@ class AddRequirement(
         return register_of(call).add(author_of(call), self)
 
 
-class AddCommand(AddRequirement, verb="req add", summary="a new requirement", writes=True):
+class AddCommand(AddToRegister, verb="req add", summary="a new requirement", writes=True):
     """Adds a requirement from options, from a JSON file, or by asking on a terminal."""
 
     from_json: Annotated[
@@ -121,7 +121,7 @@ class UpdateCommand(
     """Changes a requirement. On the command line and in a batch a reason may be missing."""
 
 
-class DeleteRequirement(
+class DeleteFromRegister(
     Deletion,
     RegisterOperation,
     tool="req_delete",
@@ -142,7 +142,7 @@ class DeleteRequirement(
 
 class DeleteCommand(
     DeletionWithoutReason,
-    DeleteRequirement,
+    DeleteFromRegister,
     verb="req delete",
     aliases=("retire",),
     summary="retire a requirement, or remove it",
@@ -243,16 +243,16 @@ class ImportRequirements(
     """Takes in requirements from a markdown or JSON file of the project; each passes the validator. Valid ones are
     added and the others reported; with strict all or none. dry_run previews."""
 
-    def run(self, call: Call) -> results.ImportReport:
+    def run(self, call: Call) -> results.RegisterImport:
         register = register_of(call)
         return register.import_text(author_of(call), self, register.read_source(self.source))
 
-    def render(self, result: results.ImportReport) -> str:
+    def render(self, result: results.RegisterImport) -> str:
         lines = [f"{each.id or 'would add'}  {each.title}" for each in result.accepted]
         lines += [f"rejected  {each.title}: {'; '.join(each.errors)}" for each in result.rejected]
         return "\n".join(lines)
 
-    def exit_code(self, result: results.ImportReport) -> int:
+    def exit_code(self, result: results.RegisterImport) -> int:
         return 0 if result.ok else 1
 
 
@@ -261,7 +261,7 @@ class ImportCommand(
 ):
     """Imports from any file, or from standard input."""
 
-    def run(self, call: Call) -> results.ImportReport:
+    def run(self, call: Call) -> results.RegisterImport:
         return register_of(call).import_text(author_of(call), self, read_input(self.source))
 
 

@@ -64,7 +64,7 @@ class ListRequirements(
         )
 
 
-class WholeList(results.Listing, frozen=True, kw_only=True):
+class WholeList(results.RequirementList, frozen=True, kw_only=True):
     whole: tuple[Object, ...]
     """The requirements as the file has them."""
 
@@ -85,7 +85,7 @@ class ListCommand(ListRequirements, verb="req list", summary="all requirements, 
         return texts.listing(result)
 
 
-class ShowRequirement(
+class ShowRegisteredRequirement(
     RegisterOperation,
     tool="req_show",
     verb="req show",
@@ -241,7 +241,7 @@ class HelpCommand(ShowHelp, verb="req help", summary="texts on working with the 
         return texts.help_page(result)
 
 
-class ShowStatus(RegisterOperation, tool="req_status", title="Progress in figures", trim=("verified_but_defective",)):
+class ShowProgress(RegisterOperation, tool="req_status", title="Progress in figures", trim=("verified_but_defective",)):
     """Counts requirements by status, and the share of live ones that is implemented or verified. For the next piece of
     work call req_next; for the start of a session req_brief."""
 
@@ -255,7 +255,7 @@ class ShowStatus(RegisterOperation, tool="req_status", title="Progress in figure
         return texts.status(result)
 
 
-class StatusCommand(ShowStatus, verb="req status", summary="progress in figures"):
+class StatusCommand(ShowProgress, verb="req status", summary="progress in figures"):
     """The figures of all requirements, or of those with a tag."""
 
     tag: Annotated[tuple[str, ...], Meta(description="Only with this tag")] = ()

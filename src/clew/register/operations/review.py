@@ -69,7 +69,7 @@ class DiffRegister(
         return "\n".join(lines) or "Nothing changed."
 
 
-class StalePage(staleness.Report, frozen=True):
+class StalePage(staleness.EvidenceReport, frozen=True):
     truncated: bool = False
     next_cursor: str | None = None
 
@@ -187,10 +187,10 @@ class ReviewChange(
 
     max_tokens: Size = None
 
-    def run(self, call: Call) -> review.Review:
+    def run(self, call: Call) -> review.ChangeReview:
         return register_of(call).review(self)
 
-    def text(self, result: review.Review) -> str:
+    def text(self, result: review.ChangeReview) -> str:
         return _readable(result)
 
 
@@ -217,10 +217,10 @@ class ReviewCommand(ReviewChange, verb="req review", summary="everything a revie
         touched = (*found.added, *(each.id for each in found.changed), *found.coverage.referenced)
         return summary(touched, found.removed, register.register)
 
-    def render(self, result: review.Review | str) -> str:
+    def render(self, result: review.ChangeReview | str) -> str:
         return result if isinstance(result, str) else review.to_markdown(result)
 
-    def exit_code(self, result: review.Review | str) -> int:
+    def exit_code(self, result: review.ChangeReview | str) -> int:
         if isinstance(result, str):
             return 0
         return 1 if result.validate.errors or (result.gate and not result.ok) else 0
@@ -257,5 +257,5 @@ class LintRegister(
         return 1 if result.validator.errors else 0
 
 
-def _readable(found: review.Review | lint.Lint) -> str:
+def _readable(found: review.ChangeReview | lint.Lint) -> str:
     return found.markdown or msgspec.json.encode(found).decode()

@@ -16,7 +16,7 @@ _ON_TOOLS = ("agents", "mcp")
 """Sections of the help that are about the tools themselves."""
 
 
-def listing(found: results.Listing) -> str:
+def listing(found: results.RequirementList) -> str:
     rows = ((row.id, row.status, row.priority, row.title) for row in found.requirements)
     return table(rows) or "No requirement matches."
 

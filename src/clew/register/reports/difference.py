@@ -8,7 +8,7 @@ from clew.formats.register.ids import in_order
 from clew.formats.register.model import Register, Requirement
 
 
-class Changed(msgspec.Struct, frozen=True):
+class ChangedRequirementFields(msgspec.Struct, frozen=True):
     id: str
     transitions: tuple[str, ...]
     reason: str
@@ -18,7 +18,7 @@ class Diff(msgspec.Struct, frozen=True):
     spec: str
     added: tuple[str, ...]
     removed: tuple[str, ...]
-    changed: tuple[Changed, ...]
+    changed: tuple[ChangedRequirementFields, ...]
     empty: bool
     truncated: bool = False
 
@@ -58,7 +58,7 @@ def diff(spec: str, before: Register, after: Register, *, evidence: bool = False
     for id in in_order(old.keys() & new.keys()):
         changes = (*transitions(old[id], new[id]), *(of_evidence(old[id], new[id]) if evidence else ()))
         if changes:
-            changed.append(Changed(id, changes, last_reason(new[id])))
+            changed.append(ChangedRequirementFields(id, changes, last_reason(new[id])))
     return Diff(spec, added, removed, tuple(changed), not (added or removed or changed))
 
 

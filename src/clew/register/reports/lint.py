@@ -16,7 +16,7 @@ from clew.formats.register.model import EvidenceKind, Register, Requirement, Req
 from clew.register import results
 from clew.register.reports.mentions import Mentions
 from clew.register.reports.queries import in_id_order, status
-from clew.register.rules.codes import Finding
+from clew.register.rules.codes import RuleViolation
 from clew.text.display import counted
 
 SHORT_RATIONALE_WORDS = 10
@@ -66,7 +66,7 @@ class Lint(msgspec.Struct, frozen=True):
     markdown: str | None = None
 
 
-def lint(register: Register, findings: list[Finding], mentions: Mentions) -> Lint:
+def lint(register: Register, findings: list[RuleViolation], mentions: Mentions) -> Lint:
     chosen = [each for each in in_id_order(register) if each.status is not Status.OBSOLETE]
     active = [each for each in chosen if each.status is not Status.DRAFT]
     mentioned = mentions.places()
@@ -110,7 +110,7 @@ def _kinds(requirements: list[Requirement]) -> dict[str, int]:
     return counts
 
 
-def _grouped(findings: list[Finding]) -> LintValidator:
+def _grouped(findings: list[RuleViolation]) -> LintValidator:
     by_id: dict[str, list[LintFinding]] = {}
     for each in findings:
         row = LintFinding(each.rule_code, each.severity.value, each.field, each.message)

@@ -34,7 +34,7 @@ def filtered(register: Register, wanted: RequirementFilter) -> Iterator[Requirem
             yield requirement
 
 
-class Rows(Sequence[results.Row]):
+class RequirementRows(Sequence[results.RequirementRow]):
     """Requirements as a list shows them, each made when somebody looks at it: a page is a small part of a list."""
 
     def __init__(self, requirements: Sequence[Requirement]) -> None:
@@ -44,29 +44,31 @@ class Rows(Sequence[results.Row]):
         return len(self._requirements)
 
     @overload
-    def __getitem__(self, place: int) -> results.Row: ...
+    def __getitem__(self, place: int) -> results.RequirementRow: ...
     @overload
-    def __getitem__(self, place: slice) -> "Rows": ...
-    def __getitem__(self, place: int | slice) -> "results.Row | Rows":
+    def __getitem__(self, place: slice) -> "RequirementRows": ...
+    def __getitem__(self, place: int | slice) -> "results.RequirementRow | RequirementRows":
         if isinstance(place, slice):
-            return Rows(self._requirements[place])
+            return RequirementRows(self._requirements[place])
         each = self._requirements[place]
-        return results.Row(each.id, each.kind.word, each.priority.word, each.status.word, each.tags, each.title)
+        return results.RequirementRow(
+            each.id, each.kind.word, each.priority.word, each.status.word, each.tags, each.title
+        )
 
 
-def rows(register: Register, wanted: ListFilter) -> Rows:
+def rows(register: Register, wanted: ListFilter) -> RequirementRows:
     found = filtered(register, wanted)
     if not wanted.include_obsolete:
         found = (each for each in found if each.status is not Status.OBSOLETE)
     if wanted.query:
         needle = wanted.query.lower()
         found = (each for each in found if needle in each.title.lower() or needle in each.statement.lower())
-    return Rows(list(found))
+    return RequirementRows(list(found))
 
 
-def listing(register: Register, wanted: ListFilter) -> results.Listing:
+def listing(register: Register, wanted: ListFilter) -> results.RequirementList:
     found = rows(register, wanted)
-    return results.Listing(len(found), register.name, tuple(found))
+    return results.RequirementList(len(found), register.name, tuple(found))
 
 
 def status(register: Register, tags: tuple[str, ...] = ()) -> results.StatusReport:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import msgspec
 
 from clew.register.reports.changed_files import ReviewCoverage
-from clew.register.reports.difference import Changed, Diff
-from clew.register.reports.staleness import Report, State
+from clew.register.reports.difference import ChangedRequirementFields, Diff
+from clew.register.reports.staleness import EvidenceReport, EvidenceState
 from clew.register.reports.validation import ValidationReport
-from clew.register.results import Commit
+from clew.register.results import AuditedCommit
 from clew.text.display import counted
 
 
@@ -24,14 +24,14 @@ class ReviewAudit(msgspec.Struct, frozen=True):
     last_author: str | None
 
     @classmethod
-    def of(cls, commits: int, last: Sequence[Commit]) -> "ReviewAudit":
+    def of(cls, commits: int, last: Sequence[AuditedCommit]) -> "ReviewAudit":
         newest = last[0] if last else None
         if newest is None:
             return cls(commits, None, None, None)
         return cls(commits, newest.signature_status, newest.signer, newest.author)
 
 
-class Review(msgspec.Struct, frozen=True, kw_only=True):
+class ChangeReview(msgspec.Struct, frozen=True, kw_only=True):
     base: str
     ok: bool
     """True if a gate would let this pass."""
@@ -41,7 +41,7 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
     """The reasons why a gate would not let it pass."""
     added: tuple[str, ...]
     removed: tuple[str, ...]
-    changed: tuple[Changed, ...]
+    changed: tuple[ChangedRequirementFields, ...]
     validate: ValidationReport
     coverage: ReviewCoverage
     stale: ReviewStale
@@ -56,15 +56,15 @@ def compose(
     diff: Diff,
     validate: ValidationReport,
     coverage: ReviewCoverage,
-    staleness: Report,
+    staleness: EvidenceReport,
     defects: tuple[str, ...],
     audit: ReviewAudit,
     *,
     gate: bool = False,
     no_defects: bool = False,
-) -> Review:
+) -> ChangeReview:
     failures = tuple(_failures(validate, coverage, defects if no_defects else ()))
-    return Review(
+    return ChangeReview(
         base=base,
         ok=not failures,
         gate=gate,
@@ -75,7 +75,7 @@ def compose(
         validate=validate,
         coverage=coverage,
         stale=ReviewStale(
-            tuple(row.id for row in staleness.rows if row.state is State.STALE), staleness.summary.drifted
+            tuple(row.id for row in staleness.rows if row.state is EvidenceState.STALE), staleness.summary.drifted
         ),
         defects=defects,
         audit=audit,
@@ -106,7 +106,7 @@ def _failures(validate: ValidationReport, coverage: ReviewCoverage, defects: tup
     return [counted(count, one, many) for one, many, count in found if count]
 
 
-def to_markdown(found: Review) -> str:
+def to_markdown(found: ChangeReview) -> str:
     verdict = "passes" if found.ok else f"does not pass: {', '.join(found.failures)}"
     lines = [f"# Requirements since {found.base}", "", f"The change {verdict}.", ""]
     lines += _list("Added", found.added) + _list("Removed", found.removed)

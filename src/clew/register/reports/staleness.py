@@ -21,7 +21,7 @@ ChangedSince = Callable[[str], frozenset[str] | None]
 """The paths of the working tree that differ from a commit; None where git cannot tell."""
 
 
-class State(StrEnum):
+class EvidenceState(StrEnum):
     FRESH = "fresh"
     DRIFTED = "drifted"
     """The project moved on, but none of the requirement's files did."""
@@ -30,14 +30,14 @@ class State(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Row(msgspec.Struct, frozen=True):
+class EvidenceRow(msgspec.Struct, frozen=True):
     id: str
-    state: State
+    state: EvidenceState
     record_commit: str
     changed_files: tuple[str, ...]
 
 
-class Summary(msgspec.Struct, frozen=True):
+class EvidenceCounts(msgspec.Struct, frozen=True):
     fresh: int
     drifted: int
     stale: int
@@ -45,9 +45,9 @@ class Summary(msgspec.Struct, frozen=True):
     unknown: int
 
 
-class Report(msgspec.Struct, frozen=True):
-    summary: Summary
-    rows: tuple[Row, ...]
+class EvidenceReport(msgspec.Struct, frozen=True):
+    summary: EvidenceCounts
+    rows: tuple[EvidenceRow, ...]
 
 
 def plain_path(recorded: str) -> str:
@@ -83,41 +83,43 @@ class WorkTreeState(msgspec.Struct, frozen=True):
     changed_since: ChangedSince
 
 
-def state_of(requirement: Requirement, project: WorkTreeState) -> Row:
+def state_of(requirement: Requirement, project: WorkTreeState) -> EvidenceRow:
     if not requirement.tests:
-        return Row(requirement.id, State.NO_RECORDS, NO_COMMIT, ())
+        return EvidenceRow(requirement.id, EvidenceState.NO_RECORDS, NO_COMMIT, ())
     record = requirement.tests[-1]
     state, changed = _compared(requirement.id, record, project)
-    return Row(requirement.id, state, short(record.commit), changed)
+    return EvidenceRow(requirement.id, state, short(record.commit), changed)
 
 
-def _compared(id: str, record: TestRecord, project: WorkTreeState) -> tuple[State, tuple[str, ...]]:
+def _compared(id: str, record: TestRecord, project: WorkTreeState) -> tuple[EvidenceState, tuple[str, ...]]:
     if record.content_hash and record.linked_files:
         return _by_content(record, record.linked_files, project)
     if project.head is None:
-        return State.UNKNOWN, ()
+        return EvidenceState.UNKNOWN, ()
     if record.commit == project.head:
-        return State.FRESH, ()
+        return EvidenceState.FRESH, ()
     changed = _touched(record, project, tuple(project.carriers.get(id, ())))
     if changed is None:
-        return State.UNKNOWN, ()
-    return (State.STALE, changed) if changed else (State.DRIFTED, ())
+        return EvidenceState.UNKNOWN, ()
+    return (EvidenceState.STALE, changed) if changed else (EvidenceState.DRIFTED, ())
 
 
-def _by_content(record: TestRecord, paths: Sequence[str], project: WorkTreeState) -> tuple[State, tuple[str, ...]]:
+def _by_content(
+    record: TestRecord, paths: Sequence[str], project: WorkTreeState
+) -> tuple[EvidenceState, tuple[str, ...]]:
     for content in (project.read, _reading(project.read, _with_lf), _reading(project.read, _with_crlf)):
         # The same commit ends its lines differently on different systems.
         if content_hash(paths, content) == record.content_hash:
-            return State.FRESH, ()
+            return EvidenceState.FRESH, ()
     files = tuple(plain_path(path) for path in paths)
     changed = _touched(record, project, files)
     if changed:
-        return State.STALE, changed
+        return EvidenceState.STALE, changed
     if changed is not None and any("\\" in path for path in paths):
         # Made on Windows, where some files may have had other line ends than the rest; git saw none of them change.
-        return State.DRIFTED, ()
+        return EvidenceState.DRIFTED, ()
     # It is about content that was never committed, or git knows nothing: any of the files may have changed.
-    return State.STALE, files
+    return EvidenceState.STALE, files
 
 
 def _reading(read: ReadFile, spelled: Callable[[bytes], bytes]) -> ReadFile:
@@ -137,14 +139,14 @@ def _touched(record: TestRecord, project: WorkTreeState, files: tuple[str, ...])
     return None if changed is None else tuple(path for path in files if path in changed)
 
 
-def report(requirements: Iterable[Requirement], project: WorkTreeState, *, only_stale: bool = False) -> Report:
+def report(requirements: Iterable[Requirement], project: WorkTreeState, *, only_stale: bool = False) -> EvidenceReport:
     rows = [state_of(requirement, project) for requirement in requirements]
-    counts = {state: sum(row.state is state for row in rows) for state in State}
-    summary = Summary(
-        fresh=counts[State.FRESH],
-        drifted=counts[State.DRIFTED],
-        stale=counts[State.STALE],
-        no_records=counts[State.NO_RECORDS],
-        unknown=counts[State.UNKNOWN],
+    counts = {state: sum(row.state is state for row in rows) for state in EvidenceState}
+    summary = EvidenceCounts(
+        fresh=counts[EvidenceState.FRESH],
+        drifted=counts[EvidenceState.DRIFTED],
+        stale=counts[EvidenceState.STALE],
+        no_records=counts[EvidenceState.NO_RECORDS],
+        unknown=counts[EvidenceState.UNKNOWN],
     )
-    return Report(summary, tuple(row for row in rows if not only_stale or row.state is State.STALE))
+    return EvidenceReport(summary, tuple(row for row in rows if not only_stale or row.state is EvidenceState.STALE))

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from clew.register.rules.codes import Finding
+from clew.register.rules.codes import RuleViolation
 from clew.text.display import counted
 
 _STYLES = {"error": "red", "warning": "yellow"}
@@ -29,13 +29,13 @@ class ValidationReport(msgspec.Struct, frozen=True):
     findings: tuple[FindingRow, ...]
 
 
-def validation_report(findings: Iterable[Finding]) -> ValidationReport:
+def validation_report(findings: Iterable[RuleViolation]) -> ValidationReport:
     rows = tuple(finding_row(each) for each in findings)
     errors = sum(row.level == "error" for row in rows)
     return ValidationReport(errors, len(rows) - errors, rows)
 
 
-def finding_row(finding: Finding) -> FindingRow:
+def finding_row(finding: RuleViolation) -> FindingRow:
     severity = finding.severity.value
     return FindingRow(
         id=finding.id,

@@ -21,7 +21,7 @@ class Rule(msgspec.Struct, frozen=True):
     """Advice how to rewrite a text that breaks the rule."""
 
 
-class Finding(msgspec.Struct, frozen=True):
+class RuleViolation(msgspec.Struct, frozen=True):
     id: str
     """The requirement or safety artefact; empty for one that has no id yet."""
     rule_code: str
@@ -130,6 +130,6 @@ _TABLE = (
 RULES = {row[0]: Rule(f"REQ-V-{row[0]}", row[1], row[2], row[3], row[4]) for row in _TABLE}
 
 
-def finding(number: str, id: str, message: str, *, hint: str = "", severity: Severity | None = None) -> Finding:
+def finding(number: str, id: str, message: str, *, hint: str = "", severity: Severity | None = None) -> RuleViolation:
     rule = RULES[number]
-    return Finding(id, rule.code, severity or rule.severity, rule.field, message, hint or rule.hint)
+    return RuleViolation(id, rule.code, severity or rule.severity, rule.field, message, hint or rule.hint)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from clew.formats.register.ids import sort_key
 from clew.formats.register.model import Requirement, Status
-from clew.register.rules.codes import Finding, finding
+from clew.register.rules.codes import RuleViolation, finding
 from clew.search.lexical.similar import MOST_ALIKE, Alike, alike, like, similarity, terms_in
 from clew.text.stem import stem
 from clew.text.words import split
@@ -93,7 +93,7 @@ def _ordered(one: Requirement, other: Requirement, similarity: float) -> Duplica
     return Duplicate(other, one, similarity) if swapped else Duplicate(one, other, similarity)
 
 
-def check_duplicates(live: Iterable[Requirement], index: DuplicateIndex | None = None) -> list[Finding]:
+def check_duplicates(live: Iterable[Requirement], index: DuplicateIndex | None = None) -> list[RuleViolation]:
     """One finding for each requirement that has duplicates with larger ids: the nearest explained, the others named."""
     by_first: dict[str, list[Duplicate]] = {}
     for duplicate in duplicates_among(live) if index is None else index.duplicates(live):

@@ -7,7 +7,7 @@ import msgspec
 from clew.formats.register.ids import sort_key
 from clew.formats.register.model import LinkKind, Requirement
 from clew.graph.walk import Direction, Step, shortest_path
-from clew.register.rules.codes import Finding, finding
+from clew.register.rules.codes import RuleViolation, finding
 
 DIRECTED = (LinkKind.PARENT, LinkKind.DEPENDS_ON, LinkKind.REFINES, LinkKind.VERIFIES)
 """Kinds in which a circle is a contradiction. A conflict has no direction: it may well be stated on both sides."""
@@ -15,7 +15,7 @@ DIRECTED = (LinkKind.PARENT, LinkKind.DEPENDS_ON, LinkKind.REFINES, LinkKind.VER
 Requirements = Mapping[str, Requirement]
 
 
-def check_targets(requirement: Requirement, known: Requirements) -> Iterator[Finding]:
+def check_targets(requirement: Requirement, known: Requirements) -> Iterator[RuleViolation]:
     for link in requirement.links:
         if link.target == requirement.id:
             yield finding("0017", requirement.id, f"Its {link.kind.word} link leads to itself.")
@@ -45,7 +45,7 @@ def path_between(requirements: Requirements, start: str, end: str, kind: LinkKin
     return shortest_path(_Links(requirements), (start,), (end,), (kind,))
 
 
-def check_cycles(requirements: Requirements) -> Iterator[Finding]:
+def check_cycles(requirements: Requirements) -> Iterator[RuleViolation]:
     """One finding for each group of requirements that reach each other, owned by the smallest id, with one circle
     through it spelled out. Takes time linear in requirements and links."""
     for kind in DIRECTED:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from clew.formats.register.model import Artefacts, LinkKind, Register, Requirement, RequirementKind, Status
-from clew.register.rules.codes import Finding, Severity, finding
+from clew.register.rules.codes import RuleViolation, Severity, finding
 from clew.register.rules.lifecycle import has_genuine_dossier, has_human_confirmation
 
 RANK = {"none": 0, "a": 1, "SIL1": 2, "SIL2": 3, "SIL3": 4, "SIL4": 5, "b": 6}
@@ -85,7 +85,7 @@ def highest(levels: Iterable[str | None]) -> str | None:
 _Artefact = Mapping[str, Any]
 
 
-def check_safety(register: Register) -> Iterator[Finding]:
+def check_safety(register: Register) -> Iterator[RuleViolation]:
     mitigated = {
         target
         for function in register.safety_functions.values()
@@ -103,7 +103,7 @@ def check_safety(register: Register) -> Iterator[Finding]:
             yield from _requirement(id, requirement, register)
 
 
-def _hazard(id: str, hazard: _Artefact, is_mitigated: bool) -> Iterator[Finding]:
+def _hazard(id: str, hazard: _Artefact, is_mitigated: bool) -> Iterator[RuleViolation]:
     if not str(hazard.get("harm") or "").strip():
         yield finding("0025", id, "The hazard names no harm.")
     missing = [name for name in PARAMETERS if not hazard.get(name)]
@@ -113,7 +113,7 @@ def _hazard(id: str, hazard: _Artefact, is_mitigated: bool) -> Iterator[Finding]
         yield finding("0027", id, f"The hazard is {_word(hazard)}, but no live safety function mitigates it.")
 
 
-def _function(id: str, function: _Artefact, register: Register) -> Iterator[Finding]:
+def _function(id: str, function: _Artefact, register: Register) -> Iterator[RuleViolation]:
     hazards = targets(function, LinkKind.MITIGATES)
     for target in hazards:
         if target not in register.hazards:
@@ -122,7 +122,7 @@ def _function(id: str, function: _Artefact, register: Register) -> Iterator[Find
         yield finding("0029", id, f"The safety function is {_word(function)} but mitigates no hazard.")
 
 
-def _requirement(id: str, requirement: _Artefact, register: Register) -> Iterator[Finding]:
+def _requirement(id: str, requirement: _Artefact, register: Register) -> Iterator[RuleViolation]:
     for target in targets(requirement, LinkKind.REALIZES):
         if target not in register.safety_functions:
             yield finding("0028", id, f"It realizes {target}, which does not exist.")

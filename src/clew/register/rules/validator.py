@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from clew.errors import FormatError
 from clew.formats.register.ids import sort_key
 from clew.formats.register.model import LinkKind, Register, Requirement, RequirementKind, Status
-from clew.register.rules.codes import Finding, finding
+from clew.register.rules.codes import RuleViolation, finding
 from clew.register.rules.lifecycle import may_be_verified
 from clew.register.rules.links import check_cycles, check_targets
 from clew.register.rules.safety import as_requirement, check_safety, is_live
@@ -26,7 +26,7 @@ Judge = Callable[[tuple[Requirement, ...]], Mapping[str, str]]
 """Takes requirements, returns objections by id."""
 
 
-def validate_requirement(requirement: Requirement) -> list[Finding]:
+def validate_requirement(requirement: Requirement) -> list[RuleViolation]:
     """The findings on one requirement by itself. Errors among them block every writer."""
     id = requirement.id
     found = [
@@ -39,7 +39,7 @@ def validate_requirement(requirement: Requirement) -> list[Finding]:
     return [each for each in found if each.is_error] if requirement.status is Status.OBSOLETE else found
 
 
-def _title(id: str, given: str) -> Iterator[Finding]:
+def _title(id: str, given: str) -> Iterator[RuleViolation]:
     title = given.strip()
     if not title:
         yield finding("0001", id, "The title is empty.")
@@ -53,7 +53,7 @@ def _title(id: str, given: str) -> Iterator[Finding]:
         yield finding("0004", id, "The title ends with a full stop.")
 
 
-def _rationale(id: str, rationale: str) -> Iterator[Finding]:
+def _rationale(id: str, rationale: str) -> Iterator[RuleViolation]:
     count = len(rationale.split())
     if count == 0:
         yield finding("0012", id, "The rationale is empty.")
@@ -61,7 +61,7 @@ def _rationale(id: str, rationale: str) -> Iterator[Finding]:
         yield finding("0013", id, f"The rationale '{rationale.strip()}' is too short to explain anything.")
 
 
-def _acceptance(requirement: Requirement) -> Iterator[Finding]:
+def _acceptance(requirement: Requirement) -> Iterator[RuleViolation]:
     if requirement.kind is RequirementKind.FUNCTIONAL and not requirement.acceptance:
         yield finding("0014", requirement.id, "A functional requirement needs at least one acceptance criterion.")
     for number, criterion in enumerate(requirement.acceptance, start=1):
@@ -71,11 +71,11 @@ def _acceptance(requirement: Requirement) -> Iterator[Finding]:
 
 def validate_register(
     register: Register, judge: Judge | None = None, duplicates: "DuplicateIndex | None" = None
-) -> list[Finding]:
+) -> list[RuleViolation]:
     """Everything that is wrong, sorted by id. To validate often, pass the same index of `duplicates` each time."""
     from clew.register.rules.duplicates import check_duplicates  # a single requirement is judged without
 
-    found: list[Finding] = []
+    found: list[RuleViolation] = []
     for requirement in register.requirements.values():
         found.extend(validate_requirement(requirement))
         found.extend(_in_context(requirement, register))
@@ -92,7 +92,7 @@ def validate_register(
     return sorted(found, key=lambda each: (sort_key(each.id), each.rule_code))
 
 
-def _safety_statement(id: str, artefact: Mapping[str, object]) -> list[Finding]:
+def _safety_statement(id: str, artefact: Mapping[str, object]) -> list[RuleViolation]:
     try:
         return validate_requirement(as_requirement(id, artefact))
     except FormatError:
@@ -100,7 +100,7 @@ def _safety_statement(id: str, artefact: Mapping[str, object]) -> list[Finding]:
         return []
 
 
-def _in_context(requirement: Requirement, register: Register) -> Iterator[Finding]:
+def _in_context(requirement: Requirement, register: Register) -> Iterator[RuleViolation]:
     """The findings on a requirement together with others, or with its own past."""
     id, status = requirement.id, requirement.status
     yield from check_targets(requirement, register.requirements)
@@ -168,7 +168,7 @@ _WEASEL, _HEDGE, _MODAL = _any_word(tuple(_WEASELS)), _any_word(_HEDGES), _any_w
 _AND = re.compile(r"\sand\s", re.IGNORECASE)
 
 
-def check_statement(id: str, statement: str) -> Iterator[Finding]:
+def check_statement(id: str, statement: str) -> Iterator[RuleViolation]:
     text = statement.strip()
     if not text:
         yield finding("0005", id, "The statement is empty.")
@@ -194,7 +194,7 @@ def check_statement(id: str, statement: str) -> Iterator[Finding]:
         yield finding("0022", id, f"The statement hedges: {_listed(hedges)}.")
 
 
-def _weasels(id: str, spoken: str) -> Iterator[Finding]:
+def _weasels(id: str, spoken: str) -> Iterator[RuleViolation]:
     seen: set[str] = set()
     for match in _WEASEL.finditer(spoken):
         term = " ".join(match[0].lower().split())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from clew.ai.http import Advice, Service, check_key, checked_url
+from clew.ai.http import FailureAdvice, Service, check_key, checked_url
 from clew.config import EmbedSettings
 from clew.errors import ConfigError, Unavailable
 from clew.search.embed.sentence import check_texts, normalised
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _DEFAULT_MAX_TOKENS = 512
 _LARGEST_ANSWER = 256 * 1024 * 1024
 PATIENCE_FOR_A_QUERY = 5.0
-_ADVICE = Advice(
+_ADVICE = FailureAdvice(
     refused="Correct `url`, `model`, `dimensions` or the key.",
     refusal=ConfigError,
     silent="Check the address and the service.",

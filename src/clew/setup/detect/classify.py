@@ -14,11 +14,11 @@ import msgspec
 from clew.errors import InvalidArgument
 from clew.setup.detect import sniff
 from clew.setup.detect.findings import (
-    Findings,
+    FolderContents,
     PageFolder,
-    Register,
+    RegisterLocation,
+    ReportFile,
     RequirementFolder,
-    ResultFile,
     SourceFolder,
     SpecFolder,
 )
@@ -42,7 +42,7 @@ class _Marked(msgspec.Struct, frozen=True):
     journeys: int
 
 
-def detect(root: Path, *, limit: int = ENTRY_LIMIT) -> Findings:
+def detect(root: Path, *, limit: int = ENTRY_LIMIT) -> FolderContents:
     """Look at a folder. Nothing outside it is read, no link is followed, and no file is read beyond its first 64 kB."""
     if not root.is_dir():
         raise InvalidArgument(f"'{root}' is not a folder.", hint="Name the folder that holds the project.")
@@ -57,7 +57,7 @@ def detect(root: Path, *, limit: int = ENTRY_LIMIT) -> Findings:
     pages = [path for path in rest if path.suffix.lower() in sniff.PAGES and path not in bearing]
     sources = [path for path in rest if sniff.language(path) and _folder_named(path, DOC_FOLDERS) is None]
     tests = [path for path in paths if sniff.language(path) and _is_test(path)]
-    return Findings(
+    return FolderContents(
         name=root.name or "project",
         elspais_config=(root / ".elspais.toml").is_file(),
         requirements=_requirement_folders(root, marked),
@@ -187,14 +187,16 @@ def _spox_folder(folder: str, inner: list[tuple[str, ...]]) -> SpecFolder:
     return SpecFolder(folder, "spox", specs, len(changes))
 
 
-def _registers(root: Path, paths: list[PurePosixPath]) -> tuple[Register, ...]:
+def _registers(root: Path, paths: list[PurePosixPath]) -> tuple[RegisterLocation, ...]:
     found = []
     for path in paths:
         if path.name in ("project.req", "index.req"):
             tag = sniff.register_format(head(root / path))
             if tag:
                 whole = path.name == "project.req"
-                found.append(Register(str(path if whole else path.parent), "file" if whole else "directory", tag))
+                found.append(
+                    RegisterLocation(str(path if whole else path.parent), "file" if whole else "directory", tag)
+                )
     return tuple(found)
 
 
@@ -245,11 +247,11 @@ def _collapsed(counts: Mapping[str, int]) -> dict[str, int]:
     return result
 
 
-def _results(root: Path, paths: list[PurePosixPath]) -> tuple[ResultFile, ...]:
+def _results(root: Path, paths: list[PurePosixPath]) -> tuple[ReportFile, ...]:
     found = []
     for path in paths:
         if sniff.may_be_result(path.name):
             kind = sniff.result_kind(path.name, head(root / path))
             if kind:
-                found.append(ResultFile(str(path), kind))
+                found.append(ReportFile(str(path), kind))
     return tuple(found)

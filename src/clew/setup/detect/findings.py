@@ -24,7 +24,7 @@ class SpecFolder(msgspec.Struct, frozen=True):
     """Open ones."""
 
 
-class Register(msgspec.Struct, frozen=True):
+class RegisterLocation(msgspec.Struct, frozen=True):
     path: str
     """The file, or the folder of a register that is kept in one file per requirement."""
     layout: str
@@ -44,13 +44,13 @@ class SourceFolder(msgspec.Struct, frozen=True):
     """The most frequent first."""
 
 
-class ResultFile(msgspec.Struct, frozen=True):
+class ReportFile(msgspec.Struct, frozen=True):
     path: str
     kind: str
     """junit, pytest-json, coverage-json or lcov; coverage for reports on executed lines that Clew does not read."""
 
 
-class Findings(msgspec.Struct, frozen=True):
+class FolderContents(msgspec.Struct, frozen=True):
     name: str
     """The folder's own name; `project` for a folder that has none, such as the root of a disk."""
     elspais_config: bool
@@ -58,14 +58,14 @@ class Findings(msgspec.Struct, frozen=True):
     has_spec: bool
     """True if there is a folder `spec`, which is read if no other is named."""
     specs: tuple[SpecFolder, ...]
-    registers: tuple[Register, ...]
+    registers: tuple[RegisterLocation, ...]
     docs: tuple[PageFolder, ...]
     """Folders of documents by their usual names."""
     pages: int
     """Documents anywhere in the project."""
     code: tuple[SourceFolder, ...]
     tests: tuple[SourceFolder, ...]
-    results: tuple[ResultFile, ...]
+    results: tuple[ReportFile, ...]
     nested: tuple[str, ...]
     """Folders that are projects of their own and were left alone."""
     entries: int

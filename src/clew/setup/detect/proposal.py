@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from clew.setup.clients.toml_text import toml_value
-from clew.setup.detect.findings import Findings
+from clew.setup.detect.findings import FolderContents
 
 _INTRO = """\
 # What Clew reads in this project. Written by `clew init`, yours to edit.
@@ -32,7 +32,7 @@ _NOTHING = """\
 # folders = ["openspec"]"""
 
 
-def proposed_config(findings: Findings, name: str | None = None) -> str:
+def proposed_config(findings: FolderContents, name: str | None = None) -> str:
     """The text of clew.toml. Only what applies is in it; what has a good default is a comment.
 
     A project keeps the name it has; one without a name gets that of its folder.
@@ -57,7 +57,7 @@ def _is_below(path: str, folder: str) -> bool:
     return folder == "." or path.startswith(f"{folder}/")
 
 
-def _requirements(findings: Findings) -> str:
+def _requirements(findings: FolderContents) -> str:
     namespaces = {folder.namespace for folder in findings.requirements if folder.namespace}
     namespace = [f"namespace = {toml_value(*namespaces)}"] if len(namespaces) == 1 and namespaces != {"REQ"} else []
     paths = [folder.path for folder in findings.requirements]
@@ -73,12 +73,12 @@ def _requirements(findings: Findings) -> str:
     )
 
 
-def _tests(findings: Findings) -> str:
+def _tests(findings: FolderContents) -> str:
     patterns = _result_patterns(findings)
     return f"[tests]                     # reports of test runs\nresults = {toml_value(patterns)}" if patterns else ""
 
 
-def _result_patterns(findings: Findings) -> list[str]:
+def _result_patterns(findings: FolderContents) -> list[str]:
     """A folder of JUnit files becomes one pattern, unless that would also catch a file that is none or the whole root.
     Every other report that Clew reads is named by itself."""
     other = {PurePosixPath(result.path).parent for result in findings.results if result.kind == "coverage"}

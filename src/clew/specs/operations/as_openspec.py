@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from clew.formats.openspec.records import Delta, Requirement
-from clew.specs.library import ChangeEntry, Library, SpecEntry
+from clew.specs.library import ChangeEntry, SpecEntry, SpecLibrary
 from clew.specs.views import change_summary
 from clew.workspace.find import files_below
 from clew.workspace.paths import raw
@@ -18,12 +18,12 @@ def root_of(project: Path) -> dict[str, str]:
     return {"path": str(project), "source": "nearest"}
 
 
-def spec_list(known: Library, project: Path) -> dict[str, Any]:
+def spec_list(known: SpecLibrary, project: Path) -> dict[str, Any]:
     specs = [{"id": id, "requirementCount": len(each.outline.requirements)} for id, each in known.specs.items()]
     return {"specs": specs, "root": root_of(project)}
 
 
-def change_list(known: Library, project: Path) -> dict[str, Any]:
+def change_list(known: SpecLibrary, project: Path) -> dict[str, Any]:
     """The open changes, the one that was touched last first."""
     found = []
     for entry in known.changes.values():

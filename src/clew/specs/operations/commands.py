@@ -14,7 +14,7 @@ from clew.specs.operations.tools import SomeChange
 from clew.specs.requests import ChangeId
 from clew.specs.results import (
     ChangeList,
-    ChangeStatus,
+    ChangeProgress,
     ChangeSummary,
     ConflictList,
     ConflictReport,
@@ -195,16 +195,16 @@ class ShowChangeStatus(
 
     change_id: SomeChange = None
 
-    def run(self, call: Call) -> results.ChangeStatus | results.ChangeList:
+    def run(self, call: Call) -> results.ChangeProgress | results.ChangeList:
         specs = call.project.specs
         if self.change_id is None:
             return specs.list_changes(limit=EVERYTHING)
         return specs.change_status(self.change_id)
 
-    def render(self, result: results.ChangeStatus | results.ChangeList) -> str:
+    def render(self, result: results.ChangeProgress | results.ChangeList) -> str:
         return change_list(result) if isinstance(result, results.ChangeList) else change_status(result)
 
-    def exit_code(self, result: results.ChangeStatus | results.ChangeList) -> int:
+    def exit_code(self, result: results.ChangeProgress | results.ChangeList) -> int:
         if isinstance(result, results.ChangeList):
             return 0
         return 0 if result.validation.valid and not result.conflicts else 1
@@ -410,7 +410,7 @@ def _change(change: ChangeSummary, *, is_valid: bool = True) -> str:
     return "  ".join(filter(None, (f"- {coloured(change.id, 'cyan')}", *parts, fault)))
 
 
-def change_status(found: ChangeStatus) -> str:
+def change_status(found: ChangeProgress) -> str:
     lines = [
         coloured(found.change_id, "bold"),
         f"{found.tasks.completed}/{counted(found.tasks.total, 'task')}; {found.validation.summary}",
@@ -419,7 +419,7 @@ def change_status(found: ChangeStatus) -> str:
     return "\n".join(lines)
 
 
-def conflict_list(found: ConflictList | ChangeStatus) -> str:
+def conflict_list(found: ConflictList | ChangeProgress) -> str:
     lines = list(_conflicts(found.conflicts))
     lines += [
         f"{each.first} must come before {each.then}, which {each.reason}: {each.requirement}"

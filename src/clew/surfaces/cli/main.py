@@ -228,7 +228,7 @@ def entry() -> None:
     gc.set_threshold(NEW_OBJECTS)
     if sys.argv[1:2] == ["req"] and sys.argv[2:3] in (["validate"], ["review"]):
         _load_msgspec()
-        from clew.register.quick import answer
+        from clew.register.fast_path import answer
 
         try:
             code = answer(sys.argv[2], sys.argv[3:])

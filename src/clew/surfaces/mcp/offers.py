@@ -17,7 +17,7 @@ from clew.operation.listing import all_tools
 from clew.operation.names import by_any_spelling
 from clew.operation.toolsets import Listing
 from clew.project import Project
-from clew.setup.tasks import TASKS, Task
+from clew.setup.tasks import TASKS, AgentTask
 from clew.surfaces.mcp.dialects import document_envelope
 from clew.surfaces.mcp.project_texts import CHANGE, REQUIREMENT, SPEC, ProjectTexts, ResourceText
 from clew.surfaces.mcp.resources import passage_template
@@ -118,15 +118,15 @@ class Prompts:
         ]
         return types.GetPromptResult(description=task.description, messages=messages)
 
-    def _with_listed_names(self, task: Task) -> Task:
+    def _with_listed_names(self, task: AgentTask) -> AgentTask:
         """The names of tools are respelled before what the user wrote is put in."""
         text = task.text
         for name in task.tools & self._names.keys():
             text = text.replace(f"`{name}`", f"`{self._names[name]}`")
-        return Task(task.name, task.title, task.description, task.arguments, text)
+        return AgentTask(task.name, task.title, task.description, task.arguments, text)
 
 
-def _described(task: Task) -> types.Prompt:
+def _described(task: AgentTask) -> types.Prompt:
     arguments = [
         types.PromptArgument(name=each.name, description=each.description, required=each.required)
         for each in task.arguments
@@ -134,7 +134,7 @@ def _described(task: Task) -> types.Prompt:
     return types.Prompt(name=task.name, title=task.title, description=task.description, arguments=arguments)
 
 
-def _problem(task: Task, given: dict[str, str]) -> str | None:
+def _problem(task: AgentTask, given: dict[str, str]) -> str | None:
     """The first problem of the arguments: the name, the rule and the next step."""
     known = {each.name: each for each in task.arguments}
     for name, value in given.items():

@@ -17,7 +17,7 @@ from mcp.shared.message import ServerMessageMetadata
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from clew.ai.model import Model, Question
+from clew.ai.model import LanguageModel, Prompt
 from clew.errors import Unavailable
 from clew.text.hashing import content_hash
 
@@ -35,7 +35,7 @@ class AskClient(Exception):
         self.result = types.InputRequiredResult(input_requests={key: request})
 
 
-def model_of(ctx: Context, params: types.CallToolRequestParams) -> Model | None:
+def model_of(ctx: Context, params: types.CallToolRequestParams) -> LanguageModel | None:
     """The client's model; None where it has not said that it offers one."""
     capabilities = ctx.session.client_capabilities
     if capabilities is None or capabilities.sampling is None:
@@ -51,7 +51,7 @@ class _AskedByReturning:
     def __init__(self, responses: dict[str, Any]) -> None:
         self._responses = responses
 
-    def answer(self, question: Question, check: Callable[[], None]) -> str:
+    def answer(self, question: Prompt, check: Callable[[], None]) -> str:
         asked = f"{question.instructions}\0{question.text}".encode("utf-8", "replace")
         key = f"model-{content_hash(asked, size=12)}"
         if key not in self._responses:
@@ -65,7 +65,7 @@ class _AskedAtOnce:
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
 
-    def answer(self, question: Question, check: Callable[[], None]) -> str:
+    def answer(self, question: Prompt, check: Callable[[], None]) -> str:
         try:
             result = anyio.from_thread.run(self._ask, question)
         except (MCPError, ValidationError, TimeoutError) as error:
@@ -76,7 +76,7 @@ class _AskedAtOnce:
         check()
         return _text(result)
 
-    async def _ask(self, question: Question) -> types.CreateMessageResult:
+    async def _ask(self, question: Prompt) -> types.CreateMessageResult:
         return await self._ctx.session.send_request(
             _request(question),
             types.CreateMessageResult,
@@ -85,7 +85,7 @@ class _AskedAtOnce:
         )
 
 
-def _request(question: Question) -> types.CreateMessageRequest:
+def _request(question: Prompt) -> types.CreateMessageRequest:
     content = types.TextContent(type="text", text=question.text)
     return types.CreateMessageRequest(
         params=types.CreateMessageRequestParams(

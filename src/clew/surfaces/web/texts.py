@@ -2,10 +2,10 @@
 
 from clew.errors import ClewError
 from clew.project import Project
-from clew.trace.edit.text.sections import PREAMBLE, Section, sections_of
+from clew.trace.edit.text.sections import PREAMBLE, BodySection, sections_of
 
 
-def sections_of_requirement(project: Project, id: str) -> tuple[Section, ...]:
+def sections_of_requirement(project: Project, id: str) -> tuple[BodySection, ...]:
     """None for a requirement of another repository or format, which is not edited so. Hold the graph's lock."""
     try:
         return sections_of(project.mutations.record(id))
@@ -13,10 +13,10 @@ def sections_of_requirement(project: Project, id: str) -> tuple[Section, ...]:
         return ()
 
 
-def field_of(section: Section) -> str:
+def field_of(section: BodySection) -> str:
     """The name of a section's field in the form."""
     return f"section-{section.id.rpartition(':')[2]}"
 
 
-def label_of(section: Section) -> str:
+def label_of(section: BodySection) -> str:
     return "Text" if section.heading == PREAMBLE else section.heading

@@ -17,9 +17,16 @@ from clew.errors import InvalidArgument, NotFound, Refused
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Requirement
 from clew.text.display import shortened
-from clew.trace.edit.file_results import FileChange, FileRenamed, Moved, RestoreReport, Rewritten, SafetyBranches
+from clew.trace.edit.file_results import (
+    FileChange,
+    MoveResult,
+    RenameResult,
+    RestoreReport,
+    RewriteResult,
+    SafetyBranches,
+)
 from clew.trace.edit.mutations.at_once import MoveToEnd, ReferenceType, RewriteText
-from clew.trace.edit.mutations.mutation import Outcome
+from clew.trace.edit.mutations.mutation import MutationEffect
 from clew.trace.edit.mutations.rewriting import question
 from clew.trace.edit.requests import LONGEST_PROMPT, ListBranches, PromptModel, RestoreBranch
 from clew.trace.edit.saves import SavedAtOnce
@@ -33,7 +40,7 @@ from clew.workspace.find import selects
 from clew.workspace.git import api as git
 
 if TYPE_CHECKING:
-    from clew.ai.model import Model
+    from clew.ai.model import LanguageModel
 
 
 class RequirementFiles:
@@ -50,7 +57,7 @@ class RequirementFiles:
         outcome, saved = self._saved(request)
         return self._answer(request, outcome, saved)
 
-    def move_requirement(self, request: MoveToEnd) -> Moved:
+    def move_requirement(self, request: MoveToEnd) -> MoveResult:
         """Put a requirement at the end of another file, new or there already, with every byte of its text."""
         outcome, saved = self._saved(request)
         change = self._answer(request, outcome, saved)
@@ -59,11 +66,11 @@ class RequirementFiles:
         is_empty = rest is not None and not any(
             isinstance(block, Requirement) for block in read(rest, self._context.grammar).blocks
         )
-        return Moved(**msgspec.structs.asdict(change), source_file=source, dest_file=target, source_empty=is_empty)
+        return MoveResult(**msgspec.structs.asdict(change), source_file=source, dest_file=target, source_empty=is_empty)
 
     def transform_with_ai(
-        self, request: PromptModel, of_client: "Model | None", check: Callable[[], None]
-    ) -> Rewritten:
+        self, request: PromptModel, of_client: "LanguageModel | None", check: Callable[[], None]
+    ) -> RewriteResult:
         """Have a language model rewrite one requirement, and take its text over if it is a sound one."""
         from clew.ai.opening import open_model
 
@@ -82,9 +89,9 @@ class RequirementFiles:
         outcome, saved = self._mutations.save_at_once(
             mutation, save_branch=request.save_branch, dry_run=request.dry_run, again=False
         )
-        return Rewritten(**msgspec.structs.asdict(self._answer(request, outcome, saved)), model=model.name)
+        return RewriteResult(**msgspec.structs.asdict(self._answer(request, outcome, saved)), model=model.name)
 
-    def rename(self, path: str, target_file: str) -> FileRenamed:
+    def rename(self, path: str, target_file: str) -> RenameResult:
         """Give a file of requirements another path, with every byte."""
         if not selects(self._root, self._config.requirements, path):
             raise NotFound(
@@ -96,7 +103,7 @@ class RequirementFiles:
             taken = f"There is a file '{target}' already" if before is not None else f"There is no file '{path}'"
             raise Refused(f"{taken}.", hint="Name a file that is there, and a path that is free.")
         self.write([FileEdit(target, None, before), FileEdit(path, before, None)], "mutate_rename_file")
-        return FileRenamed(True, f"'{path}' is now '{target}'.", path, target)
+        return RenameResult(True, f"'{path}' is now '{target}'.", path, target)
 
     def write(self, edits: Sequence[FileEdit], operation: str, *, dry_run: bool = False) -> str:
         """Write edits that were made elsewhere, all or none; returns the difference."""
@@ -152,11 +159,11 @@ class RequirementFiles:
 
     # Saving
 
-    def _saved(self, request: ReferenceType | MoveToEnd) -> tuple[Outcome, SavedAtOnce]:
+    def _saved(self, request: ReferenceType | MoveToEnd) -> tuple[MutationEffect, SavedAtOnce]:
         return self._mutations.save_at_once(request, save_branch=request.save_branch, dry_run=request.dry_run)
 
     def _answer(
-        self, request: ReferenceType | MoveToEnd | PromptModel, outcome: Outcome, saved: SavedAtOnce
+        self, request: ReferenceType | MoveToEnd | PromptModel, outcome: MutationEffect, saved: SavedAtOnce
     ) -> FileChange:
         done, id = outcome.message, outcome.target_id
         if not saved.edits:

@@ -23,14 +23,14 @@ class FileChange(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool = False
 
 
-class Moved(FileChange, frozen=True, kw_only=True):
+class MoveResult(FileChange, frozen=True, kw_only=True):
     source_file: str
     dest_file: str
     source_empty: bool
     """No requirement is left in the file that it came from."""
 
 
-class Rewritten(FileChange, frozen=True, kw_only=True):
+class RewriteResult(FileChange, frozen=True, kw_only=True):
     model: str
     """The model that wrote the new text."""
 
@@ -61,7 +61,7 @@ class RestoreReport(msgspec.Struct, frozen=True):
     truncated: bool = False
 
 
-class FileRenamed(msgspec.Struct, frozen=True):
+class RenameResult(msgspec.Struct, frozen=True):
     success: bool
     message: str
     source_file: str

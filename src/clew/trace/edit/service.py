@@ -34,13 +34,13 @@ from clew.trace.edit.results import (
 from clew.trace.edit.reverting import Reverts
 from clew.trace.edit.saves import SavedAtOnce, Saves
 from clew.trace.edit.text.blocks import is_utf8
-from clew.trace.edit.text.draft import Draft, DraftContext
+from clew.trace.edit.text.draft import ChangeDraft, DraftContext
 from clew.trace.read.results import Unsaved
 from clew.trace.read.serialize import version_of
 
 if TYPE_CHECKING:
     # A process that only reads plans nothing.
-    from clew.trace.edit.mutations.mutation import Mutation, Outcome
+    from clew.trace.edit.mutations.mutation import Mutation, MutationEffect
     from clew.trace.edit.text.blocks import Record
     from clew.trace.edit.text.file_choice import FileChoice
 
@@ -106,7 +106,7 @@ class MutationService:
         dry_run: bool,
         again: bool = True,
         progress: Progress | None = None,
-    ) -> "tuple[Outcome, SavedAtOnce]":
+    ) -> "tuple[MutationEffect, SavedAtOnce]":
         """Make a mutation and save it in the same turn; drafts in other files stay drafts. With `again` files that
         changed since they were read are read first."""
         with self._turn(progress, current=again):
@@ -122,14 +122,14 @@ class MutationService:
             node = self._drafting.rules.resolver.requirement(id)
             if if_version is not None:
                 self._demand_version(node.id, if_version)
-            draft = Draft(self._drafting)
+            draft = ChangeDraft(self._drafting)
             block = draft.block(node.id)
             self.refuse_drafted([block.path])
             if not is_utf8(draft.file(block.path)):
                 raise Refused(f"'{block.path}' is not UTF-8; a model cannot be shown it.", hint="Save it as UTF-8.")
             return block.record.raw, version_of(self._graph, node)
 
-    def _planned(self, mutation: "Mutation") -> "tuple[Change, Outcome]":
+    def _planned(self, mutation: "Mutation") -> "tuple[Change, MutationEffect]":
         if (guard := mutation.guard) is not None:
             self._demand_version(*guard)
         return mutation.planned(self._drafting)
@@ -166,7 +166,7 @@ class MutationService:
                 data={"node_id": node.id, "provided_version": version, "current_version": current},
             )
 
-    def _result(self, change: Change, outcome: "Outcome", entry: MutationEntry) -> MutationResult:
+    def _result(self, change: Change, outcome: "MutationEffect", entry: MutationEntry) -> MutationResult:
         subject = self._graph.get_node(outcome.subject_id) if outcome.subject_id is not None else None
         return MutationResult(
             success=True,
@@ -269,7 +269,7 @@ class MutationService:
 
     def record(self, id: str) -> "Record":
         """The present text of a requirement or journey, with its drafts."""
-        return Draft(self._drafting).block(self._drafting.rules.authored(id).id).record
+        return ChangeDraft(self._drafting).block(self._drafting.rules.authored(id).id).record
 
     def version(self, id: str) -> str:
         """The version that guards mutations of a node: that of the requirement or journey that it belongs to."""

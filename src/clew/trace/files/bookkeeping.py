@@ -27,7 +27,7 @@ from clew.workspace.git import api as git
 from clew.workspace.paths import is_glob
 
 
-class Author(msgspec.Struct, frozen=True):
+class ChangelogAuthor(msgspec.Struct, frozen=True):
     name: str
     id: str
 
@@ -52,7 +52,7 @@ class Bookkeeping:
         author = self.signed(reason, [record.id for found in owing.values() for record in found])
         return [self._with_entries(edit, owing.get(edit.path, ()), author, reason or "-") for edit in edits]
 
-    def signed(self, reason: str | None, ids: Sequence[str]) -> Author:
+    def signed(self, reason: str | None, ids: Sequence[str]) -> ChangelogAuthor:
         """The author of the entries for these requirements. Refused if the author or the reason is not known."""
         demanded = self._settings.changelog
         if demanded.reason and not (reason or "").strip():
@@ -84,7 +84,9 @@ class Bookkeeping:
                 owing.append(record)
         return owing
 
-    def _with_entries(self, edit: FileEdit, owing: Sequence[Requirement], author: Author, reason: str) -> FileEdit:
+    def _with_entries(
+        self, edit: FileEdit, owing: Sequence[Requirement], author: ChangelogAuthor, reason: str
+    ) -> FileEdit:
         data = edit.after or b""
         edits = [
             SpanEdit(
@@ -96,7 +98,7 @@ class Bookkeeping:
         ]
         return msgspec.structs.replace(edit, after=spliced(data, edits)) if edits else edit
 
-    def with_entry(self, block: bytes, hash: str | None, author: Author, reason: str) -> bytes:
+    def with_entry(self, block: bytes, hash: str | None, author: ChangelogAuthor, reason: str) -> bytes:
         """The block of a requirement with an entry of today."""
         entry = ChangelogEntry(date.today().isoformat(), hash or NO_HASH, "-", author.name, author.id, reason, 0)
         return with_changelog_entry(block, self._grammar, changelog_line(entry))
@@ -125,10 +127,10 @@ class Bookkeeping:
         return next((path for path in paths if (self._root / path).is_file()), None)
 
 
-def author_of(root: Path) -> Author:
+def author_of(root: Path) -> ChangelogAuthor:
     """The author of commits here: from the environment, else from git's configuration."""
 
     def setting(variable: str, key: str) -> str:
         return os.environ.get(variable, "") or (git.answer(root, "config", "--get", key) or b"").decode().strip()
 
-    return Author(setting("GIT_AUTHOR_NAME", "user.name"), setting("GIT_AUTHOR_EMAIL", "user.email"))
+    return ChangelogAuthor(setting("GIT_AUTHOR_NAME", "user.name"), setting("GIT_AUTHOR_EMAIL", "user.email"))

@@ -30,7 +30,7 @@ _REQUIREMENTS = ("ID", "Title", "File", "Hash")
 _JOURNEYS = ("ID", "Title", "Actor", "File")
 
 
-class Listed(msgspec.Struct, frozen=True):
+class IndexEntry(msgspec.Struct, frozen=True):
     """A requirement or journey in the list."""
 
     id: str
@@ -47,9 +47,9 @@ def is_generated(data: bytes) -> bool:
     return _MARK in data[:200]
 
 
-def listed(context: Context, edited: Mapping[str, bytes]) -> list[Listed]:
+def listed(context: Context, edited: Mapping[str, bytes]) -> list[IndexEntry]:
     """All requirements and journeys, with what some files are about to hold."""
-    rows: list[Listed] = []
+    rows: list[IndexEntry] = []
     for path, data in edited.items():
         if selects(context.root, context.config.requirements, path):
             rows += _of_file(path, data, context)
@@ -57,20 +57,20 @@ def listed(context: Context, edited: Mapping[str, bytes]) -> list[Listed]:
         source = node.source
         if source is not None and source.path not in edited and _is_read_here(context, source.path):
             level, hash = node.get_field("level", ""), node.get_field("hash") or ""
-            rows.append(Listed(node.id, node.title, source.path, level, hash))
+            rows.append(IndexEntry(node.id, node.title, source.path, level, hash))
     for node in context.graph.nodes_by_kind(NodeKind.USER_JOURNEY):
         if node.source is not None and node.source.path not in edited:
-            rows.append(Listed(node.id, node.title, node.source.path, actor=node.get_field("actor") or ""))
+            rows.append(IndexEntry(node.id, node.title, node.source.path, actor=node.get_field("actor") or ""))
     return sorted((*rows, *_copies(context, rows)), key=lambda row: row.id)
 
 
-def _copies(context: Context, rows: Sequence[Listed]) -> Iterator[Listed]:
+def _copies(context: Context, rows: Sequence[IndexEntry]) -> Iterator[IndexEntry]:
     """The copies of templates stand in no file, and have the hash of their template."""
     hashes = {row.id: row.hash for row in rows}
     nodes = (context.graph.get_node(row.id) for row in rows if row.level is not None)
     for copy in (each for node in nodes if node is not None for each in copies_of(context.graph, node)):
         level, hash = copy.template.get_field("level", ""), copy.template.get_field("hash") or ""
-        yield Listed(copy.id, copy.template.title, "", level, hashes.get(copy.template.id, hash))
+        yield IndexEntry(copy.id, copy.template.title, "", level, hashes.get(copy.template.id, hash))
 
 
 def _is_read_here(context: Context, path: str) -> bool:
@@ -81,15 +81,15 @@ def _is_read_here(context: Context, path: str) -> bool:
     return known[path]
 
 
-def _of_file(path: str, data: bytes, context: Context) -> Iterator[Listed]:
+def _of_file(path: str, data: bytes, context: Context) -> Iterator[IndexEntry]:
     for block in read(data, context.grammar).blocks:
         if isinstance(block, Requirement):
-            yield Listed(block.id, block.title, path, block.level, block.stored_hash or "")
+            yield IndexEntry(block.id, block.title, path, block.level, block.stored_hash or "")
         elif not isinstance(block, Remainder):
-            yield Listed(block.id, block.title, path, actor=block.actor)
+            yield IndexEntry(block.id, block.title, path, actor=block.actor)
 
 
-def index_text(rows: Sequence[Listed], config: Config) -> str:
+def index_text(rows: Sequence[IndexEntry], config: Config) -> str:
     """The list: requirements by level, then journeys; each by folder where there are several."""
     ranks = {level.name: (level.rank, level.display_name or level.name) for level in config.elspais.levels}
     lines = [*_INTRODUCTION]
@@ -103,8 +103,8 @@ def index_text(rows: Sequence[Listed], config: Config) -> str:
     return "\n".join(lines)
 
 
-def _tables(rows: Sequence[Listed], config: Config, head: tuple[str, ...]) -> Iterator[str]:
-    folders: dict[str, list[Listed]] = {folder: [] for folder in config.requirements.folders}
+def _tables(rows: Sequence[IndexEntry], config: Config, head: tuple[str, ...]) -> Iterator[str]:
+    folders: dict[str, list[IndexEntry]] = {folder: [] for folder in config.requirements.folders}
     nowhere = [row for row in rows if not row.path]
     for row in (each for each in rows if each.path):
         holding = [folder for folder in folders if folder == "." or row.path.startswith(f"{folder}/")]
@@ -119,7 +119,7 @@ def _tables(rows: Sequence[Listed], config: Config, head: tuple[str, ...]) -> It
         yield ""
 
 
-def _cells(row: Listed) -> tuple[str, ...]:
+def _cells(row: IndexEntry) -> tuple[str, ...]:
     name = row.path.rpartition("/")[2]
     return (row.id, row.title, name, row.hash) if row.level is not None else (row.id, row.title, row.actor, name)
 

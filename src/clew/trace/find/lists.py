@@ -39,7 +39,7 @@ from clew.trace.find.requests import (
     TitleQuery,
 )
 from clew.trace.find.scope import Direction, scope
-from clew.trace.find.search import Check, Match, Matches
+from clew.trace.find.search import Check, Matches, RequirementMatch
 from clew.trace.find.summaries import assertion_in_context, node_summary, pruned_summary, scoped_summary
 from clew.trace.find.tests import RequirementTests
 from clew.trace.find.texts import may_hold
@@ -56,7 +56,7 @@ _LISTED_KINDS = tuple(kind for kind in NodeKind if kind is not NodeKind.SYMBOL)
 """Functions and classes are listed for those who ask for them."""
 
 
-class AssertionText(msgspec.Struct, frozen=True, gc=False):
+class SearchableAssertion(msgspec.Struct, frozen=True, gc=False):
     """The text of one assertion, for searches."""
 
     node: Node
@@ -154,15 +154,17 @@ def orphans_by_kind(graph: Graph) -> dict[str, int]:
     )
 
 
-def _assertion_texts(graph: Graph) -> dict[str, AssertionText]:
+def _assertion_texts(graph: Graph) -> dict[str, SearchableAssertion]:
     found = ((node.id, _assertion_text(graph, node.id)) for node in graph.nodes_by_kind(NodeKind.ASSERTION))
     return {id: text for id, text in found if text is not None}
 
 
-def _assertion_text(graph: Graph, id: str) -> AssertionText | None:
+def _assertion_text(graph: Graph, id: str) -> SearchableAssertion | None:
     node = graph.get_node(id)
     owner = owner_of(graph, node) if node is not None and node.kind is NodeKind.ASSERTION else None
-    return AssertionText(node, owner.id, node.title.casefold()) if node is not None and owner is not None else None
+    return (
+        SearchableAssertion(node, owner.id, node.title.casefold()) if node is not None and owner is not None else None
+    )
 
 
 def never() -> None:
@@ -185,7 +187,7 @@ class SearchMatches(Protocol):
 
 
 class ScopedMatch(msgspec.Struct, frozen=True):
-    match: Match
+    match: RequirementMatch
     assertions: tuple[Node, ...] = ()
     """The assertions that match by themselves."""
 
@@ -347,7 +349,7 @@ class TraceQueries:
         for id in sorted(by_text):
             node = self._graph.get_node(id)
             if node is not None:
-                found.append(ScopedMatch(Match(node, least), tuple(by_text[id])))
+                found.append(ScopedMatch(RequirementMatch(node, least), tuple(by_text[id])))
         return found
 
     def _matching_assertions(self, query: ScopeQuery, inside: frozenset[str], check: Check) -> dict[str, list[Node]]:
@@ -428,7 +430,7 @@ DIRECT_SCORE = 50
 """The additional points of an assertion that matches by itself."""
 
 
-def _discovered(match: Match, part: Node, is_direct: bool) -> results_find.DiscoveredAssertion:
+def _discovered(match: RequirementMatch, part: Node, is_direct: bool) -> results_find.DiscoveredAssertion:
     return results_find.DiscoveredAssertion(
         id=part.id,
         label=part.get_field("label", ""),
@@ -455,7 +457,7 @@ def _with_fields(nodes: Sequence[Node], **wanted: str) -> Sequence[Node]:
     return nodes
 
 
-def folded_matcher(query: str, *, regex: bool) -> Callable[[AssertionText], bool]:
+def folded_matcher(query: str, *, regex: bool) -> Callable[[SearchableAssertion], bool]:
     """A test for assertions that match a query by themselves. Plain words, which nearly every query is, are only looked
     for in the text."""
     parsed = None if regex else parse(query)

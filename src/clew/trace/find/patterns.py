@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from itertools import accumulate
 
 from clew.trace.find.keywords import Words
-from clew.trace.find.query import Pattern
+from clew.trace.find.query import SearchPattern
 
 Alternatives = tuple[str, ...]
 
@@ -41,7 +41,7 @@ def may_match(pattern: str, words: Words) -> AbstractSet[str] | None:
     return found
 
 
-def matching(pattern: Pattern, texts: Sequence[str]) -> list[int]:
+def matching(pattern: SearchPattern, texts: Sequence[str]) -> list[int]:
     """The indexes of the texts that a pattern matches, for a pattern that can be tried on all of them joined."""
     starts = [0, *accumulate([len(text) + 1 for text in texts])]
     found: list[int] = []

@@ -38,22 +38,22 @@ _SEES_THE_EDGES = re.compile(r"\(\?|\\[AZzGK]|[*+?}]\+")
 _EMPTY = frozenset({'""', '-""', "-"})
 
 
-class Term(msgspec.Struct, frozen=True):
+class QueryTerm(msgspec.Struct, frozen=True):
     text: str
     """In folded case."""
     whole_keyword: bool = False
 
 
-class Query(msgspec.Struct, frozen=True):
+class ParsedQuery(msgspec.Struct, frozen=True):
     """All groups must match, each by one of its terms; none of the excluded may."""
 
-    groups: tuple[tuple[Term, ...], ...]
-    excluded: tuple[Term, ...]
+    groups: tuple[tuple[QueryTerm, ...], ...]
+    excluded: tuple[QueryTerm, ...]
     is_plain: bool = False
     """Words without operators. A query with an operator is taken literally."""
 
 
-def parse(text: str) -> Query:
+def parse(text: str) -> ParsedQuery:
     check_length(text)
     # Alternatives bind closest, so parentheses around them change nothing and are dropped.
     words = [word for word in _WORD.findall(text) if word not in _EMPTY]
@@ -62,8 +62,8 @@ def parse(text: str) -> Query:
             f"The query has {len(words)} words; at most {MAX_TERMS} are allowed.",
             hint="Search for fewer words at once.",
         )
-    groups: list[list[Term]] = []
-    excluded: list[Term] = []
+    groups: list[list[QueryTerm]] = []
+    excluded: list[QueryTerm] = []
     alternative = False
     for word in words:
         if word in ("OR", "AND"):
@@ -77,7 +77,7 @@ def parse(text: str) -> Query:
             groups.append([_term(word)])
         alternative = False
     plain = not any(word in ("OR", "AND") or word[0] in '="' or _excludes(word) for word in words)
-    return Query(groups=tuple(tuple(group) for group in groups), excluded=tuple(excluded), is_plain=plain)
+    return ParsedQuery(groups=tuple(tuple(group) for group in groups), excluded=tuple(excluded), is_plain=plain)
 
 
 def _excludes(word: str) -> bool:
@@ -85,10 +85,10 @@ def _excludes(word: str) -> bool:
     return word.startswith("-") and not word.startswith("--")
 
 
-def _term(word: str) -> Term:
+def _term(word: str) -> QueryTerm:
     if word.startswith("=") and len(word) > 1:
-        return Term(word[1:].casefold(), whole_keyword=True)
-    return Term(word.strip('"').casefold())
+        return QueryTerm(word[1:].casefold(), whole_keyword=True)
+    return QueryTerm(word.strip('"').casefold())
 
 
 def check_length(text: str) -> None:
@@ -115,7 +115,7 @@ def text_matcher(query: str, *, regex: bool) -> Callable[[str], bool]:
     return matches
 
 
-def _occurs(term: Term, folded: str) -> bool:
+def _occurs(term: QueryTerm, folded: str) -> bool:
     return term.text in keywords(folded) if term.whole_keyword else term.text in folded
 
 
@@ -125,7 +125,7 @@ def can_be_joined(pattern: str) -> bool:
     return not _SEES_THE_EDGES.search(pattern)
 
 
-class Pattern:
+class SearchPattern:
     """A regular expression, in any case, with ^ and $ at every line. All it does gets PATTERN_SECONDS of time."""
 
     def __init__(self, pattern: str, compiled: Any) -> None:
@@ -171,12 +171,12 @@ class Pattern:
         )
 
 
-def compile_pattern(pattern: str) -> Pattern:
+def compile_pattern(pattern: str) -> SearchPattern:
     import regex
 
     check_length(pattern)
     try:
-        return Pattern(pattern, compile_given(pattern, regex.IGNORECASE | regex.MULTILINE))
+        return SearchPattern(pattern, compile_given(pattern, regex.IGNORECASE | regex.MULTILINE))
     except PatternTooLarge as error:
         raise InvalidPattern(
             f"The regular expression '{shortened(pattern)}' is too large: {error}.",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from clew.trace.read.results import ScoredSummary, Summary
+from clew.trace.read.results import RequirementSummary, ScoredSummary
 
 
 class NodeSummary(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -172,13 +172,13 @@ class OrphanPage(msgspec.Struct, frozen=True):
     next_cursor: str | None = None
 
 
-class PrunedSummary(Summary, frozen=True):
+class PrunedSummary(RequirementSummary, frozen=True):
     superseded_by: tuple[str, ...]
     """Members of the set that stand below it, nearest first, ten at most."""
 
 
 class MinimalSet(msgspec.Struct, frozen=True):
-    minimal_set: tuple[Summary, ...]
+    minimal_set: tuple[RequirementSummary, ...]
     pruned: tuple[PrunedSummary, ...]
     """On the first page."""
     not_found: tuple[str, ...]

@@ -17,7 +17,7 @@ class Direction(StrEnum):
     ANCESTORS = "ancestors"
 
 
-class Hierarchy(msgspec.Struct, frozen=True):
+class HierarchyEdges(msgspec.Struct, frozen=True):
     """The edges among requirements, journeys and specs: a small part of all edges, most of which lead from code, tests
     and assertions."""
 
@@ -39,7 +39,7 @@ class Hierarchy(msgspec.Struct, frozen=True):
                     yield walk.Step(id, edge.source, edge)
 
 
-def hierarchy(graph: Graph) -> Hierarchy:
+def hierarchy(graph: Graph) -> HierarchyEdges:
     return graph.kept.list("hierarchy", _links, _link, _hierarchy)
 
 
@@ -61,14 +61,14 @@ def _is_above_code(graph: Graph, id: str) -> bool:
     return node is not None and node.kind in _ABOVE_CODE
 
 
-def _hierarchy(links: Mapping[str, tuple[Edge, ...]]) -> Hierarchy:
+def _hierarchy(links: Mapping[str, tuple[Edge, ...]]) -> HierarchyEdges:
     above = dict(links)
     below: dict[str, list[Edge]] = {}
     for edges in above.values():
         for edge in edges:
             below.setdefault(edge.target, []).append(edge)
     ordered = {id: tuple(sorted(edges, key=lambda edge: edge.source)) for id, edges in below.items()}
-    return Hierarchy(above, ordered, _circular(above, ordered))
+    return HierarchyEdges(above, ordered, _circular(above, ordered))
 
 
 def _circular(above: dict[str, tuple[Edge, ...]], below: dict[str, tuple[Edge, ...]]) -> frozenset[str]:

@@ -13,7 +13,7 @@ from clew.graph.graph import Graph
 from clew.graph.model import Node
 from clew.trace.find.keywords import WORD
 from clew.trace.find.patterns import matching, may_match
-from clew.trace.find.query import FIELDS, Query, can_be_joined, compile_pattern, parse
+from clew.trace.find.query import FIELDS, ParsedQuery, can_be_joined, compile_pattern, parse
 from clew.trace.find.texts import (
     ID_SCORE,
     OUT_OF_ORDER,
@@ -44,7 +44,7 @@ BATCH = 250
 """Requirements that a pattern is tried on at once."""
 
 
-class Match(msgspec.Struct, frozen=True, gc=False):
+class RequirementMatch(msgspec.Struct, frozen=True, gc=False):
     node: Node
     score: float
     """Sum over the words of the best place each was found in; 0 for a pattern. Where the index takes part: from 1 to 2
@@ -52,9 +52,9 @@ class Match(msgspec.Struct, frozen=True, gc=False):
 
 
 class Matches(msgspec.Struct, frozen=True):
-    found: Sequence[Match]
+    found: Sequence[RequirementMatch]
     """The requirements with all the words, best first."""
-    related: tuple[Match, ...] = ()
+    related: tuple[RequirementMatch, ...] = ()
     """Requirements without all the words that are related to the query."""
     notes: tuple[str, ...] = ()
     """Notes on the limits of the answer."""
@@ -62,10 +62,10 @@ class Matches(msgspec.Struct, frozen=True):
     """The share of the project that the search index covers; None if the index was not asked."""
 
 
-class LazyMatches(Sequence[Match]):
+class LazyMatches(Sequence[RequirementMatch]):
     """Matches in order. Those that nobody looks at are only counted: a page is a small part of what is found."""
 
-    def __init__(self, first: list[Match], others: Callable[[], list[Match]], count: int) -> None:
+    def __init__(self, first: list[RequirementMatch], others: Callable[[], list[RequirementMatch]], count: int) -> None:
         self._first = first
         self._others = others
         self._count = count
@@ -73,19 +73,19 @@ class LazyMatches(Sequence[Match]):
     def __len__(self) -> int:
         return len(self._first) + self._count
 
-    def __iter__(self) -> Iterator[Match]:
+    def __iter__(self) -> Iterator[RequirementMatch]:
         return iter(self._all())
 
     @overload
-    def __getitem__(self, at: int) -> Match: ...
+    def __getitem__(self, at: int) -> RequirementMatch: ...
     @overload
-    def __getitem__(self, at: slice) -> list[Match]: ...
-    def __getitem__(self, at: int | slice) -> Match | list[Match]:
+    def __getitem__(self, at: slice) -> list[RequirementMatch]: ...
+    def __getitem__(self, at: int | slice) -> RequirementMatch | list[RequirementMatch]:
         if isinstance(at, slice) and 0 <= (at.start or 0) <= (-1 if at.stop is None else at.stop) <= len(self._first):
             return self._first[at]
         return self._all()[at]
 
-    def _all(self) -> list[Match]:
+    def _all(self) -> list[RequirementMatch]:
         return [*self._first, *self._others()]
 
 
@@ -107,7 +107,7 @@ Named = Callable[[str], Node | None]
 """The requirement that an id means, in whatever spelling; None where it means none."""
 
 
-class Place(IntEnum):
+class WordPosition(IntEnum):
     """The position of a query's words in a requirement; a higher one comes before all lower ones."""
 
     ASSERTION = 1
@@ -143,7 +143,7 @@ class RequirementSearch:
         regex: bool = False,
         within: AbstractSet[str] | None = None,
         check: Check = lambda: None,
-    ) -> list[Match]:
+    ) -> list[RequirementMatch]:
         """All matches, best first: of all requirements, or of those `within` a set of ids. `check` is called now and
         then and may raise to end the search."""
         if field not in FIELDS:
@@ -151,13 +151,13 @@ class RequirementSearch:
         if not query.strip():
             raise _nothing_to_look_for()
         if regex:
-            return [Match(node, 0.0) for node in self._by_pattern(query, field, within, check)]
+            return [RequirementMatch(node, 0.0) for node in self._by_pattern(query, field, within, check)]
         texts = self._texts.now().texts
         held = self._by_words(parse(query), field, within, check)
         points = dict(held.points(held.ids))
         if field in ("all", "id") and (id := self._id_in(query, within)) is not None:
             points[id] = max(points.values(), default=0) + ID_SCORE
-        return [Match(texts[id].node, float(points[id])) for id in self._best_first(points)]
+        return [RequirementMatch(texts[id].node, float(points[id])) for id in self._best_first(points)]
 
     def ranked(
         self,
@@ -180,7 +180,7 @@ class RequirementSearch:
         texts, scores = prepared.texts, relevance.scores
         places = self._places(query, parsed, held.ids, scores, within)
         rated = {
-            id: round(1 + (places.get(id, 0) + min(1.0, scores.get(id, 0.0))) / (Place.ID + 1), 4)
+            id: round(1 + (places.get(id, 0) + min(1.0, scores.get(id, 0.0))) / (WordPosition.ID + 1), 4)
             for id in places.keys() | (scores.keys() & held.ids)
         }
         # What is equally relevant, and what the index did not rank, is ordered by the places the words were found in.
@@ -188,20 +188,22 @@ class RequirementSearch:
         points = {**dict.fromkeys(rated, 0), **held.points(held_and_rated)}
         first = sorted(self._best_first(points), key=rated.__getitem__, reverse=True)
 
-        def others() -> list[Match]:
+        def others() -> list[RequirementMatch]:
             missed = held.ids - held_and_rated
-            return [Match(texts[id].node, 1.0) for id in self._best_first(held.points(missed))]
+            return [RequirementMatch(texts[id].node, 1.0) for id in self._best_first(held.points(missed))]
 
         missed_count = len(held.ids) - len(held_and_rated)
-        found = LazyMatches([Match(texts[id].node, rated[id]) for id in first], others, missed_count)
+        found = LazyMatches([RequirementMatch(texts[id].node, rated[id]) for id in first], others, missed_count)
         # What shares only a part of an id with it, such as its prefix, has nothing to do with it.
-        is_id = Place.ID in places.values() and self.meant(query) is not None and any(map(str.isdigit, query))
+        is_id = WordPosition.ID in places.values() and self.meant(query) is not None and any(map(str.isdigit, query))
         related = relevance.related if parsed.is_plain and not is_id else ()
         unseen = [id for id in related if id not in rated and id not in held.ids]
         seen = [id for id in unseen if id in texts and (within is None or id in within)]
         return Matches(
             found,
-            tuple(Match(texts[id].node, min(round(scores[id], 4), BELOW_EXACT)) for id in seen[:MOST_RELATED]),
+            tuple(
+                RequirementMatch(texts[id].node, min(round(scores[id], 4), BELOW_EXACT)) for id in seen[:MOST_RELATED]
+            ),
             relevance.notes,
             relevance.indexed,
         )
@@ -209,7 +211,7 @@ class RequirementSearch:
     def _places(
         self,
         query: str,
-        parsed: Query,
+        parsed: ParsedQuery,
         held: AbstractSet[str],
         relevant: Mapping[str, float],
         within: AbstractSet[str] | None,
@@ -226,9 +228,9 @@ class RequirementSearch:
                 whole = re.compile(rf"[\W_]*{_SEPARATED.join(asked)}[\W_]*")
                 for id in with_title:
                     is_whole = whole.fullmatch(prepared.texts[id].title) is not None
-                    found[id] = Place.WHOLE_TITLE if is_whole else Place.TITLE
+                    found[id] = WordPosition.WHOLE_TITLE if is_whole else WordPosition.TITLE
         if (named := self._id_in(query, within)) is not None:
-            found[named] = Place.ID
+            found[named] = WordPosition.ID
         return found
 
     def _stand_together(self, asked: Sequence[str], ids: AbstractSet[str]) -> dict[str, int]:
@@ -242,7 +244,7 @@ class RequirementSearch:
         found: dict[str, int] = {}
         for id in ids:
             if phrase.search(folded[id]) is not None:
-                found[id] = Place.PHRASE
+                found[id] = WordPosition.PHRASE
                 continue
             parts = assertions.get(id)
             if parts is None:
@@ -252,7 +254,7 @@ class RequirementSearch:
                 if [word for word in shorter if word not in part]:
                     continue
                 if _is_word_in(longest, part) and all(_is_word_in(word, part) for word in shorter):
-                    found[id] = Place.ASSERTION
+                    found[id] = WordPosition.ASSERTION
                     break
         return found
 
@@ -276,7 +278,7 @@ class RequirementSearch:
             found = owner if plain[-1:] in map(str.casefold, labels) else None
         return found
 
-    def _by_words(self, query: Query, field: str, within: AbstractSet[str] | None, check: Check) -> _Held:
+    def _by_words(self, query: ParsedQuery, field: str, within: AbstractSet[str] | None, check: Check) -> _Held:
         if not query.groups:
             raise InvalidArgument("The query only excludes words.", hint="Add a word to look for.")
         prepared = self._texts.now()

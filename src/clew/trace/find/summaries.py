@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from clew.graph.model import Node
 from clew.trace.find.results import AssertionInContext, AssertionText, NodeSummary, PrunedSummary, ScopedSummary
-from clew.trace.find.search import Match
+from clew.trace.find.search import RequirementMatch
 from clew.trace.read.results import ScoredSummary
 from clew.trace.read.serialize import place, requirement_summary
 
 
-def scored_summary(match: Match) -> ScoredSummary:
+def scored_summary(match: RequirementMatch) -> ScoredSummary:
     node = match.node
     return ScoredSummary(
         id=node.id,
@@ -20,7 +20,7 @@ def scored_summary(match: Match) -> ScoredSummary:
     )
 
 
-def scoped_summary(match: Match, matched: Sequence[Node] = ()) -> ScopedSummary:
+def scoped_summary(match: RequirementMatch, matched: Sequence[Node] = ()) -> ScopedSummary:
     own = requirement_summary(match.node)
     return ScopedSummary(
         id=own.id,

@@ -9,7 +9,7 @@ from clew.graph.graph import Graph
 from clew.graph.model import Node, NodeKind
 from clew.text.keywords import keywords
 from clew.trace.find.keywords import WORD, WordIndex, Words, content, title_text
-from clew.trace.find.query import Query, Term
+from clew.trace.find.query import ParsedQuery, QueryTerm
 
 
 def requirement_text(node: Node) -> str:
@@ -55,7 +55,7 @@ class AllTexts(msgspec.Struct, frozen=True):
     """All characters of the ids: a word with another one is in none of them."""
 
 
-class Prepared(AllTexts, frozen=True, kw_only=True):
+class SearchTexts(AllTexts, frozen=True, kw_only=True):
     """The texts of one state of the graph, prepared for searches."""
 
     words: Words
@@ -69,14 +69,14 @@ class RequirementTexts:
         self._graph = graph
         self._index = WordIndex(graph)
 
-    def now(self) -> Prepared:
+    def now(self) -> SearchTexts:
         return self._graph.derived("requirement_search", self._prepare)
 
-    def _prepare(self, graph: Graph) -> Prepared:
+    def _prepare(self, graph: Graph) -> SearchTexts:
         known = graph.kept.list("requirement_texts", _all_folded, _folded, _in_order)
         words = self._index.words(NodeKind.REQUIREMENT, requirement_text)
         of_titles = self._index.words(NodeKind.REQUIREMENT, title_text)
-        return Prepared(
+        return SearchTexts(
             known.texts, known.folded, known.spelt, known.ids, known.letters, words=words, of_titles=of_titles
         )
 
@@ -116,7 +116,7 @@ def _spelt(ids: Iterable[str]) -> dict[str, str]:
     return {spelling: id for spelling, id in spelt.items() if spelling and spelling not in shared}
 
 
-def holding(group: tuple[Term, ...], candidates: AbstractSet[str], prepared: Prepared) -> AbstractSet[str]:
+def holding(group: tuple[QueryTerm, ...], candidates: AbstractSet[str], prepared: SearchTexts) -> AbstractSet[str]:
     """The candidates that can match a group. A keyword is normalised, so it need not occur as it is."""
     if any(term.whole_keyword for term in group):
         return candidates
@@ -125,7 +125,7 @@ def holding(group: tuple[Term, ...], candidates: AbstractSet[str], prepared: Pre
     return set().union(*(_with(term.text, candidates, prepared) for term in group))
 
 
-def may_hold(query: Query, words: Words) -> AbstractSet[str] | None:
+def may_hold(query: ParsedQuery, words: Words) -> AbstractSet[str] | None:
     """The ids of the nodes that can match a query by the words they have; None where all have to be looked at."""
     found: AbstractSet[str] | None = None
     for group in query.groups:
@@ -138,7 +138,7 @@ def may_hold(query: Query, words: Words) -> AbstractSet[str] | None:
     return found
 
 
-def _with(text: str, candidates: AbstractSet[str], prepared: Prepared) -> AbstractSet[str]:
+def _with(text: str, candidates: AbstractSet[str], prepared: SearchTexts) -> AbstractSet[str]:
     """The candidates that hold a text. For a word, or a part of one, the list of words decides; for any other text the
     words in it limit the candidates, whose texts are then read."""
     words = dict.fromkeys(WORD.findall(text))
@@ -157,7 +157,7 @@ def _holding(text: str, candidates: AbstractSet[str], folded: Mapping[str, str])
     return {id for id, everything in folded.items() if id in candidates and text in everything}
 
 
-def titled(words: Sequence[str], candidates: AbstractSet[str], prepared: Prepared) -> AbstractSet[str]:
+def titled(words: Sequence[str], candidates: AbstractSet[str], prepared: SearchTexts) -> AbstractSet[str]:
     """The candidates with all words in the title."""
     for word in sorted(words, key=len, reverse=True):
         having = prepared.of_titles.having(word) if WORD.fullmatch(word) else None
@@ -170,7 +170,7 @@ def titled(words: Sequence[str], candidates: AbstractSet[str], prepared: Prepare
     return candidates
 
 
-def points_of(words: Sequence[str], candidates: AbstractSet[str], prepared: Prepared) -> Mapping[str, int]:
+def points_of(words: Sequence[str], candidates: AbstractSet[str], prepared: SearchTexts) -> Mapping[str, int]:
     """The points for plain words, if each candidate is known to hold all of them, as in nearly every search."""
     points = dict.fromkeys(candidates, BODY_SCORE * len(words))
     for word in words:
@@ -184,7 +184,7 @@ def points_of(words: Sequence[str], candidates: AbstractSet[str], prepared: Prep
     return points
 
 
-def place_score(term: Term, texts: Texts, field: str) -> int:
+def place_score(term: QueryTerm, texts: Texts, field: str) -> int:
     """The score of a plain word looked for everywhere."""
     if term.text in texts.id:
         return ID_SCORE
@@ -200,7 +200,7 @@ def _fold(node: Node) -> Texts:
     )
 
 
-def field_score(term: Term, texts: Texts, field: str) -> int:
+def field_score(term: QueryTerm, texts: Texts, field: str) -> int:
     """The points for the best place of a term; 0 if it was not found."""
     if term.whole_keyword:
         return KEYWORD_SCORE if field in ("all", "keywords") and term.text in keywords(texts.title) else 0

@@ -53,7 +53,7 @@ _MARK_OF = {family: mark for mark, families in _LINE_MARKS.items() for family in
 _SECTION_TAG = re.compile(r"<(/?)(script|style)\b[^>]*>", re.IGNORECASE)
 
 
-class Linked(msgspec.Struct, frozen=True):
+class PlacedLink(msgspec.Struct, frozen=True):
     """The outcome of placing a link."""
 
     content: bytes
@@ -97,7 +97,7 @@ class LinkComment:
         """A last line end begins no line."""
         return len(self._lines) - (self._lines[-1] == "")
 
-    def place(self, line: int, keyword: str, target: Target) -> Linked:
+    def place(self, line: int, keyword: str, target: Target) -> PlacedLink:
         """Link the definition around a line to a requirement; line 0, or one outside of all, means the file there."""
         if not 0 <= line <= max(self.line_count, 1):
             raise InvalidArgument(
@@ -108,7 +108,7 @@ class LinkComment:
         name = owner.qualname if owner is not None else None
         own = [cited for who, cited in self._before if who == _who(name)]
         if _holds(own, target):
-            return Linked(self._data, "", owner.line if owner is not None else line, name, True)
+            return PlacedLink(self._data, "", owner.line if owner is not None else line, name, True)
         at = self._above(owner) if owner is not None else self._free_line(line)
         placed = self._written(at, keyword, (target,), name)
         # A test with a citation of its own no longer has those of its file or class: it has to take them along.
@@ -117,7 +117,7 @@ class LinkComment:
             placed = self._written(at, keyword, (*lost, target), name)
         after = self._cited_in(placed)
         if after != self._before and after.keys() == self._before.keys():
-            return Linked(self._data, "", line, name, True)
+            return PlacedLink(self._data, "", line, name, True)
         self._check(placed, target, after)
         return placed
 
@@ -189,14 +189,14 @@ class LinkComment:
 
     # What
 
-    def _written(self, line: int, keyword: str, targets: tuple[Target, ...], owner: str | None) -> Linked:
+    def _written(self, line: int, keyword: str, targets: tuple[Target, ...], owner: str | None) -> PlacedLink:
         body = f"{keyword}: {', '.join(self.spelled(target) for target in targets)}"
         above = "\n".join(self._lines[: line - 1])
         text = comment(body, self._family, above)
         start = _offset(self._data, line)
         indent = _indent(self._lines[line - 1]) if line <= len(self._lines) else ""
         content = self._data[:start] + self._inserted(start, indent + text) + self._data[start:]
-        return Linked(content, text, line, owner, False)
+        return PlacedLink(content, text, line, owner, False)
 
     def _inserted(self, start: int, text: str) -> bytes:
         ends = _LINE_END.search(self._data)
@@ -217,10 +217,10 @@ class LinkComment:
 
     # Whether it is read as meant
 
-    def _cited_in(self, placed: Linked) -> "Counter[Pair]":
+    def _cited_in(self, placed: PlacedLink) -> "Counter[Pair]":
         return _pairs(self._read(placed.content))
 
-    def _check(self, placed: Linked, target: Target, after: "Counter[Pair]") -> None:
+    def _check(self, placed: PlacedLink, target: Target, after: "Counter[Pair]") -> None:
         """Everything that was cited still is, and what is new is this link, at its owner where it has one."""
         new = after - self._before
         owners = {who for who, cited in new if cited == target}

@@ -20,7 +20,7 @@ COLLECTION = "link_decisions"
 ACCEPT, REJECT, RECONSIDER = "accept", "reject", "reconsider"
 
 
-class Decided(msgspec.Struct, frozen=True):
+class LinkDecision(msgspec.Struct, frozen=True):
     """One decision about one pair."""
 
     unit: str
@@ -51,7 +51,7 @@ class Decisions:
                 hint="`clew doctor` says what is wrong with it.",
             )
         id = _id(_name(unit), requirement.id)
-        decided = Decided(_name(unit), requirement.id, decision, _texts(unit, requirement), logit)
+        decided = LinkDecision(_name(unit), requirement.id, decision, _texts(unit, requirement), logit)
         with store.transaction(actor=actor, reason=f"{decision} a suggested link") as transaction:
             if decision != RECONSIDER:
                 transaction.put(COLLECTION, id, msgspec.to_builtins(decided))
@@ -71,11 +71,11 @@ class Decisions:
         """The logarithm of the odds of each decided suggestion, and whether it was accepted."""
         return [(each.logit, each.decision == ACCEPT) for each in self._all() if each.logit is not None]
 
-    def _all(self) -> Iterator[Decided]:
+    def _all(self) -> Iterator[LinkDecision]:
         store = self._store()
         if store is not None:
             for record in store.scan(COLLECTION, damaged=self._left_out()):
-                yield msgspec.convert(record.data, Decided)
+                yield msgspec.convert(record.data, LinkDecision)
 
     def version(self) -> str:
         """Differs after every decision."""

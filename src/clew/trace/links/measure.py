@@ -18,7 +18,7 @@ from clew.search.eval.metrics import average_precision
 from clew.trace.links.confidence import SUGGESTED_FROM, confidences
 from clew.trace.links.match.matching import Candidates
 from clew.trace.links.match.meaning import Progress, Vectors
-from clew.trace.links.match.texts import Artefact, readable
+from clew.trace.links.match.texts import LinkableText, readable
 from clew.workspace.find import files_below
 from clew.workspace.regular import MOST_BYTES, NotRegular, TooLarge, beginning, contents
 
@@ -36,8 +36,8 @@ INSUFFICIENT = "insufficient data"
 class LinkSet(msgspec.Struct, frozen=True):
     """Two sides and the true links between them."""
 
-    sources: tuple[Artefact, ...]
-    targets: tuple[Artefact, ...]
+    sources: tuple[LinkableText, ...]
+    targets: tuple[LinkableText, ...]
     answers: Mapping[str, frozenset[str]]
     """The targets of each source that has any."""
     notes: tuple[str, ...] = ()
@@ -177,7 +177,7 @@ def read_link_set(folder: Path, *, sources: str = SOURCES, targets: str = TARGET
     return LinkSet(one, other, {id: frozenset(targets) for id, targets in found.items()}, notes)
 
 
-def _artefacts(folder: Path) -> tuple[Artefact, ...]:
+def _artefacts(folder: Path) -> tuple[LinkableText, ...]:
     if not folder.is_dir():
         raise NotFound(
             f"There is no folder '{folder}'.", hint=f"The texts lie in {SOURCES}/ and {TARGETS}/, a file for each."
@@ -197,7 +197,7 @@ def _is_text(path: Path) -> bool:
         return False
 
 
-def _artefact(path: Path, relative: str) -> Artefact:
+def _artefact(path: Path, relative: str) -> LinkableText:
     try:
         text = readable(contents(path).decode("utf-8", "replace"), relative)
     except TooLarge as error:
@@ -208,8 +208,8 @@ def _artefact(path: Path, relative: str) -> Artefact:
         # The name of a text may be a mere number, which is often repeated where the text begins.
         letters, digits = re.escape(number["letters"]), number["digits"].lstrip("0")
         text = re.sub(rf"\A\s*{letters}[\W_]*0*{digits}(?!\w)[\W_]*", "", text, flags=re.IGNORECASE)
-        return Artefact(relative, "", text, relative, is_file=True)
-    return Artefact(relative, path.stem, text, relative, is_file=True)
+        return LinkableText(relative, "", text, relative, is_file=True)
+    return LinkableText(relative, path.stem, text, relative, is_file=True)
 
 
 def _natural(path: Path) -> tuple[tuple[int, int | str], ...]:
@@ -218,7 +218,7 @@ def _natural(path: Path) -> tuple[tuple[int, int | str], ...]:
     return tuple((0, int(part)) if part.isdecimal() else (1, part) for part in parts)
 
 
-def _names(artefacts: Sequence[Artefact]) -> Mapping[str, str]:
+def _names(artefacts: Sequence[LinkableText]) -> Mapping[str, str]:
     """Every spelling under which a file may be named: its path or name, with or without ending, where it is the only
     one of that name."""
     found: dict[str, str | None] = {}
@@ -253,5 +253,5 @@ def _pairs(path: Path) -> list[tuple[str, str]]:
     return pairs
 
 
-def _example(artefacts: Sequence[Artefact]) -> str:
+def _example(artefacts: Sequence[LinkableText]) -> str:
     return PurePosixPath(artefacts[0].id).stem

@@ -21,7 +21,7 @@ from clew.once import close_parts, lazy
 from clew.store.interface import Store
 from clew.text.display import shortened
 from clew.text.hashing import content_hash
-from clew.trace.links.comment import LinkComment, Linked, Target
+from clew.trace.links.comment import LinkComment, PlacedLink, Target
 from clew.trace.links.decisions import ACCEPT, REJECT, Decisions
 from clew.trace.links.match.sources import KnownFile, ProjectSources
 from clew.trace.links.match.units import LinkUnit
@@ -43,7 +43,7 @@ class PlannedLink(msgspec.Struct, frozen=True):
     """A link that may be written: everything about it was looked at."""
 
     edit: FileEdit
-    placed: Linked
+    placed: PlacedLink
     requirement: Node
     written: str
     """The reference as the comment spells it."""

@@ -31,13 +31,13 @@ from clew.trace.links.confidence import (
     logits,
 )
 from clew.trace.links.decisions import Decisions, is_rejected
-from clew.trace.links.match.evidence import Evidence, LinksByPlace
+from clew.trace.links.match.evidence import LinkEvidence, LinksByPlace
 from clew.trace.links.match.index import Counts, TermIndex
 from clew.trace.links.match.meaning import Progress, Vectors
-from clew.trace.links.match.prepare import BACKGROUND, Preparation, Prepared
+from clew.trace.links.match.prepare import BACKGROUND, MatchCandidates, Preparation
 from clew.trace.links.match.sources import ProjectSources
-from clew.trace.links.match.texts import Artefact, assertion_artefacts, passages, requirement_artefact, term_counts
-from clew.trace.links.match.units import TEST, LinkUnit, SourceFile
+from clew.trace.links.match.texts import LinkableText, assertion_artefacts, passages, requirement_artefact, term_counts
+from clew.trace.links.match.units import TEST, LinkUnit, UnitFile
 from clew.trace.links.requests import SuggestionSearch
 from clew.trace.links.results import Suggestion, SuggestionPage
 from clew.trace.read.resolve import Resolver
@@ -59,13 +59,13 @@ class LikelyAssertion(msgspec.Struct, frozen=True):
 
 
 def likely_assertion(
-    unit: Artefact, counts: Counts, assertions: Sequence[Artefact], index: TermIndex, vectors: Vectors | None
+    unit: LinkableText, counts: Counts, assertions: Sequence[LinkableText], index: TermIndex, vectors: Vectors | None
 ) -> LikelyAssertion | None:
     """The assertion whose text is most like the unit's; None for a requirement without any."""
     if not assertions:
         return None
     # The requirement's title is the same for all of them and would only blur the difference.
-    bare = [Artefact(assertion.id, "", assertion.text) for assertion in assertions]
+    bare = [LinkableText(assertion.id, "", assertion.text) for assertion in assertions]
     matches = [index.cosine(counts, term_counts(assertion)) for assertion in bare]
     if vectors is not None:
         own = vectors.of([passages(unit)[0]])[0]
@@ -90,14 +90,14 @@ class FoundLink(msgspec.Struct, frozen=True):
     requirement: Node
     logit: float
     """The logarithm of the odds for it."""
-    evidence: Evidence
+    evidence: LinkEvidence
     counts: Counts
     """The terms of the unit."""
     named: str | None = None
     """The assertion that a comment names."""
 
 
-def in_words(graph: Graph, found: FoundLink, prepared: Prepared, calibration: Calibration) -> Suggestion:
+def in_words(graph: Graph, found: FoundLink, prepared: MatchCandidates, calibration: Calibration) -> Suggestion:
     unit, requirement = found.unit, found.requirement
     confidence = calibration.confidence(found.logit)
     artefact = unit.artefact()
@@ -135,7 +135,7 @@ def in_words(graph: Graph, found: FoundLink, prepared: Prepared, calibration: Ca
     )
 
 
-def _shared_words(index: TermIndex, counts: Counts, requirement: Artefact) -> list[str]:
+def _shared_words(index: TermIndex, counts: Counts, requirement: LinkableText) -> list[str]:
     """The words that bind a text to a requirement, as the requirement spells them."""
     spelling: dict[str, str] = {}
     for word in split(requirement.words).words:
@@ -145,7 +145,7 @@ def _shared_words(index: TermIndex, counts: Counts, requirement: Artefact) -> li
     return [f"shares the words {', '.join(words)}"] if words else []
 
 
-def _likeness(vectors: Vectors | None, unit: Artefact, requirement: Artefact) -> list[str]:
+def _likeness(vectors: Vectors | None, unit: LinkableText, requirement: LinkableText) -> list[str]:
     if vectors is None:
         return []
     own, other = vectors.of([passages(unit)[0], passages(requirement)[0]])
@@ -177,7 +177,9 @@ class LinkSuggester:
         self._decisions = decisions
         self._preparation = Preparation(graph, sources, embedder, folder)
         self._lock = threading.Lock()
-        self._remembered: Cache[tuple[str, str | None, bool], tuple[list[FoundLink], int, Prepared]] = Cache(REMEMBERED)
+        self._remembered: Cache[tuple[str, str | None, bool], tuple[list[FoundLink], int, MatchCandidates]] = Cache(
+            REMEMBERED
+        )
 
     def close(self) -> None:
         self._preparation.close()
@@ -230,7 +232,7 @@ class LinkSuggester:
 
     def _found(
         self, query: SuggestionSearch, *, again: bool, progress: Progress | None
-    ) -> tuple[list[FoundLink], int, Prepared]:
+    ) -> tuple[list[FoundLink], int, MatchCandidates]:
         path, tests_only, patient = query.file_path, query.tests, query.wait
         state = self._graph.state.fingerprint
         remembered = self._remembered.get((state, path, tests_only))
@@ -260,8 +262,8 @@ class LinkSuggester:
 
     def _compared(
         self,
-        asked: Sequence[tuple[LinkUnit, SourceFile]],
-        prepared: Prepared,
+        asked: Sequence[tuple[LinkUnit, UnitFile]],
+        prepared: MatchCandidates,
         surroundings: LinksByPlace,
         progress: Progress | None,
     ) -> list[FoundLink]:

@@ -12,7 +12,7 @@ from clew.operation.declare import Operation, Option, Toolset
 from clew.text.display import counted
 from clew.text.terminal import coloured
 from clew.trace.read.resolve import Resolver, Subject, subject_of
-from clew.trace.reports.changed import Changed, ChangedImpact, as_markdown, changed, others_changed, with_impact
+from clew.trace.reports.changed import ChangedImpact, ChangeReport, as_markdown, changed, others_changed, with_impact
 from clew.trace.reports.citations import HashedCitation, ReviewReport, links, links_citing, links_made_by, record
 from clew.trace.reports.suspect import Suspect, suspects
 
@@ -45,18 +45,18 @@ class ShowChanged(
         Literal["text", "markdown"], Option(about="markdown adds what each change concerns, for a pull request")
     ] = "text"
 
-    def run(self, call: Call) -> Changed | ChangedImpact:
+    def run(self, call: Call) -> ChangeReport | ChangedImpact:
         project = call.project
         found = changed(project.graph, project.config, project.context.grammar, self.base)
         if self.format == "text":
             return found
         return with_impact(project.graph, found, suspects(project.graph, project.store))
 
-    def render(self, result: Changed | ChangedImpact) -> str:
+    def render(self, result: ChangeReport | ChangedImpact) -> str:
         return as_markdown(result) if isinstance(result, ChangedImpact) else "\n".join(_changed(result))
 
 
-def _changed(found: Changed) -> Iterator[str]:
+def _changed(found: ChangeReport) -> Iterator[str]:
     for item in found.items:
         word = coloured(f"{item.change:<8}", _CHANGES[item.change])
         title = item.title.partition("\n")[0]
@@ -83,7 +83,7 @@ class SuspectLinks(msgspec.Struct, frozen=True):
     count: int
 
 
-class ReviewLinks(
+class ConfirmLinks(
     Operation,
     verb="review",
     toolset=Toolset.TRACE,

@@ -48,7 +48,7 @@ class MoveRequirement(
 
     max_tokens: MaxTokens = None
 
-    def run(self, call: Call) -> results.Moved:
+    def run(self, call: Call) -> results.MoveResult:
         return call.project.files.move_requirement(self)
 
 
@@ -71,7 +71,7 @@ class TransformWithAi(
 
     max_tokens: MaxTokens = None
 
-    def run(self, call: Call) -> results.Rewritten:
+    def run(self, call: Call) -> results.RewriteResult:
         return call.project.files.transform_with_ai(self, call.client_model, call.check)
 
 

@@ -38,7 +38,7 @@ class GetGraphStatus(
     no file. For coverage and changes call get_project_summary; if is_stale is true, refresh_graph reads the changed
     files (other tools do so by themselves)."""
 
-    def run(self, call: Call) -> results.Status:
+    def run(self, call: Call) -> results.GraphStatus:
         return structs.replace(call.project.trace.status(), drafts=_unsaved(call))
 
 
@@ -98,16 +98,16 @@ class SearchRequirements(
     cursor: PageCursor = None
     max_tokens: MaxTokens = None
 
-    def run(self, call: Call) -> results.SearchPage:
+    def run(self, call: Call) -> results.RequirementPage:
         return call.project.trace.search(self, offset=call.offset, check=call.check)
 
     def state(self, call: Call) -> str:
         return ranking_state(call, self.query, field=self.field, regex=self.regex)
 
-    def render(self, result: results.SearchPage) -> str:
+    def render(self, result: results.RequirementPage) -> str:
         return "\n".join(self._lines(result))
 
-    def _lines(self, page: results.SearchPage) -> Iterator[str]:
+    def _lines(self, page: results.RequirementPage) -> Iterator[str]:
         yield from map(_summary_line, page.results)
         if not page.results:
             yield "No requirement holds all words." if page.related else "Nothing found."
@@ -115,10 +115,10 @@ class SearchRequirements(
             yield coloured("related:", "dim")
             yield from map(_summary_line, page.related)
 
-    def messages(self, result: results.SearchPage) -> tuple[str, ...]:
+    def messages(self, result: results.RequirementPage) -> tuple[str, ...]:
         return tuple(map(note, result.notes))
 
-    def exit_code(self, result: results.SearchPage) -> int:
+    def exit_code(self, result: results.RequirementPage) -> int:
         return 0 if result.results or result.related else 1
 
 
@@ -210,11 +210,11 @@ class GetProjectSummary(
 class RequirementShown(results.RequirementDetail, frozen=True, kw_only=True):
     """A requirement in full, with its place in the tree."""
 
-    ancestors: tuple[results.Summary, ...]
-    siblings: tuple[results.Summary, ...]
+    ancestors: tuple[results.RequirementSummary, ...]
+    siblings: tuple[results.RequirementSummary, ...]
     documented: "tuple[Affected, ...]"
     """Sections that mention it, where somebody has read the documents before."""
-    remembered: "tuple[Remembered, ...]"
+    remembered: "tuple[RelatedMemory, ...]"
     """The memories about it or one of its assertions."""
     drafted: bool = False
     """Drafts that are not saved change it or one of its assertions; they are not shown."""
@@ -222,7 +222,7 @@ class RequirementShown(results.RequirementDetail, frozen=True, kw_only=True):
     """The places of the code and tests that cite it, by their ids."""
 
 
-class Remembered(msgspec.Struct, frozen=True):
+class RelatedMemory(msgspec.Struct, frozen=True):
     id: str
     kind: str
     title: str
@@ -253,7 +253,7 @@ class ShowRequirement(
             siblings=place.siblings,
             documented=_documented(call, detail.id),
             remembered=tuple(
-                Remembered(each.node_id, each.kind, each.title, each.standing or "")
+                RelatedMemory(each.node_id, each.kind, each.title, each.standing or "")
                 for each in call.project.memory.at_place(call, detail.id)
             ),
             drafted=_is_drafted(call, detail.id),
@@ -349,7 +349,7 @@ def _lines(shown: RequirementShown) -> Iterator[str]:
 
 
 class ProjectState(msgspec.Struct, frozen=True):
-    graph: results.Status
+    graph: results.GraphStatus
     summary: results.ProjectSummary
     workspace: results.Workspace
 

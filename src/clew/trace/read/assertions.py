@@ -8,7 +8,7 @@ from clew.graph.graph import Graph
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind
 
 
-class Cited(msgspec.Struct, frozen=True):
+class RequirementCitation(msgspec.Struct, frozen=True):
     """One citation of a requirement, with the node that makes it."""
 
     edge: Edge
@@ -47,13 +47,13 @@ def owner_of(graph: Graph, assertion: Node) -> Node | None:
     return next((owner for owner in owners if owner is not None), None)
 
 
-def citations_of(graph: Graph, id: str) -> Iterator[Cited]:
+def citations_of(graph: Graph, id: str) -> Iterator[RequirementCitation]:
     """The citations of a requirement and its assertions: by requirements, code, tests."""
     for edge in graph.iter_incoming_edges(id):
         if edge.kind is not EdgeKind.STRUCTURES:
             by = graph.get_node(edge.source)
             if by is not None:
-                yield Cited(edge, by)
+                yield RequirementCitation(edge, by)
 
 
 def written(graph: Graph, edge: Edge) -> str:

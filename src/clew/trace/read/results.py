@@ -31,14 +31,14 @@ class Unsaved(msgspec.Struct, frozen=True):
         )
 
 
-class Summary(msgspec.Struct, frozen=True):
+class RequirementSummary(msgspec.Struct, frozen=True):
     id: str
     title: str
     level: str
     status: str
 
 
-class ScoredSummary(Summary, frozen=True):
+class ScoredSummary(RequirementSummary, frozen=True):
     score: float
 
 
@@ -112,11 +112,11 @@ class Hierarchy(msgspec.Struct, frozen=True):
     title: str
     level: str
     status: str
-    ancestors: tuple[Summary, ...]
+    ancestors: tuple[RequirementSummary, ...]
     """Nearest first."""
-    children: tuple[Summary, ...]
+    children: tuple[RequirementSummary, ...]
     children_total: int
-    siblings: tuple[Summary, ...]
+    siblings: tuple[RequirementSummary, ...]
     """Other children of its parents; all of them are the children of those."""
     siblings_total: int
     truncated: bool = False
@@ -124,7 +124,7 @@ class Hierarchy(msgspec.Struct, frozen=True):
     """Leads to further children."""
 
 
-class SearchPage(msgspec.Struct, frozen=True):
+class RequirementPage(msgspec.Struct, frozen=True):
     results: tuple[ScoredSummary, ...]
     """The requirements with all words."""
     count: int
@@ -139,7 +139,7 @@ class SearchPage(msgspec.Struct, frozen=True):
     """The share of the project that is indexed; null if only the text itself was searched."""
 
 
-class Status(msgspec.Struct, frozen=True):
+class GraphStatus(msgspec.Struct, frozen=True):
     is_stale: bool
     """A file changed since the graph was read."""
     last_refresh: str | None
@@ -155,7 +155,7 @@ class Status(msgspec.Struct, frozen=True):
     """Mutations that wait to be saved; null where there are none."""
 
 
-class Changes(msgspec.Struct, frozen=True):
+class ChangeCounts(msgspec.Struct, frozen=True):
     """Requirements that differ, counted by the lines git reports; null where there is nothing to compare with."""
 
     uncommitted: int | None
@@ -168,7 +168,7 @@ class ProjectSummary(msgspec.Struct, frozen=True):
     requirements_by_level: LevelCounts
     coverage: CoverageCounts
     coverage_by_level: tuple[LevelCoverage, ...]
-    changes: Changes
+    changes: ChangeCounts
     total_nodes: int
     orphan_count: int
     broken_reference_count: int

@@ -13,12 +13,12 @@ from clew.trace.read.results import (
     Location,
     Neighbour,
     RequirementDetail,
-    Summary,
+    RequirementSummary,
 )
 
 
-def requirement_summary(node: Node) -> Summary:
-    return Summary(
+def requirement_summary(node: Node) -> RequirementSummary:
+    return RequirementSummary(
         id=node.id,
         title=node.title,
         level=node.get_field("level", "Unknown"),

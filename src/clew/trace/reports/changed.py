@@ -64,7 +64,7 @@ class ChangedItem(msgspec.Struct, frozen=True):
     """The targets that a test or a place in code cited before, and does not cite any more."""
 
 
-class Changed(msgspec.Struct, frozen=True):
+class ChangeReport(msgspec.Struct, frozen=True):
     base: str | None
     """The base of the comparison, as it was asked for; null for the last commit."""
     commit: str | None
@@ -88,7 +88,7 @@ class _Text(msgspec.Struct, frozen=True):
     line: int
 
 
-def changed(graph: Graph, config: Config, grammar: IdGrammar, base: str | None) -> Changed:
+def changed(graph: Graph, config: Config, grammar: IdGrammar, base: str | None) -> ChangeReport:
     """Refused without git; InvalidArgument for a base that is no revision."""
     root = config.root
     if git.toplevel(root) is None:
@@ -118,10 +118,10 @@ def changed(graph: Graph, config: Config, grammar: IdGrammar, base: str | None) 
     known = {*unknown, *(item.path for item in items)}
     others = tuple(path for path in git.changed_paths(root, commit, (".",)) if path not in known)
     shown = {kind: number for kind, number in counts.items() if number}
-    return Changed(base, commit, tuple(items), shown, unknown, others)
+    return ChangeReport(base, commit, tuple(items), shown, unknown, others)
 
 
-def others_changed(found: Changed) -> str:
+def others_changed(found: ChangeReport) -> str:
     """A line about changed files without an item; empty where there are none."""
     if not found.other_files:
         return ""
@@ -318,12 +318,12 @@ def _with_broken(item: ChangedItem, broken: Mapping[tuple[str, str], list[str]])
 
 
 class ChangedImpact(msgspec.Struct, frozen=True):
-    changed: Changed
+    changed: ChangeReport
     impacts: tuple[Impact | None, ...]
     """One for each item; null for what was removed."""
 
 
-def with_impact(graph: Graph, found: Changed, doubts: Sequence[Suspect]) -> ChangedImpact:
+def with_impact(graph: Graph, found: ChangeReport, doubts: Sequence[Suspect]) -> ChangedImpact:
     return ChangedImpact(found, tuple(_impact_of(graph, item, doubts) for item in found.items))
 
 

@@ -12,7 +12,7 @@ from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.text.controls import csv_cell, printable
 from clew.text.display import counted
 from clew.trace.coverage import is_expected, percent, proof
-from clew.trace.read.assertions import Cited, citations_of, live_assertions_of, written
+from clew.trace.read.assertions import RequirementCitation, citations_of, live_assertions_of, written
 from clew.trace.read.serialize import place
 
 
@@ -65,7 +65,7 @@ class MatrixRow(msgspec.Struct, frozen=True):
     """full, partial, failing or missing: how far its assertions are tested."""
 
 
-class Totals(msgspec.Struct, frozen=True):
+class MatrixTotals(msgspec.Struct, frozen=True):
     requirements: int
     assertions: int
     implemented: int
@@ -79,14 +79,14 @@ class Totals(msgspec.Struct, frozen=True):
     failed: int | None
 
 
-class LevelTotals(Totals, frozen=True, kw_only=True):
+class LevelTotals(MatrixTotals, frozen=True, kw_only=True):
     level: str
 
 
 class Matrix(msgspec.Struct, frozen=True):
     project: str
     rows: tuple[MatrixRow, ...]
-    totals: Totals
+    totals: MatrixTotals
     levels: tuple[LevelTotals, ...]
 
 
@@ -104,7 +104,7 @@ def _counted(requirements: Sequence[Node]) -> Sequence[Node]:
     return [node for node in requirements if is_expected(node)] or requirements
 
 
-def totals(graph: Graph, requirements: Iterable[Node]) -> Totals:
+def totals(graph: Graph, requirements: Iterable[Node]) -> MatrixTotals:
     """Sums of the figures that each requirement has by itself."""
     metrics = [graph.metrics(node.id) for node in requirements]
     assertions = _sum(metrics, "total_assertions")
@@ -115,7 +115,7 @@ def totals(graph: Graph, requirements: Iterable[Node]) -> Totals:
         return percent(part, assertions) if assertions and part is not None else None
 
     implemented, tested = _sum(metrics, "implemented"), _sum(metrics, "tested")
-    return Totals(
+    return MatrixTotals(
         requirements=len(metrics),
         assertions=assertions,
         implemented=implemented,
@@ -168,7 +168,9 @@ def _parents(graph: Graph, node: Node) -> tuple[Parent, ...]:
     return tuple(Parent(edge.target, edge.kind.value, written(graph, edge)) for edge in edges)
 
 
-def _assertion(graph: Graph, part: Node, citations: Sequence[Cited], metrics: Mapping[str, Any]) -> AssertionRow:
+def _assertion(
+    graph: Graph, part: Node, citations: Sequence[RequirementCitation], metrics: Mapping[str, Any]
+) -> AssertionRow:
     label = part.get_field("label", "")
     naming = [each for each in citations if each.names(label)]
     return AssertionRow(
@@ -182,13 +184,13 @@ def _assertion(graph: Graph, part: Node, citations: Sequence[Cited], metrics: Ma
     )
 
 
-def _implementing(graph: Graph, citations: Iterable[Cited]) -> tuple[Citing, ...]:
+def _implementing(graph: Graph, citations: Iterable[RequirementCitation]) -> tuple[Citing, ...]:
     """Code and requirements; one that cites in two ways stands there once."""
     kinds = (EdgeKind.IMPLEMENTS, EdgeKind.REFINES, EdgeKind.SATISFIES)
     return _unique(graph, (each.by for each in citations if not each.is_test and each.edge.kind in kinds))
 
 
-def _verifying(graph: Graph, citations: Iterable[Cited]) -> tuple[Citing, ...]:
+def _verifying(graph: Graph, citations: Iterable[RequirementCitation]) -> tuple[Citing, ...]:
     return _unique(graph, (each.by for each in citations if each.is_test or each.by.kind is NodeKind.USER_JOURNEY))
 
 
@@ -208,7 +210,7 @@ PROOFS = {
 """Names of the states of an assertion by its tests."""
 
 
-def figures(totals: Totals) -> tuple[tuple[str, str], ...]:
+def figures(totals: MatrixTotals) -> tuple[tuple[str, str], ...]:
     """The figures and their names: implemented, tested and passed assertions."""
     return (
         ("implemented", share(totals.implemented, totals.assertions, totals.implemented_pct)),

@@ -14,7 +14,7 @@ import msgspec
 
 from clew.errors import InvalidArgument, NotFound, Refused, Unavailable
 from clew.text.display import shortened
-from clew.trace.safety.snapshot import Repository, Snapshot, repository_of, take
+from clew.trace.safety.snapshot import ProjectWorkTree, SavedTree, repository_of, take
 from clew.workspace.git import api as git
 from clew.workspace.paths import raw
 
@@ -58,7 +58,7 @@ def list_all(root: Path) -> tuple[SafetyBranch, ...]:
     return tuple(sorted(found, key=lambda branch: (branch.created_at, branch.name), reverse=True))
 
 
-def find(repository: Repository, name: str) -> SafetyBranch:
+def find(repository: ProjectWorkTree, name: str) -> SafetyBranch:
     """The safety branch of this name. InvalidArgument for what cannot be one, NotFound, Refused for another's."""
     if not _NAME.fullmatch(name) or ".." in name or name.endswith((".", ".lock")):
         raise InvalidArgument(
@@ -78,7 +78,7 @@ def find(repository: Repository, name: str) -> SafetyBranch:
     return found
 
 
-def keep(repository: Repository, snapshot: Snapshot, reason: str, now: datetime) -> SafetyBranch:
+def keep(repository: ProjectWorkTree, snapshot: SavedTree, reason: str, now: datetime) -> SafetyBranch:
     """Make a snapshot a branch."""
     moment = now.astimezone(UTC)
     slug = re.sub(r"[^A-Za-z0-9_-]+", "-", reason)[:_LONGEST_REASON].strip("-") or "change"
@@ -101,7 +101,7 @@ def keep(repository: Repository, snapshot: Snapshot, reason: str, now: datetime)
     return SafetyBranch(name, slug, moment.isoformat(timespec="seconds"), commit, repository.head)
 
 
-def _commit(repository: Repository, tree: str, parents: Iterable[str], message: str, at: datetime) -> str:
+def _commit(repository: ProjectWorkTree, tree: str, parents: Iterable[str], message: str, at: datetime) -> str:
     stamp = f"{int(at.timestamp())} +0000"
     who = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in _identity(stamp).items()}
     above = [option for parent in parents for option in ("-p", parent)]
@@ -113,7 +113,7 @@ def _identity(stamp: str) -> dict[str, str]:
     return {"NAME": "Clew", "EMAIL": "clew@localhost", "DATE": stamp}
 
 
-def _free_name(repository: Repository, wanted: str) -> str:
+def _free_name(repository: ProjectWorkTree, wanted: str) -> str:
     taken = git.command(repository.top, "for-each-ref", "--format=%(refname)", f"{_HEADS}{PREFIX}").decode()
     names = {line.removeprefix(_HEADS) for line in taken.splitlines()}
     number = 1
@@ -124,7 +124,7 @@ def _free_name(repository: Repository, wanted: str) -> str:
     return name
 
 
-def _branches(repository: Repository, where: str) -> Iterator[SafetyBranch]:
+def _branches(repository: ProjectWorkTree, where: str) -> Iterator[SafetyBranch]:
     """The branches that carry Clew's mark."""
     pattern = "".join(f"%({field})%00" for field in _FIELDS)
     answer = git.command(repository.top, "for-each-ref", f"--format={pattern}", where).decode("utf-8", "replace")

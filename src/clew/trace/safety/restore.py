@@ -21,7 +21,7 @@ from clew.edit.transaction import Transaction
 from clew.errors import Conflict, Refused
 from clew.trace.files.index_file import INDEX_FILE, is_generated
 from clew.trace.safety.branches import SafetyBranch, find, keep
-from clew.trace.safety.snapshot import LINK, SUBMODULE, Repository, entries, ignored, repository_of, take
+from clew.trace.safety.snapshot import LINK, SUBMODULE, ProjectWorkTree, entries, ignored, repository_of, take
 from clew.workspace.git import api as git
 from clew.workspace.git import parse
 from clew.workspace.git.parse import TreeEntry
@@ -88,7 +88,7 @@ def _is_submodule(*either: TreeEntry | None) -> bool:
     return any(entry is not None and entry.mode == SUBMODULE for entry in either)
 
 
-def _check(repository: Repository, difference: _Difference) -> None:
+def _check(repository: ProjectWorkTree, difference: _Difference) -> None:
     """Refuse before anything is touched what could not be written, or would leave the project."""
     path = difference.path
     if any(part in ("", ".", "..") or part.casefold() == ".git" for part in path.split("/")):
@@ -111,7 +111,7 @@ def _existing_folder(place: Path) -> Path:
 
 
 class _Restoration:
-    def __init__(self, repository: Repository, branch: SafetyBranch, differences: list[_Difference]) -> None:
+    def __init__(self, repository: ProjectWorkTree, branch: SafetyBranch, differences: list[_Difference]) -> None:
         self._repository = repository
         self._project = repository.top / repository.prefix
         self._branch = branch
@@ -234,7 +234,7 @@ class _Restoration:
         )
 
 
-def _converted(repository: Repository, paths: Iterable[str]) -> frozenset[str]:
+def _converted(repository: ProjectWorkTree, paths: Iterable[str]) -> frozenset[str]:
     asked = parse.as_input(list(paths))
     answer = parse.fields(git.command(repository.top, "check-attr", "-z", "--stdin", *_CONVERSIONS, stdin=asked))
     return frozenset(

@@ -25,7 +25,7 @@ _FILE, _PROGRAM = "100644", "100755"
 _DIGITS = {"sha1": 40, "sha256": 64}
 
 
-class Repository(msgspec.Struct, frozen=True):
+class ProjectWorkTree(msgspec.Struct, frozen=True):
     """A project's folder as part of a git work tree. Paths are those of the operating system, from the work tree."""
 
     top: Path
@@ -49,13 +49,13 @@ class Repository(msgspec.Struct, frozen=True):
         return not any((self.top / "/".join(folders[:depth])).is_symlink() for depth in range(1, len(folders) + 1))
 
 
-class Snapshot(msgspec.Struct, frozen=True):
+class SavedTree(msgspec.Struct, frozen=True):
     tree: str
     staged: str | None
     """The tree of the user's index; None where nothing is staged, and while a merge is unfinished."""
 
 
-def repository_of(root: Path) -> Repository:
+def repository_of(root: Path) -> ProjectWorkTree:
     """The work tree that a project lies in. Refused where there is none, or where it ignores the project."""
     try:
         answer = os.fsdecode(git.command(root, "rev-parse", "--show-object-format", "--show-toplevel", "--show-prefix"))
@@ -65,7 +65,7 @@ def repository_of(root: Path) -> Repository:
             hint="Run `git init`, or repeat the call without save_branch.",
         ) from error
     algorithm, top, prefix = answer.removesuffix("\n").split("\n", 2)
-    found = Repository(Path(top), prefix, git.head(root), git.branch(root), _DIGITS[algorithm])
+    found = ProjectWorkTree(Path(top), prefix, git.head(root), git.branch(root), _DIGITS[algorithm])
     if prefix and git.ignored(found.top, [prefix.rstrip("/")], also_tracked=True):
         raise Refused(
             f"The repository at '{top}' ignores the folder '{prefix}', so git keeps nothing of this project.",
@@ -74,7 +74,7 @@ def repository_of(root: Path) -> Repository:
     return found
 
 
-def take(repository: Repository, also: Iterable[str] = ()) -> Snapshot:
+def take(repository: ProjectWorkTree, also: Iterable[str] = ()) -> SavedTree:
     """The folder as it is now; `also` names files that have to be held although git ignores them."""
     paths = dict.fromkeys((*_differing(repository), *_converted(repository), *also))
     with _private_index() as index:
@@ -82,21 +82,21 @@ def take(repository: Repository, also: Iterable[str] = ()) -> Snapshot:
         changes = b"".join(_entries(repository, paths))
         git.command(repository.top, "update-index", "-z", "--index-info", stdin=changes, environment=index)
         tree = git.command(repository.top, "write-tree", "--missing-ok", environment=index).decode().strip()
-    return Snapshot(tree, _staged(repository))
+    return SavedTree(tree, _staged(repository))
 
 
-def entries(repository: Repository, tree: str) -> dict[str, TreeEntry]:
+def entries(repository: ProjectWorkTree, tree: str) -> dict[str, TreeEntry]:
     """The files of the project in a tree."""
     where = ["--", repository.prefix] if repository.prefix else []
     return parse.tree_entries(git.command(repository.top, "ls-tree", "-r", "-z", "--full-tree", tree, *where))
 
 
-def ignored(repository: Repository, paths: Iterable[str]) -> frozenset[str]:
+def ignored(repository: ProjectWorkTree, paths: Iterable[str]) -> frozenset[str]:
     """The paths that git ignores now."""
     return git.ignored(repository.top, paths, also_tracked=True)
 
 
-def _differing(repository: Repository) -> Iterator[str]:
+def _differing(repository: ProjectWorkTree) -> Iterator[str]:
     """The files that differ from the last commit: staged, unstaged, or new and not ignored."""
     where = ["--", repository.prefix] if repository.prefix else []
     options = ("--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
@@ -107,7 +107,7 @@ def _differing(repository: Repository) -> Iterator[str]:
             yield entry[3:]
 
 
-def _converted(repository: Repository) -> Iterator[str]:
+def _converted(repository: ProjectWorkTree) -> Iterator[str]:
     """Files that are as committed to git, but not to the byte, because git converts line ends between the two."""
     if not _converts(repository):
         return
@@ -119,7 +119,7 @@ def _converted(repository: Repository) -> Iterator[str]:
             yield path
 
 
-def _converts(repository: Repository) -> bool:
+def _converts(repository: ProjectWorkTree) -> bool:
     top = repository.top
     if git.command(top, "config", "--get-regexp", r"^core\.(autocrlf|eol|attributesfile)$", says_no=1):
         return True
@@ -140,7 +140,7 @@ def _private_index() -> Iterator[Mapping[str, str]]:
         yield {"GIT_INDEX_FILE": str(Path(folder, "index"))}
 
 
-def _staged(repository: Repository) -> str | None:
+def _staged(repository: ProjectWorkTree) -> str | None:
     """The tree of the user's index, from a copy: git itself would write into the original."""
     with _private_index() as index:
         try:
@@ -152,7 +152,7 @@ def _staged(repository: Repository) -> str | None:
     return tree if tree != committed else None
 
 
-def _entries(repository: Repository, paths: Iterable[str]) -> Iterator[bytes]:
+def _entries(repository: ProjectWorkTree, paths: Iterable[str]) -> Iterator[bytes]:
     """Lines for the index. What is gone comes first: a folder may stand where a file was."""
     there: dict[str, str] = {}
     for path in paths:
@@ -178,7 +178,7 @@ def _mode(place: Path) -> str | None:
     return _PROGRAM if mode & stat.S_IXUSR else _FILE
 
 
-def _stored(repository: Repository, modes: Mapping[str, str]) -> dict[str, str]:
+def _stored(repository: ProjectWorkTree, modes: Mapping[str, str]) -> dict[str, str]:
     """Write the bytes of these files as blobs, exactly as they are."""
     options = ("hash-object", "-w", "--no-filters")
     found: dict[str, str] = {}

@@ -31,7 +31,7 @@ from clew.setup.clients.configure import (
     write_plan,
 )
 from clew.setup.detect.classify import detect
-from clew.setup.detect.findings import Findings
+from clew.setup.detect.findings import FolderContents
 from clew.setup.detect.proposal import proposed_config
 from clew.setup.hooks import HOOK_FILES
 from clew.setup.token import TOKEN_VARIABLE, make_token, token_path
@@ -146,7 +146,7 @@ def _parent(path: str) -> str:
 # --- clew.toml and .gitignore -----------------------------------------------------------------------------------------
 
 
-def _config_change(root: Path, findings: Findings, force: bool) -> PlannedFile:
+def _config_change(root: Path, findings: FolderContents, force: bool) -> PlannedFile:
     name = "clew.toml"
     before = read_if_there(real_target(root / name, within=root))
     if before is None:
@@ -208,7 +208,7 @@ def _gitignore_change(root: Path) -> PlannedFile:
 
 
 def _as_text(
-    args: argparse.Namespace, root: Path, findings: Findings, files: list[PlannedFile], plans: list[ClientPlan]
+    args: argparse.Namespace, root: Path, findings: FolderContents, files: list[PlannedFile], plans: list[ClientPlan]
 ) -> Iterator[str]:
     verbs = _WOULD if args.dry_run else _DONE
     yield from _found_lines(findings)
@@ -275,7 +275,7 @@ def _next_steps(args: argparse.Namespace, plans: list[ClientPlan]) -> Iterator[s
         )
 
 
-def _found_lines(findings: Findings) -> Iterator[str]:
+def _found_lines(findings: FolderContents) -> Iterator[str]:
     if findings.nothing:
         yield f"{findings.name} holds nothing that Clew reads yet."
     else:
@@ -288,7 +288,7 @@ def _found_lines(findings: Findings) -> Iterator[str]:
         yield f"  {_count(findings.unreadable, 'entry', 'entries')} could not be read."
 
 
-def _found(findings: Findings) -> Iterator[tuple[str, str]]:
+def _found(findings: FolderContents) -> Iterator[tuple[str, str]]:
     for spec in findings.requirements:
         journeys = f", {_count(spec.journeys, 'journey')}" if spec.journeys else ""
         yield (
@@ -312,7 +312,7 @@ def _found(findings: Findings) -> Iterator[tuple[str, str]]:
 
 
 def _as_data(
-    args: argparse.Namespace, root: Path, findings: Findings, files: list[PlannedFile], plans: list[ClientPlan]
+    args: argparse.Namespace, root: Path, findings: FolderContents, files: list[PlannedFile], plans: list[ClientPlan]
 ) -> dict[str, Any]:
     return {
         "root": str(root),

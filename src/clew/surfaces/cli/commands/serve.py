@@ -162,12 +162,12 @@ def _write_token(read_only: bool) -> str | None:
 
 def _is_team(args: argparse.Namespace, token: str | None) -> bool:
     """Asked for, or the only way to listen for other machines: where no single token was given."""
-    from clew.setup.tokens import Tokens
+    from clew.setup.tokens import AccessTokens
     from clew.surfaces.mcp.transports.settings import is_loopback
 
     if args.team or args.oauth_issuer:
         return True
-    return token is None and not is_loopback(args.host) and Tokens().any()
+    return token is None and not is_loopback(args.host) and AccessTokens().any()
 
 
 def _oauth(args: argparse.Namespace) -> "OAuthSettings | None":

@@ -6,7 +6,7 @@ from clew.errors import NotFound
 from clew.memory.operations.commands import ForgetMemory, KeepMemories, RestoreMemory
 from clew.surfaces.web.addresses import with_query
 from clew.surfaces.web.page_request import PageRequest, Redirect, ViewResult
-from clew.trace.operations.changes import ReviewLinks
+from clew.trace.operations.changes import ConfirmLinks
 from clew.trace.operations.links import ApplyLink
 
 REVIEW = "/activity/review"
@@ -27,7 +27,7 @@ def decide(request: PageRequest) -> ViewResult:
             if decision == "reject":
                 back += f" {given['requirement_id']}"
         case "suspect", "accept":
-            request.ask(ReviewLinks, what=[request.field("cited")], by=request.field("citing"))
+            request.ask(ConfirmLinks, what=[request.field("cited")], by=request.field("citing"))
             back, said = f"files {_latest(request)}", f"Recorded: {request.field('citing')} still holds."
         case "memory", "accept":
             kept, other = request.field("keep"), request.field("other")

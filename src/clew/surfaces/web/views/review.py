@@ -7,7 +7,7 @@ import msgspec
 from clew.memory.operations.commands import ShowMemory, ShowMemoryStatus
 from clew.surfaces.web.page_request import PageRequest, TemplateView
 from clew.surfaces.web.views.requirement import CodeExcerpt
-from clew.trace.operations.changes import ReviewLinks
+from clew.trace.operations.changes import ConfirmLinks
 from clew.trace.operations.links import SuggestLinks
 from clew.why.target import read_text
 
@@ -73,7 +73,7 @@ def _excerpt(request: PageRequest, path: str, line: int) -> CodeExcerpt | None:
 
 
 def _suspects(request: PageRequest) -> list[ReviewItem]:
-    found = request.tried(ReviewLinks, only_list=True)
+    found = request.tried(ConfirmLinks, only_list=True)
     return [
         ReviewItem(
             kind="suspect",

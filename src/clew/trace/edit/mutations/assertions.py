@@ -17,9 +17,9 @@ from clew.formats.elspais.write.blocks import (
 )
 from clew.graph.model import Node
 from clew.operation.one_line import MANY_LINES
-from clew.trace.edit.mutations.mutation import Confirm, Id, Label, Mutation, Outcome, Short, Version
+from clew.trace.edit.mutations.mutation import Confirm, Id, Label, Mutation, MutationEffect, Short, Version
 from clew.trace.edit.text.blocks import NOWHERE
-from clew.trace.edit.text.draft import Block, Draft
+from clew.trace.edit.text.draft import ChangeDraft, DraftBlock
 from clew.trace.edit.text.renaming import ReferenceTarget, fixed_references, follow
 
 AssertionId = Annotated[str, Meta(min_length=1, max_length=300, description="Such as REQ-d00062-A")]
@@ -42,7 +42,7 @@ class AddAssertion(Mutation, frozen=True, kw_only=True):
     text_: Text = msgspec.field(name="text")
     if_version: Version = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         node = draft.rules.resolver.requirement(self.req_id)
         label, text = draft.rules.new_label(self.label, node), draft.rules.text(self.text_)
         id = draft.grammar.assertion_id(node.id, label)
@@ -54,7 +54,7 @@ class AddAssertion(Mutation, frozen=True, kw_only=True):
         _write(draft, block, data, (*record.assertions, AssertionRecord(label, text, NOWHERE)))
         settled, after = self.settled(req_id=node.id, label=label, text_=text), {"id": id, "label": label, "text": text}
         message = f"{node.id} has the assertion {label}."
-        return Outcome(settled, id, node.id, {}, after, message, True, assertion_id=id, label=label)
+        return MutationEffect(settled, id, node.id, {}, after, message, True, assertion_id=id, label=label)
 
 
 class UpdateAssertion(Mutation, frozen=True, kw_only=True):
@@ -67,7 +67,7 @@ class UpdateAssertion(Mutation, frozen=True, kw_only=True):
     new_text: Text
     if_version: Version = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         node, text = draft.rules.assertion(self.assertion_id), draft.rules.text(self.new_text)
         owner, label = draft.rules.owner(node), node.get_field("label")
         block, assertion = _find(draft, owner, label)
@@ -78,7 +78,9 @@ class UpdateAssertion(Mutation, frozen=True, kw_only=True):
         )
         settled, message = self.settled(assertion_id=node.id, new_text=text), f"{node.id} has another text."
         before, after = {"text": node.title}, {"text": text}
-        return Outcome(settled, node.id, owner.id, before, after, message, True, assertion_id=node.id, label=label)
+        return MutationEffect(
+            settled, node.id, owner.id, before, after, message, True, assertion_id=node.id, label=label
+        )
 
 
 class DeleteAssertion(Mutation, frozen=True, kw_only=True):
@@ -96,7 +98,7 @@ class DeleteAssertion(Mutation, frozen=True, kw_only=True):
     confirm: Confirm = False
     if_version: Version = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         node = draft.rules.assertion(self.assertion_id)
         owner, label = draft.rules.owner(node), node.get_field("label")
         moved = draft.rules.closed_up(owner.get_field("labels", ()), label) if self.compact is not False else {}
@@ -117,7 +119,7 @@ class DeleteAssertion(Mutation, frozen=True, kw_only=True):
             _relabel(draft, block, moved)
         settled = self.settled(assertion_id=node.id, compact=bool(moved))
         before, after = {"label": label, "text": node.title}, {"relabelled": moved}
-        return Outcome(settled, node.id, owner.id, before, after, f"{node.id} will be removed.{later}", True)
+        return MutationEffect(settled, node.id, owner.id, before, after, f"{node.id} will be removed.{later}", True)
 
 
 class RenameAssertion(Mutation, frozen=True, kw_only=True):
@@ -130,7 +132,7 @@ class RenameAssertion(Mutation, frozen=True, kw_only=True):
     new_label: Label
     if_version: Version = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         node, label = draft.rules.assertion(self.old_id), draft.rules.label(self.new_label)
         owner, former = draft.rules.owner(node), node.get_field("label")
         id = draft.grammar.assertion_id(owner.id, label)
@@ -139,21 +141,21 @@ class RenameAssertion(Mutation, frozen=True, kw_only=True):
         _relabel(draft, block, {former: label})
         settled, message = self.settled(old_id=node.id, new_label=label), f"{node.id} is now {id}."
         before, after = {"id": node.id, "label": former}, {"id": id, "label": label}
-        return Outcome(settled, node.id, owner.id, before, after, message, True, assertion_id=id, label=label)
+        return MutationEffect(settled, node.id, owner.id, before, after, message, True, assertion_id=id, label=label)
 
 
-def _reason_to_stay(draft: Draft, owner: Node, label: str, moved: Mapping[str, str]) -> str:
+def _reason_to_stay(draft: ChangeDraft, owner: Node, label: str, moved: Mapping[str, str]) -> str:
     """The reference that would come to mean another assertion if labels moved; empty where there is none."""
     for citation in draft.linker.citations_of(owner.id):
         if label in citation.labels:
             return f"{citation.path}:{citation.line} still says {citation.written}"
-    for citation in fixed_references(Draft(draft.context), owner.id):
+    for citation in fixed_references(ChangeDraft(draft.context), owner.id):
         if any(named in moved for named in citation.labels):
             return f"{citation.path}:{citation.line} says {citation.written}, which cannot be rewritten"
     return ""
 
 
-def _relabel(draft: Draft, block: Block, labels: Mapping[str, str]) -> None:
+def _relabel(draft: ChangeDraft, block: DraftBlock, labels: Mapping[str, str]) -> None:
     record = block.requirement
     data = with_labels(block.data, draft.grammar, record, dict(labels))
     assertions = tuple(
@@ -168,17 +170,17 @@ def _relabel(draft: Draft, block: Block, labels: Mapping[str, str]) -> None:
         follow(draft, block.id, turn)
 
 
-def _write(draft: Draft, block: Block, data: bytes, assertions: tuple[AssertionRecord, ...]) -> Block:
+def _write(draft: ChangeDraft, block: DraftBlock, data: bytes, assertions: tuple[AssertionRecord, ...]) -> DraftBlock:
     return draft.rewrite(block, data, _TEXT_RULE, assertions=assertions)
 
 
-def _find(draft: Draft, owner: Node, label: str) -> tuple[Block, AssertionRecord]:
+def _find(draft: ChangeDraft, owner: Node, label: str) -> tuple[DraftBlock, AssertionRecord]:
     """An assertion in the block of its requirement."""
     block = draft.block(owner.id)
     return block, next(each for each in block.requirement.assertions if each.label == label)
 
 
-def _refuse_taken(block: Block, label: str) -> None:
+def _refuse_taken(block: DraftBlock, label: str) -> None:
     labels = [each.label for each in block.requirement.assertions]
     if label in labels:
         raise AlreadyExists(
@@ -188,7 +190,7 @@ def _refuse_taken(block: Block, label: str) -> None:
         )
 
 
-def _content(draft: Draft, path: str) -> bytes:
+def _content(draft: ChangeDraft, path: str) -> bytes:
     try:
         return draft.file(path)
     except NotFound:

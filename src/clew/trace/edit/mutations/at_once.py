@@ -14,11 +14,11 @@ from clew.formats.elspais.write.edits import with_reference_kind
 from clew.graph.model import Source
 from clew.text.display import shortened
 from clew.text.lines import Span
-from clew.trace.edit.mutations.mutation import Mutation, Outcome
+from clew.trace.edit.mutations.mutation import Mutation, MutationEffect
 from clew.trace.edit.mutations.rewriting import Original, rewritten
 from clew.trace.edit.requests import DryRun, IfVersion, RequirementId, SaveBranch
-from clew.trace.edit.text.blocks import parted
-from clew.trace.edit.text.draft import Block, Draft
+from clew.trace.edit.text.blocks import split_block
+from clew.trace.edit.text.draft import ChangeDraft, DraftBlock
 
 KINDS = ("implements", "refines")
 
@@ -36,7 +36,7 @@ class ReferenceType(Mutation, frozen=True, kw_only=True):
     dry_run: DryRun = False
     if_version: IfVersion = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         kind, written = self.new_type.strip().casefold(), self.target_id.strip()
         if kind not in KINDS:
             raise InvalidArgument(
@@ -51,9 +51,9 @@ class ReferenceType(Mutation, frozen=True, kw_only=True):
         )
         data = with_reference_kind(block.data, draft.grammar, target, kind)
         draft.rewrite(block, data, "A reference is one item of a list.", hashed=False, references=references)
-        return Outcome(self, id, id, {}, {}, f"{id} {kind} {written}")
+        return MutationEffect(self, id, id, {}, {}, f"{id} {kind} {written}")
 
-    def _meant(self, id: str, block: Block, target: ParsedReference, kind: str) -> list[Reference]:
+    def _meant(self, id: str, block: DraftBlock, target: ParsedReference, kind: str) -> list[Reference]:
         meant = [
             reference
             for reference in block.record.references
@@ -87,12 +87,12 @@ class MoveToEnd(Mutation, frozen=True, kw_only=True):
     dry_run: DryRun = False
     if_version: IfVersion = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         id = draft.rules.resolver.requirement(self.req_id).id
         block, path = draft.block(id), draft.files.inside(self.target_file)
         files = {"source_file": block.path}, {"dest_file": path}
         if path == block.path:
-            return Outcome(self, id, id, *files, f"{id} stands in {path}")
+            return MutationEffect(self, id, id, *files, f"{id} stands in {path}")
         try:
             before = draft.file(path)
         except NotFound:
@@ -100,10 +100,10 @@ class MoveToEnd(Mutation, frozen=True, kw_only=True):
         if any(isinstance(each, Requirement) and each.id == block.id for each in read(before, draft.grammar).blocks):
             raise Conflict(f"'{path}' holds {block.id} already.", hint="Give one of the two another id.")
         # First the new place: whatever happens in between, the requirement is somewhere.
-        lead, data, tail = parted(with_block(before, block.data)[len(before) :])
+        lead, data, tail = split_block(with_block(before, block.data)[len(before) :])
         draft.add(path, len(before), lead, data, tail)
         draft.remove(block, _with_gaps(draft.file(block.path), block.definition.node.source))
-        return Outcome(self, id, id, *files, f"Moved {id} from {block.path} to {path}")
+        return MutationEffect(self, id, id, *files, f"Moved {id} from {block.path} to {path}")
 
 
 def _with_gaps(data: bytes, source: Source | None) -> tuple[int, int] | None:
@@ -129,7 +129,7 @@ class RewriteText(Mutation, frozen=True, kw_only=True):
     """The name of the model."""
     if_version: IfVersion = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         id = draft.rules.resolver.requirement(self.req_id).id
         block = draft.block(id)
         data = rewritten(self.answer, Original(block.requirement, block.data), draft.grammar, draft.graph, id)
@@ -137,4 +137,4 @@ class RewriteText(Mutation, frozen=True, kw_only=True):
             raise Refused("The text would not read as one requirement.", hint="Ask again, more precisely.")
         draft.write(block, data, record, "", hashed=False)
         message = f"{self.model} rewrote {id}; its hash stays stale until the text is reviewed"
-        return Outcome(self, id, id, {}, {}, message)
+        return MutationEffect(self, id, id, {}, {}, message)

@@ -15,15 +15,15 @@ from clew.trace.edit.mutations.mutation import (
     FileVersion,
     MaybeContent,
     Mutation,
+    MutationEffect,
     NewId,
-    Outcome,
     Short,
     Title,
     Version,
     path_of_file,
 )
 from clew.trace.edit.mutations.sections import AddRemainder, DeleteRemainder, UpdateRemainder
-from clew.trace.edit.text.draft import Draft
+from clew.trace.edit.text.draft import ChangeDraft
 from clew.trace.edit.text.insertion import insertion_point
 from clew.trace.edit.text.sections import section_named
 
@@ -43,7 +43,7 @@ class UpdateJourneyField(Mutation, frozen=True, kw_only=True):
     value: Annotated[str, Meta(min_length=1, max_length=5_000, description="One line"), MANY_LINES]
     if_version: Version = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         node, name = _journey(draft, self.node_id), self.field_name.strip().casefold()
         if name not in FIELDS:
             raise InvalidArgument(
@@ -55,7 +55,7 @@ class UpdateJourneyField(Mutation, frozen=True, kw_only=True):
         draft.rewrite(block, data, "A field is one line of text.", hashed=False, **{name: value})
         settled = self.settled(node_id=node.id, field_name=name, value=value)
         before, after = {"field": name, "value": node.get_field(name, "")}, {"field": name, "value": value}
-        return Outcome(settled, node.id, node.id, before, after, f"The {name} of {node.id} is changed.")
+        return MutationEffect(settled, node.id, node.id, before, after, f"The {name} of {node.id} is changed.")
 
 
 class JourneySection(Mutation, frozen=True, kw_only=True):
@@ -70,14 +70,14 @@ class JourneySection(Mutation, frozen=True, kw_only=True):
     content: MaybeContent = None
     if_version: Version = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         node = _journey(draft, self.node_id)
         made = self._of_section(draft, node.id).plan(draft)
         return msgspec.structs.replace(
             made, mutation=self.settled(node_id=node.id, action=self._action), target_id=node.id
         )
 
-    def _of_section(self, draft: Draft, id: str) -> Mutation:
+    def _of_section(self, draft: ChangeDraft, id: str) -> Mutation:
         if self._action not in SECTION_ACTIONS:
             raise InvalidArgument(f"'{self.action}' is no action.", hint=f"Actions are: {', '.join(SECTION_ACTIONS)}.")
         if self._action == "add":
@@ -108,7 +108,7 @@ class AddJourney(Mutation, frozen=True, kw_only=True):
     file_id: FileId
     if_version: FileVersion = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         id = draft.rules.new_id(self.journey_id, kind=NodeKind.USER_JOURNEY)
         title, path = draft.rules.title(self.title), draft.files.checked(path_of_file(self.file_id))
         if draft.graph.get_node(id) is not None:
@@ -117,7 +117,7 @@ class AddJourney(Mutation, frozen=True, kw_only=True):
         draft.add(path, spot.position, spot.lead, journey_text(id, title, spot.style))
         settled = self.settled(journey_id=id, title=title, file_id=path)
         after = {"id": id, "title": title, "path": path}
-        return Outcome(settled, id, id, {}, after, f"{id} will be written to {path}.")
+        return MutationEffect(settled, id, id, {}, after, f"{id} will be written to {path}.")
 
 
 class DeleteJourney(Mutation, frozen=True, kw_only=True):
@@ -130,14 +130,14 @@ class DeleteJourney(Mutation, frozen=True, kw_only=True):
     confirm: Confirm = False
     if_version: Version = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         node = _journey(draft, self.node_id)
         draft.remove(draft.block(node.id))
         before = {"id": node.id, "title": node.title, "body": node.get_field("body", "")}
-        return Outcome(self.settled(node_id=node.id), node.id, None, before, {}, f"{node.id} will be removed.")
+        return MutationEffect(self.settled(node_id=node.id), node.id, None, before, {}, f"{node.id} will be removed.")
 
 
-def _journey(draft: Draft, id: str) -> Node:
+def _journey(draft: ChangeDraft, id: str) -> Node:
     node = draft.rules.authored(id)
     if node.kind is not NodeKind.USER_JOURNEY:
         raise WrongKind(f"'{node.id}' is a {node.kind.value}, not a journey.", hint="Pass the id of a journey.")

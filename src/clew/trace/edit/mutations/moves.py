@@ -1,8 +1,8 @@
 """The mutation that moves a requirement or journey to another file."""
 
 from clew.errors import InvalidArgument
-from clew.trace.edit.mutations.mutation import FileId, FileVersion, Id, Mutation, Outcome, Version, path_of_file
-from clew.trace.edit.text.draft import Draft
+from clew.trace.edit.mutations.mutation import FileId, FileVersion, Id, Mutation, MutationEffect, Version, path_of_file
+from clew.trace.edit.text.draft import ChangeDraft
 from clew.trace.edit.text.insertion import insertion_point
 
 
@@ -17,7 +17,7 @@ class MoveNodeToFile(Mutation, frozen=True, kw_only=True):
     if_source_file_version: FileVersion = None
     if_target_version: FileVersion = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         node = draft.rules.authored(self.node_id)
         path, former = draft.files.checked(path_of_file(self.target_file_id)), node.source.path if node.source else ""
         if path == former:
@@ -31,4 +31,4 @@ class MoveNodeToFile(Mutation, frozen=True, kw_only=True):
             self.settled(node_id=node.id, target_file_id=path),
             f"{node.id} will stand at the end of {path}.",
         )
-        return Outcome(settled, node.id, node.id, {"file_id": former}, {"file_id": path}, message)
+        return MutationEffect(settled, node.id, node.id, {"file_id": former}, {"file_id": path}, message)

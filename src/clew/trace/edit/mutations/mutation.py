@@ -13,7 +13,7 @@ from clew.graph.changes import Change
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind
 from clew.operation.one_line import MANY_LINES
-from clew.trace.edit.text.draft import Draft, DraftContext
+from clew.trace.edit.text.draft import ChangeDraft, DraftContext
 
 Short = Annotated[str, Meta(max_length=300)]
 Long = Annotated[str, Meta(max_length=2_000)]
@@ -35,7 +35,7 @@ _CONDITIONS = ("confirm", "if_version", "if_source_file_version", "if_target_ver
 """Fields that say when a mutation may be made, not what it is."""
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class MutationEffect(msgspec.Struct, frozen=True):
     """The effect of a mutation that is drafted, but not yet carried out."""
 
     mutation: "Mutation"
@@ -62,13 +62,13 @@ class Mutation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     removes: ClassVar[str] = ""
     """The text that is gone afterwards, where the mutation removes any: it must be confirmed."""
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         """Validate the arguments, and write the change into the draft."""
         raise NotImplementedError
 
-    def planned(self, context: DraftContext) -> tuple[Change, Outcome]:
+    def planned(self, context: DraftContext) -> tuple[Change, MutationEffect]:
         """The change in the graph and in the text, not yet carried out."""
-        draft = Draft(context)
+        draft = ChangeDraft(context)
         outcome = self.plan(draft)
         if context.grammar.settings.hash_mode == "full-text":
             # Every word of a requirement counts.

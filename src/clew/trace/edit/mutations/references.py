@@ -11,8 +11,8 @@ from clew.formats.elspais.write.references import names, with_added, with_kind, 
 from clew.graph import cycles
 from clew.graph.build.link import Citation
 from clew.graph.model import HIERARCHY, BrokenReference, Edge, EdgeKind, Node
-from clew.trace.edit.mutations.mutation import Confirm, Label, Mutation, Outcome, Short, Version
-from clew.trace.edit.text.draft import Block, Draft
+from clew.trace.edit.mutations.mutation import Confirm, Label, Mutation, MutationEffect, Short, Version
+from clew.trace.edit.text.draft import ChangeDraft, DraftBlock
 from clew.trace.edit.text.renaming import ReferenceTarget, rewrite_comment
 
 Citing = Annotated[str, Meta(min_length=1, max_length=300, description="What cites: the child")]
@@ -35,7 +35,7 @@ class AddEdge(Mutation, frozen=True, kw_only=True):
     ] = ()
     if_version: Version = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         rules, grammar = draft.rules, draft.grammar
         source = rules.authored(self.source_id)
         kind = rules.edge_kind(self.edge_kind, source)
@@ -49,7 +49,7 @@ class AddEdge(Mutation, frozen=True, kw_only=True):
             data = with_added(block.data, grammar, kind.value, aim.written(grammar))
             _write(draft, block, data, (*block.record.references, _reference(draft, kind, aim)))
         state = _state(edge)
-        return Outcome(
+        return MutationEffect(
             self.settled(**state),
             source.id,
             source.id,
@@ -71,7 +71,7 @@ class ChangeEdgeKind(Mutation, frozen=True, kw_only=True):
     edge_kind: WhichKind = None
     if_version: Version = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         source = draft.rules.authored(self.source_id)
         wanted = draft.rules.edge_kind(self.new_kind, source)
         edges = _edges(draft, source, self.target_id, self.edge_kind)
@@ -87,7 +87,7 @@ class ChangeEdgeKind(Mutation, frozen=True, kw_only=True):
         )
         data = with_kind(block.data, draft.grammar, kind.value, target, wanted.value)
         _write(draft, block, data, references)
-        return Outcome(
+        return MutationEffect(
             self.settled(source_id=source.id, target_id=target, new_kind=wanted.value, edge_kind=kind.value),
             source.id,
             source.id,
@@ -109,7 +109,7 @@ class ChangeEdgeTargets(Mutation, frozen=True, kw_only=True):
     edge_kind: WhichKind = None
     if_version: Version = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         rules, grammar = draft.rules, draft.grammar
         source = rules.authored(self.source_id)
         edges = _edges(draft, source, self.target_id, self.edge_kind)
@@ -125,7 +125,7 @@ class ChangeEdgeTargets(Mutation, frozen=True, kw_only=True):
             data = with_added(data, grammar, kind.value, aim.written(grammar))
         _write(draft, block, data, (*others, _reference(draft, kind, aim)))
         state = _state(Edge(kind, source.id, aim.target, aim.labels))
-        return Outcome(
+        return MutationEffect(
             self.settled(**state),
             source.id,
             source.id,
@@ -148,7 +148,7 @@ class DeleteEdge(Mutation, frozen=True, kw_only=True):
     edge_kind: WhichKind = None
     if_version: Version = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         source = draft.rules.authored(self.source_id)
         edges = _edges(draft, source, self.target_id, self.edge_kind)
         kind, target = edges[0].kind, edges[0].target
@@ -157,7 +157,7 @@ class DeleteEdge(Mutation, frozen=True, kw_only=True):
         _write(draft, block, with_removed(block.data, draft.grammar, kind.value, target), references)
         settled = self.settled(source_id=source.id, target_id=target, edge_kind=kind.value)
         before, message = {"edges": [_state(edge) for edge in edges]}, f"{source.id} no longer {kind.value} {target}."
-        return Outcome(settled, source.id, source.id, before, {}, message)
+        return MutationEffect(settled, source.id, source.id, before, {}, message)
 
 
 class FixBrokenReference(Mutation, frozen=True, kw_only=True):
@@ -171,7 +171,7 @@ class FixBrokenReference(Mutation, frozen=True, kw_only=True):
     new_target_id: Cited
     if_version: Version = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         rules, grammar = draft.rules, draft.grammar
         source, aim = rules.resolver.node(self.source_id), rules.reference_target(self.new_target_id)
         reference, written = _broken(draft, source, self.old_target_id), aim.written(grammar)
@@ -189,7 +189,7 @@ class FixBrokenReference(Mutation, frozen=True, kw_only=True):
                 f"{reference.path}:{reference.line} says {former}, which is no comment that can be rewritten.",
                 hint="Edit that line by hand, then refresh the graph.",
             )
-        return Outcome(
+        return MutationEffect(
             self.settled(source_id=source.id, old_target_id=former, new_target_id=written),
             source.id,
             source.id,
@@ -208,7 +208,7 @@ def _state(edge: Edge) -> dict[str, Any]:
     }
 
 
-def _edges(draft: Draft, source: Node, target_id: str, edge_kind: str | None) -> list[Edge]:
+def _edges(draft: ChangeDraft, source: Node, target_id: str, edge_kind: str | None) -> list[Edge]:
     """The edges of one kind between two nodes."""
     target = draft.rules.reference_target(target_id).target
     kind = draft.rules.edge_kind(edge_kind, source) if edge_kind is not None else None
@@ -232,7 +232,7 @@ def _edges(draft: Draft, source: Node, target_id: str, edge_kind: str | None) ->
     return chosen
 
 
-def _broken(draft: Draft, source: Node, written: str) -> BrokenReference:
+def _broken(draft: ChangeDraft, source: Node, written: str) -> BrokenReference:
     own = [each for each in draft.graph.memory.broken if each.source_id == source.id]
     meant = draft.grammar.parse_reference(written.strip())
     for reference in own:
@@ -249,7 +249,7 @@ def _broken(draft: Draft, source: Node, written: str) -> BrokenReference:
     )
 
 
-def _citations(draft: Draft, reference: BrokenReference) -> list[Citation]:
+def _citations(draft: ChangeDraft, reference: BrokenReference) -> list[Citation]:
     """All citations that the text of a broken reference stands for: a comment may hold for many tests."""
     place = draft.linker.place_of(reference.source_id)
     definition = draft.linker.definition_at(place) if place is not None else None
@@ -266,11 +266,11 @@ def _citations(draft: Draft, reference: BrokenReference) -> list[Citation]:
     return found
 
 
-def _write(draft: Draft, block: Block, data: bytes, references: tuple[Reference, ...]) -> None:
+def _write(draft: ChangeDraft, block: DraftBlock, data: bytes, references: tuple[Reference, ...]) -> None:
     draft.rewrite(block, data, "A reference is one item of a list.", references=references)
 
 
-def _reference(draft: Draft, kind: EdgeKind, aim: ReferenceTarget) -> Reference:
+def _reference(draft: ChangeDraft, kind: EdgeKind, aim: ReferenceTarget) -> Reference:
     """A reference as it will be read. An id of a register does not follow the grammar of the file that cites it."""
     written = aim.written(draft.grammar)
     if draft.grammar.parse_reference(written) is None:
@@ -278,5 +278,5 @@ def _reference(draft: Draft, kind: EdgeKind, aim: ReferenceTarget) -> Reference:
     return Reference(kind.value, aim.target, aim.target, aim.labels, 0)
 
 
-def _is_to(draft: Draft, reference: Reference, target: str, kind: EdgeKind) -> bool:
+def _is_to(draft: ChangeDraft, reference: Reference, target: str, kind: EdgeKind) -> bool:
     return reference.kind == kind.value and names(reference.written, target, draft.grammar)

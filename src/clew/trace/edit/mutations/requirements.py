@@ -14,15 +14,15 @@ from clew.trace.edit.mutations.mutation import (
     Id,
     Long,
     Mutation,
+    MutationEffect,
     NewId,
-    Outcome,
     Short,
     Title,
     Version,
     citing_ids,
     path_of_file,
 )
-from clew.trace.edit.text.draft import Draft, DraftContext
+from clew.trace.edit.text.draft import ChangeDraft, DraftContext
 from clew.trace.edit.text.insertion import insertion_point
 from clew.trace.edit.text.renaming import ReferenceTarget, follow
 
@@ -39,7 +39,7 @@ class RenameNode(Mutation, frozen=True, kw_only=True):
     new_id: NewId
     if_version: Version = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         rules, graph = draft.rules, draft.graph
         node = rules.authored(self.old_id)
         id = rules.new_id(self.new_id, kind=node.kind)
@@ -55,7 +55,7 @@ class RenameNode(Mutation, frozen=True, kw_only=True):
         if node.id == block.id:  # references to an id that is defined twice mean the first
             follow(draft, node.id, lambda aim: ReferenceTarget(id, aim.labels))
         settled = self.settled(old_id=node.id, new_id=id)
-        return Outcome(settled, node.id, id, {"id": node.id}, {"id": id}, f"{node.id} is now {id}.")
+        return MutationEffect(settled, node.id, id, {"id": node.id}, {"id": id}, f"{node.id} is now {id}.")
 
 
 class UpdateTitle(Mutation, frozen=True, kw_only=True):
@@ -67,14 +67,14 @@ class UpdateTitle(Mutation, frozen=True, kw_only=True):
     new_title: Title
     if_version: Version = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         node, title = draft.rules.authored(self.node_id), draft.rules.title(self.new_title)
         block = draft.block(node.id)
         data = with_title(block.data, draft.grammar, title)
         draft.rewrite(block, data, "A title is one line without `*`.", title=title)
         settled = self.settled(node_id=node.id, new_title=title)
         message = f"The title of {node.id} is now '{title}'."
-        return Outcome(settled, node.id, node.id, {"title": node.title}, {"title": title}, message)
+        return MutationEffect(settled, node.id, node.id, {"title": node.title}, {"title": title}, message)
 
 
 class ChangeStatus(Mutation, frozen=True, kw_only=True):
@@ -86,13 +86,13 @@ class ChangeStatus(Mutation, frozen=True, kw_only=True):
     new_status: Status
     if_version: Version = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         node, status = draft.rules.resolver.requirement(self.node_id), draft.rules.status(self.new_status)
         block = draft.block(node.id)
         draft.rewrite(block, with_status(block.data, draft.grammar, status), "A status is one word.", status=status)
         settled = self.settled(node_id=node.id, new_status=status)
         before, message = {"status": node.get_field("status")}, f"The status of {node.id} is now {status}."
-        return Outcome(settled, node.id, node.id, before, {"status": status}, message)
+        return MutationEffect(settled, node.id, node.id, before, {"status": status}, message)
 
 
 class AddRequirement(Mutation, frozen=True, kw_only=True):
@@ -115,7 +115,7 @@ class AddRequirement(Mutation, frozen=True, kw_only=True):
     )
     if_version: Annotated[Short | None, Meta(description="Of the parent")] = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         rules, grammar, graph = draft.rules, draft.grammar, draft.graph
         id = rules.new_id(self.req_id)
         new = NewRequirement(id, rules.title(self.title), rules.level(self.level, id), rules.status(self.status))
@@ -137,13 +137,13 @@ class AddRequirement(Mutation, frozen=True, kw_only=True):
         cycles.refuse_appearing(graph, id, _citing(draft, id), above)
         spot = insertion_point(draft, path)
         draft.add(path, spot.position, spot.lead, requirement_text(new, spot.style))
-        return Outcome(settled, id, id, {}, {**after, "path": path}, f"{id} will be written to {path}.")
+        return MutationEffect(settled, id, id, {}, {**after, "path": path}, f"{id} will be written to {path}.")
 
     @property
     def _file(self) -> str | None:
         return path_of_file(self.file_id) if self.file_id and not self.file_path else self.file_path
 
-    def _parent(self, draft: Draft, id: str) -> tuple[ReferenceTarget | None, EdgeKind]:
+    def _parent(self, draft: ChangeDraft, id: str) -> tuple[ReferenceTarget | None, EdgeKind]:
         source = Node(id, NodeKind.REQUIREMENT, "", {})
         kind = draft.rules.edge_kind(self.edge_kind or EdgeKind.IMPLEMENTS.value, source)
         if self.parent_id is None:
@@ -163,20 +163,20 @@ class DeleteRequirement(Mutation, frozen=True, kw_only=True):
     confirm: Confirm = False
     if_version: Version = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         node = draft.rules.authored(self.node_id)
         citing = citing_ids(draft.graph, node.id)
         left = f" It is cited by {citing}, which are left with a broken reference." if citing else ""
         draft.remove(draft.block(node.id))
         settled, before = self.settled(node_id=node.id), _content(draft, node)
-        return Outcome(settled, node.id, None, before, {}, f"{node.id} will be removed.{left}")
+        return MutationEffect(settled, node.id, None, before, {}, f"{node.id} will be removed.{left}")
 
     def removed(self, context: DraftContext) -> str:
         citing = citing_ids(context.graph, context.rules.subject(self.node_id).id)
         return f"{self.removes}, cited by {citing}" if citing else self.removes
 
 
-def _content(draft: Draft, node: Node) -> dict[str, Any]:
+def _content(draft: ChangeDraft, node: Node) -> dict[str, Any]:
     edges = draft.graph.iter_outgoing_edges(node.id)
     cites = sorted(
         f"{edge.kind.value} {ReferenceTarget(edge.target, edge.labels).written(draft.grammar)}" for edge in edges
@@ -185,6 +185,6 @@ def _content(draft: Draft, node: Node) -> dict[str, Any]:
     return {"id": node.id, "title": node.title, **fields, "cites": cites}
 
 
-def _citing(draft: Draft, id: str) -> set[str]:
+def _citing(draft: ChangeDraft, id: str) -> set[str]:
     """The requirements that would stand directly below an id; it need not exist."""
     return {each.source for each in draft.linker.citations_of(id) if each.kind in HIERARCHY}

@@ -23,13 +23,13 @@ from clew.trace.edit.mutations.mutation import (
     Long,
     MaybeContent,
     Mutation,
-    Outcome,
+    MutationEffect,
     Title,
     Version,
 )
 from clew.trace.edit.text.blocks import NOWHERE
-from clew.trace.edit.text.draft import Block, Draft
-from clew.trace.edit.text.sections import Section, parsed_section, sections_of
+from clew.trace.edit.text.draft import ChangeDraft, DraftBlock
+from clew.trace.edit.text.sections import BodySection, parsed_section, sections_of
 
 SectionId = Annotated[str, Meta(min_length=1, max_length=300, description="Such as REQ-d00062:section:1; see get_node")]
 
@@ -50,7 +50,7 @@ class AddRemainder(Mutation, frozen=True, kw_only=True):
     text_: Content = msgspec.field(name="text")
     if_version: Version = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         node = draft.rules.authored(self.req_id)
         title, text = draft.rules.title(self.heading), draft.rules.text(self.text_)
         block = draft.block(node.id)
@@ -60,7 +60,7 @@ class AddRemainder(Mutation, frozen=True, kw_only=True):
         section = sections_of(block.record)[-1]
         settled = self.settled(req_id=node.id, heading=title, text_=text)
         after = {"id": section.id, "heading": title, "text": text}
-        return Outcome(settled, section.id, node.id, {}, after, f"{node.id} has the section '{title}'.")
+        return MutationEffect(settled, section.id, node.id, {}, after, f"{node.id} has the section '{title}'.")
 
 
 class UpdateRemainder(Mutation, frozen=True, kw_only=True):
@@ -73,7 +73,7 @@ class UpdateRemainder(Mutation, frozen=True, kw_only=True):
     heading: Annotated[Long | None, Meta(description="Another heading")] = None
     if_version: Version = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         if self.text_ is None and self.heading is None:
             raise InvalidArgument("Neither text nor heading is given.", hint="Pass the one that shall change.")
         block, section = _find(draft, self.node_id)
@@ -91,7 +91,7 @@ class UpdateRemainder(Mutation, frozen=True, kw_only=True):
             data = with_section_content(block.data, draft.grammar, section.record, heading=title, text=text)
             sections = tuple(changed if each is section.record else each for each in block.record.sections)
             _write(draft, block, data, sections=sections)
-        return Outcome(
+        return MutationEffect(
             self.settled(node_id=section.id, text_=text, heading=title),
             section.id,
             block.id,
@@ -111,7 +111,7 @@ class DeleteRemainder(Mutation, frozen=True, kw_only=True):
     confirm: Confirm = False
     if_version: Version = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         block, section = _find(draft, self.node_id)
         if section.record is None:
             _write(draft, block, with_preamble(block.data, draft.grammar, ""), preamble="")
@@ -121,7 +121,7 @@ class DeleteRemainder(Mutation, frozen=True, kw_only=True):
             _write(draft, block, data, sections=others)
         before = {"heading": section.heading, "text": section.text}
         message = f"The section '{section.heading}' of {block.id} will be removed."
-        return Outcome(self.settled(node_id=section.id), section.id, block.id, before, {}, message)
+        return MutationEffect(self.settled(node_id=section.id), section.id, block.id, before, {}, message)
 
 
 class SetStereotype(Mutation, frozen=True, kw_only=True):
@@ -134,7 +134,7 @@ class SetStereotype(Mutation, frozen=True, kw_only=True):
     force: Annotated[bool, Meta(description="Take the mark away though others satisfy it")] = False
     if_version: Version = None
 
-    def plan(self, draft: Draft) -> Outcome:
+    def plan(self, draft: ChangeDraft) -> MutationEffect:
         node = draft.rules.resolver.requirement(self.node_id)
         was = bool(node.get_field("template"))
         copies = _satisfying(draft.graph, node.id)
@@ -149,7 +149,7 @@ class SetStereotype(Mutation, frozen=True, kw_only=True):
         _write(draft, block, data, template=self.is_template)
         before, after = {"stereotype": _stereotype(was)}, {"stereotype": _stereotype(self.is_template)}
         message = f"{node.id} is {'now' if self.is_template else 'no longer'} a template."
-        return Outcome(self.settled(node_id=node.id), node.id, node.id, before, after, message)
+        return MutationEffect(self.settled(node_id=node.id), node.id, node.id, before, after, message)
 
 
 def _satisfying(graph: Graph, id: str) -> list[str]:
@@ -161,7 +161,7 @@ def _stereotype(is_template: bool) -> str:
     return "template" if is_template else "concrete"
 
 
-def _find(draft: Draft, id: str) -> tuple[Block, Section]:
+def _find(draft: ChangeDraft, id: str) -> tuple[DraftBlock, BodySection]:
     """A section in the block of its requirement or journey."""
     named = parsed_section(id)
     if named is None:
@@ -179,7 +179,7 @@ def _find(draft: Draft, id: str) -> tuple[Block, Section]:
     return block, found[named[1]]
 
 
-def _write(draft: Draft, block: Block, data: bytes, **changed: Any) -> Block:
+def _write(draft: ChangeDraft, block: DraftBlock, data: bytes, **changed: Any) -> DraftBlock:
     if isinstance(block.record, Journey) and isinstance(read := draft.context.read(data), Journey):
         # The steps are what the section of that name says, whichever section is meant.
         changed["steps"] = read.steps

@@ -28,7 +28,7 @@ def is_utf8(data: bytes) -> bool:
     return True
 
 
-def letters(data: bytes) -> set[str]:
+def non_ascii_characters(data: bytes) -> set[str]:
     """The characters beyond ASCII that are valid UTF-8."""
     return {letter for letter in data.decode("utf-8", "ignore") if letter > "\x7f"}
 
@@ -38,7 +38,7 @@ def is_in_fence(data: bytes, position: int) -> bool:
     return len(_FENCE.findall(data, 0, position)) % 2 == 1
 
 
-def parted(text: bytes) -> tuple[bytes, bytes, bytes]:
+def split_block(text: bytes) -> tuple[bytes, bytes, bytes]:
     """Split a text into the blank lines and rules before a block, the block itself, and those after it."""
     lines = text.splitlines(keepends=True)
     first, stop = 0, len(lines)
@@ -49,7 +49,7 @@ def parted(text: bytes) -> tuple[bytes, bytes, bytes]:
     return b"".join(lines[:first]), b"".join(lines[first:stop]), b"".join(lines[stop:])
 
 
-def essence(record: Record) -> tuple[object, ...]:
+def content_of(record: Record) -> tuple[object, ...]:
     """The content of a record, without its position."""
     cited = frozenset((each.kind, each.target, each.labels, each.malformed) for each in record.references)
     sections = tuple((each.heading, each.text) for each in record.sections)

@@ -26,7 +26,16 @@ from clew.graph.changes import Change, History, Redefinition, Rewriting, Slot
 from clew.graph.model import NodeKind, Source
 from clew.graph.readers.elspais import ElspaisFile, ElspaisReader
 from clew.graph.readers.markers import MarkerReader
-from clew.trace.edit.text.blocks import GAP, Record, essence, is_utf8, letters, parted, placed, with_known_parts
+from clew.trace.edit.text.blocks import (
+    GAP,
+    Record,
+    content_of,
+    is_utf8,
+    non_ascii_characters,
+    placed,
+    split_block,
+    with_known_parts,
+)
 
 if TYPE_CHECKING:
     from clew.trace.edit.text.file_choice import FileChoice
@@ -40,7 +49,7 @@ ADDED = 1_000_000
 RECENT_BLOCKS = 128
 
 
-class Block(msgspec.Struct, frozen=True):
+class DraftBlock(msgspec.Struct, frozen=True):
     """A requirement or journey with the text behind it."""
 
     place: Place
@@ -131,7 +140,7 @@ class DraftContext:
             return state
         return hash_state(record, self.grammar.settings, self.rule_of(path))
 
-    def rule(self, block: Block) -> HashRule:
+    def rule(self, block: DraftBlock) -> HashRule:
         """The rule that a new hash of the block follows: its own, else that of its file."""
         state = hash_state(block.requirement, self.grammar.settings)
         return state.rule if state.rule is not None else self.rule_of(block.path)
@@ -158,7 +167,7 @@ def _only_block(grammar: IdGrammar, data: bytes) -> Record | None:
     return records.blocks[0]
 
 
-class Draft:
+class ChangeDraft:
     """One change while it is written. Nothing touches the graph until the change is applied; reads see what the draft
     itself has written."""
 
@@ -175,7 +184,7 @@ class Draft:
 
     # Reading
 
-    def block(self, id: str) -> Block:
+    def block(self, id: str) -> DraftBlock:
         """The block that defines a node."""
         node = self.graph.get_node(id)
         if node is None:
@@ -191,7 +200,7 @@ class Draft:
             )
         return self.block_at(place)
 
-    def block_at(self, place: Place) -> Block:
+    def block_at(self, place: Place) -> DraftBlock:
         definition = self.definition(place)
         if definition is None or definition.node.source is None:
             raise NotFound(f"Nothing is defined at {place}.", hint="Refresh the graph.")
@@ -200,14 +209,14 @@ class Draft:
             # Also where the block itself is drafted already: the file under it may have changed.
             self.file(place[0])
         text = self.text(slot)
-        _, data, _ = parted(text) if place[2] >= ADDED else (b"", text, b"")
+        _, data, _ = split_block(text) if place[2] >= ADDED else (b"", text, b"")
         record = self.context.read(data)
         if record is None:
             raise Refused(
                 f"'{definition.node.id}' does not read the same by itself as in {place[0]}.",
                 hint="Edit the file by hand; blocks that depend on what stands around them cannot be changed here.",
             )
-        return Block(place, slot, data, definition, record)
+        return DraftBlock(place, slot, data, definition, record)
 
     def definition(self, place: Place) -> Definition | None:
         return self._definitions[place] if place in self._definitions else self.linker.definition_at(place)
@@ -245,7 +254,7 @@ class Draft:
 
     # Writing
 
-    def write(self, block: Block, data: bytes, expected: Record, rule: str, *, hashed: bool) -> Block:
+    def write(self, block: DraftBlock, data: bytes, expected: Record, rule: str, *, hashed: bool) -> DraftBlock:
         """Put another text in the place of a block. InvalidArgument, with the rule, where it does not read as expected.
 
         With `hashed` its End marker gets the hash of the new text, where that is another than of the old one: a hash
@@ -257,16 +266,16 @@ class Draft:
             record, data = self._signed(block, record, data)
         definition = self.context.define(record, block.path, block.definition.node.source)
         definition = with_known_parts(definition, block.definition)
-        lead, _, tail = parted(self.text(block.slot)) if block.place[2] >= ADDED else (b"", b"", b"")
+        lead, _, tail = split_block(self.text(block.slot)) if block.place[2] >= ADDED else (b"", b"", b"")
         self._texts[block.slot] = lead + data + tail
         self._definitions[block.place] = definition
-        return Block(block.place, block.slot, data, definition, record)
+        return DraftBlock(block.place, block.slot, data, definition, record)
 
-    def rewrite(self, block: Block, data: bytes, rule: str, *, hashed: bool = True, **changed: Any) -> Block:
+    def rewrite(self, block: DraftBlock, data: bytes, rule: str, *, hashed: bool = True, **changed: Any) -> DraftBlock:
         """Put another text in the place of a block, which has to read as before but for these fields of its record."""
         return self.write(block, data, msgspec.structs.replace(block.record, **changed), rule, hashed=hashed)
 
-    def _signed(self, block: Block, record: Requirement, data: bytes) -> tuple[Requirement, bytes]:
+    def _signed(self, block: DraftBlock, record: Requirement, data: bytes) -> tuple[Requirement, bytes]:
         """The text with its right hash, and its record."""
         settings, rule = self.grammar.settings, self.context.rule(block)
         value = hash_to_write(block.requirement, record, settings, rule)
@@ -277,20 +286,24 @@ class Draft:
 
     def _read_as(self, data: bytes, expected: Record, rule: str) -> Record:
         record = self.context.read(data)
-        if record is None or essence(record) != essence(expected):
+        if record is None or content_of(record) != content_of(expected):
             raise InvalidArgument(f"The result would not read as meant. {rule}", hint="Change the text, and try again.")
         return record
 
     def _check_encoding(self, path: str, before: bytes, after: bytes) -> None:
         """Refuse to mix encodings: what is new is UTF-8."""
-        if after.isascii() or not letters(after) - letters(before) or is_utf8(self.file(path)):
+        if (
+            after.isascii()
+            or not non_ascii_characters(after) - non_ascii_characters(before)
+            or is_utf8(self.file(path))
+        ):
             return
         raise Refused(
             f"{path} is not UTF-8, so letters beyond ASCII cannot be added to it.",
             hint="Save the file as UTF-8 first, or use ASCII only.",
         )
 
-    def remove(self, block: Block, around: tuple[int, int] | None = None) -> None:
+    def remove(self, block: DraftBlock, around: tuple[int, int] | None = None) -> None:
         """Take a block out, with the text around it: by default the blank lines and the rule that part it from what
         follows."""
         self._definitions[block.place] = None
@@ -305,7 +318,7 @@ class Draft:
             if end > start:
                 self._texts[Slot(block.path, start, 0, end)] = b""
 
-    def add(self, path: str, position: int, lead: bytes, data: bytes, tail: bytes = b"") -> Block:
+    def add(self, path: str, position: int, lead: bytes, data: bytes, tail: bytes = b"") -> DraftBlock:
         """Put a new block into a file, or into one that does not exist yet."""
         if position:
             self._check_encoding(path, b"", data)
@@ -319,7 +332,7 @@ class Draft:
         definition = self.context.define(record, path)
         self._texts[slot] = lead + data + tail
         self._definitions[place] = definition
-        return Block(place, slot, data, definition, record)
+        return DraftBlock(place, slot, data, definition, record)
 
     def exchange(self, place: Place, definition: Definition) -> None:
         """Put another definition in a place whose text is edited by itself."""

@@ -8,7 +8,7 @@ from clew.errors import NotFound, Refused
 from clew.formats.elspais.write.blocks import Style, style_of
 from clew.graph.model import NodeKind, Source
 from clew.trace.edit.text.blocks import GAP, is_in_fence
-from clew.trace.edit.text.draft import AUTHORED, Draft
+from clew.trace.edit.text.draft import AUTHORED, ChangeDraft
 
 
 class InsertionPoint(msgspec.Struct, frozen=True):
@@ -18,7 +18,7 @@ class InsertionPoint(msgspec.Struct, frozen=True):
     style: Style
 
 
-def insertion_point(draft: Draft, path: str) -> InsertionPoint:
+def insertion_point(draft: ChangeDraft, path: str) -> InsertionPoint:
     """The end of the last block of a file, which may be new."""
     try:
         data = draft.file(path)
@@ -41,7 +41,7 @@ def insertion_point(draft: Draft, path: str) -> InsertionPoint:
     return InsertionPoint(last.end, lead, style)
 
 
-def _blocks(draft: Draft, path: str, kinds: tuple[NodeKind, ...] = AUTHORED) -> list[Source]:
+def _blocks(draft: ChangeDraft, path: str, kinds: tuple[NodeKind, ...] = AUTHORED) -> list[Source]:
     """The places of the blocks that are in the file already."""
     nodes = (node for node in draft.graph.nodes_in_file(path) if node.kind in kinds)
     return sorted(

@@ -14,7 +14,7 @@ from clew.formats.elspais.records import Reference
 from clew.formats.elspais.write.references import with_rewritten
 from clew.graph.build.link import Citation, Place
 from clew.graph.changes import Slot
-from clew.trace.edit.text.draft import Block, Draft
+from clew.trace.edit.text.draft import ChangeDraft, DraftBlock
 
 _LOSSLESS = "surrogateescape"
 
@@ -38,7 +38,7 @@ Turn = Callable[[ReferenceTarget], ReferenceTarget]
 """From what a reference names to what it shall name."""
 
 
-def follow(draft: Draft, id: str, turn: Turn) -> None:
+def follow(draft: ChangeDraft, id: str, turn: Turn) -> None:
     """Rewrite every reference to an id. What cannot be rewritten is noted in the draft."""
     spec, comments = _sorted_out(draft, draft.linker.citations_of(id))
     for place in spec:
@@ -49,13 +49,13 @@ def follow(draft: Draft, id: str, turn: Turn) -> None:
             draft.notes.append(_left_behind(citations[0]))
 
 
-def fixed_references(draft: Draft, id: str) -> list[Citation]:
+def fixed_references(draft: ChangeDraft, id: str) -> list[Citation]:
     """The references to an id that cannot be rewritten."""
     _, comments = _sorted_out(draft, draft.linker.citations_of(id))
     return [citations[0] for citations in comments.values() if _comment(draft, citations[0], "") is None]
 
 
-def turn_references(draft: Draft, block: Block, turn: Turn) -> Block:
+def turn_references(draft: ChangeDraft, block: DraftBlock, turn: Turn) -> DraftBlock:
     """Rewrite the references of a block."""
     grammar = draft.grammar
 
@@ -76,7 +76,7 @@ def _turned(reference: Reference, turn: Turn) -> Reference:
     return msgspec.structs.replace(reference, target=aim.target, labels=aim.labels)
 
 
-def rewrite_comment(draft: Draft, citations: list[Citation], aim: ReferenceTarget) -> bool:
+def rewrite_comment(draft: ChangeDraft, citations: list[Citation], aim: ReferenceTarget) -> bool:
     """Rewrite a reference in a comment, for all that cite by it; whether it stands there to be rewritten."""
     text = aim.written(draft.grammar)
     found = _comment(draft, citations[0], text)
@@ -93,7 +93,7 @@ def rewrite_comment(draft: Draft, citations: list[Citation], aim: ReferenceTarge
     return True
 
 
-def _comment(draft: Draft, citation: Citation, text: str) -> tuple[Slot, bytes] | None:
+def _comment(draft: ChangeDraft, citation: Citation, text: str) -> tuple[Slot, bytes] | None:
     """The line of a comment, and how it reads with another reference in the place of this one."""
     place = draft.linker.place_of(citation.source)
     if place is None or place[1] not in draft.context.commenting:
@@ -109,7 +109,7 @@ def _comment(draft: Draft, citation: Citation, text: str) -> tuple[Slot, bytes] 
 
 
 def _sorted_out(
-    draft: Draft, citations: Iterable[Citation]
+    draft: ChangeDraft, citations: Iterable[Citation]
 ) -> tuple[list[Place], dict[tuple[str, int, str], list[Citation]]]:
     """The spec blocks that hold some of these citations, and the comments that hold the others."""
     spec: dict[Place, None] = {}

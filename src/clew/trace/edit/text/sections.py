@@ -16,7 +16,7 @@ PREAMBLE = "preamble"
 _PLACE = re.compile(r"(?P<owner>.+):section:m?(?P<number>\d{1,6})")
 
 
-class Section(msgspec.Struct, frozen=True):
+class BodySection(msgspec.Struct, frozen=True):
     """A section, or the text below the fields, of a requirement or journey."""
 
     id: str
@@ -34,16 +34,16 @@ def parsed_section(id: str) -> tuple[str, int] | None:
     return (found["owner"], int(found["number"])) if found is not None else None
 
 
-def sections_of(record: Record) -> tuple[Section, ...]:
+def sections_of(record: Record) -> tuple[BodySection, ...]:
     """The sections in the order of the text, each with its id."""
     found: list[tuple[str, str, int, SectionRecord | None]] = []
     if isinstance(record, Requirement) and record.preamble:
         found.append((PREAMBLE, record.preamble, record.span.line + 1, None))
     found += [(each.heading, each.text, each.span.line, each) for each in record.sections]
-    return tuple(Section(f"{record.id}:section:{number}", *each) for number, each in enumerate(found))
+    return tuple(BodySection(f"{record.id}:section:{number}", *each) for number, each in enumerate(found))
 
 
-def section_named(record: Record, name: str) -> Section:
+def section_named(record: Record, name: str) -> BodySection:
     """The section with a heading, in any case."""
     found = sections_of(record)
     for each in found:

@@ -13,7 +13,7 @@ import msgspec
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.trace.links.match.imports import FilesByName
-from clew.trace.links.match.units import LinkUnit, SourceFile
+from clew.trace.links.match.units import LinkUnit, UnitFile
 
 CITING = frozenset({EdgeKind.IMPLEMENTS, EdgeKind.VERIFIES, EdgeKind.VALIDATES, EdgeKind.REFINES})
 
@@ -23,7 +23,7 @@ MOST_OF_A_PLACE = 20
 about any one of them."""
 
 
-class Evidence(msgspec.Struct, frozen=True):
+class LinkEvidence(msgspec.Struct, frozen=True):
     """Evidence for a link to a requirement, each value from 0 to 1."""
 
     named: float = 0.0
@@ -80,7 +80,9 @@ class LinksByPlace:
         if node.kind is NodeKind.CODE and owner:
             self._by_function[owner.rpartition(".")[2]].update(cited)
 
-    def evidence(self, unit: LinkUnit, file: SourceFile, named: Mapping[str, str] | None = None) -> dict[str, Evidence]:
+    def evidence(
+        self, unit: LinkUnit, file: UnitFile, named: Mapping[str, str] | None = None
+    ) -> dict[str, LinkEvidence]:
         """The evidence for each requirement that anything around the unit cites, or that its comments name: `named` has
         those, each as it is written there."""
         in_file = self._by_file.get(unit.path, Counter[str]())
@@ -99,7 +101,7 @@ class LinksByPlace:
                     reasons[id].append(reason)
         total = sum(in_file.values())
         return {
-            id: Evidence(
+            id: LinkEvidence(
                 **values,
                 others_in_file=(total - in_file[id]) / (total + 1),
                 reasons=tuple(dict.fromkeys(reasons[id])),
@@ -107,22 +109,22 @@ class LinksByPlace:
             for id, values in found.items()
         }
 
-    def elsewhere(self, unit: LinkUnit) -> Evidence:
+    def elsewhere(self, unit: LinkUnit) -> LinkEvidence:
         """The evidence for a requirement that nothing around the unit cites."""
         total = sum(self._by_file.get(unit.path, Counter[str]()).values())
-        return Evidence(others_in_file=total / (total + 1))
+        return LinkEvidence(others_in_file=total / (total + 1))
 
     def _of_calls(self, unit: LinkUnit) -> Iterator[tuple[str, float, str]]:
         for name in sorted(unit.calls & self._by_function.keys()):
             for id, share in _shares(self._by_function[name]):
                 yield id, share, f"calls {name}(), which implements it"
 
-    def _of_imports(self, file: SourceFile) -> Iterator[tuple[str, float, str]]:
+    def _of_imports(self, file: UnitFile) -> Iterator[tuple[str, float, str]]:
         for path, how in self._imported(file).items():
             for id, share in _shares(self._by_file[path]):
                 yield id, share, f"{how} {path}, which cites it"
 
-    def _imported(self, file: SourceFile) -> dict[str, str]:
+    def _imported(self, file: UnitFile) -> dict[str, str]:
         """The files with links that a file imports, or that it is named after, which says more."""
         known = self._imported_by.get((file.path, file.version))
         if known is not None:

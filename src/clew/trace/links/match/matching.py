@@ -26,7 +26,7 @@ import numpy as np
 from clew.trace.links.match.index import Counts, NameIndex, TermIndex
 from clew.trace.links.match.meaning import MeaningIndex, Progress, StatementIndex, Vectors
 from clew.trace.links.match.texts import (
-    Artefact,
+    LinkableText,
     fielded_counts,
     method_texts,
     names,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Matrix = NDArray[np.float32]
-    Signal = Callable[[Sequence[Artefact], Progress | None], Matrix]
+    Signal = Callable[[Sequence[LinkableText], Progress | None], Matrix]
 
 
 BEST_PARTS = 3
@@ -74,8 +74,8 @@ class Candidates:
 
     def __init__(
         self,
-        artefacts: Sequence[Artefact],
-        others: Sequence[Artefact],
+        artefacts: Sequence[LinkableText],
+        others: Sequence[LinkableText],
         vectors: Vectors | None = None,
         progress: Progress | None = None,
         *,
@@ -88,7 +88,7 @@ class Candidates:
         self.index = TermIndex(
             *([term_counts(each) for each in side] for side in (artefacts, others)), length_share=LENGTH_SHARE
         )
-        self._by_words: list[tuple[TermIndex, Callable[[Artefact], Counts]]] = [
+        self._by_words: list[tuple[TermIndex, Callable[[LinkableText], Counts]]] = [
             (TermIndex(*([counted(each) for each in side] for side in (artefacts, others))), counted)
             for counted in (fielded_counts, pair_counts)
         ]
@@ -106,14 +106,14 @@ class Candidates:
     def __len__(self) -> int:
         return len(self.artefacts)
 
-    def compare(self, asking: Sequence[Artefact], progress: Progress | None = None) -> "Comparison":
+    def compare(self, asking: Sequence[LinkableText], progress: Progress | None = None) -> "Comparison":
         scores = in_order(self._fused(asking, progress))
         if self._alike is not None and len(asking):
             scores = scores @ self._alike
             scores = _shared_with_neighbours(scores, self._neighbour_share)
         return Comparison(_scaled(np.asarray(scores, np.float32)), [term_counts(artefact) for artefact in asking])
 
-    def _fused(self, asking: Sequence[Artefact], progress: Progress | None = None) -> "Matrix":
+    def _fused(self, asking: Sequence[LinkableText], progress: Progress | None = None) -> "Matrix":
         counts = [term_counts(artefact) for artefact in asking]
         signals = [
             self.index.cosines(counts),
@@ -124,7 +124,7 @@ class Candidates:
         ]
         return _fused(signals)
 
-    def _by_names(self, others: Sequence[Artefact]) -> "Iterator[Signal]":
+    def _by_names(self, others: Sequence[LinkableText]) -> "Iterator[Signal]":
         sides = [[names(each) for each in side] for side in (self.artefacts, others)]
         # Two sides of prose define nothing.
         if any(each.defined for side in sides for each in side):
@@ -132,7 +132,7 @@ class Candidates:
             yield lambda asking, _: index.cosines([names(each) for each in asking])
 
     def _by_meaning(
-        self, vectors: Vectors, others: Sequence[Artefact], progress: Progress | None
+        self, vectors: Vectors, others: Sequence[LinkableText], progress: Progress | None
     ) -> "Iterator[Signal]":
         sides = ((self.artefacts, self._state), (others, not self._state))
         texts = [[text for each in side for text in encoded_texts(each, states=state)] for side, state in sides]
@@ -160,18 +160,18 @@ class Comparison:
         """The terms of those who asked."""
 
 
-def encoded_texts(artefact: Artefact, *, states: bool) -> tuple[str, ...]:
+def encoded_texts(artefact: LinkableText, *, states: bool) -> tuple[str, ...]:
     """Everything of an artefact that meaning is compared by: of one that makes statements, or of one that meets
     them."""
     own = statements(artefact) if states else (*spoken_parts(artefact), *method_texts(artefact))
     return (*passages(artefact), *own)
 
 
-def _signal(index: StatementIndex, parts: Callable[[Artefact], Sequence[str]]) -> "Signal":
+def _signal(index: StatementIndex, parts: Callable[[LinkableText], Sequence[str]]) -> "Signal":
     return lambda asking, progress: index.means([parts(each) for each in asking], progress)
 
 
-def _length(artefacts: Sequence[Artefact]) -> float:
+def _length(artefacts: Sequence[LinkableText]) -> float:
     return sum(len(each.text) for each in artefacts) / max(1, len(artefacts))
 
 

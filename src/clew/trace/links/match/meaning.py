@@ -115,7 +115,7 @@ def _hash(text: str) -> str:
     return content_hash(text.encode("utf-8", "replace"))
 
 
-class Space(Protocol):
+class VectorSource(Protocol):
     """A source of vectors for texts."""
 
     def of(self, texts: Sequence[str], progress: Progress | None = None) -> "Matrix":
@@ -126,7 +126,9 @@ class Space(Protocol):
 class MeaningIndex:
     """The candidates of one side, by the vectors of their passages."""
 
-    def __init__(self, vectors: Space, candidates: Sequence[Sequence[str]], progress: Progress | None = None) -> None:
+    def __init__(
+        self, vectors: VectorSource, candidates: Sequence[Sequence[str]], progress: Progress | None = None
+    ) -> None:
         self._vectors = vectors
         self._openings = vectors.of([passages[0] for passages in candidates], progress)
         self._passages = vectors.of([text for passages in candidates for text in passages], progress)
@@ -154,7 +156,7 @@ class StatementIndex:
 
     def __init__(
         self,
-        vectors: Space,
+        vectors: VectorSource,
         candidates: Sequence[Sequence[str]],
         *,
         state: bool,

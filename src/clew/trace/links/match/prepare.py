@@ -14,7 +14,7 @@ from clew.search.embed.opening import open_embedder
 from clew.trace.links.match.matching import Candidates, encoded_texts
 from clew.trace.links.match.meaning import Progress, Vectors
 from clew.trace.links.match.sources import ProjectSources
-from clew.trace.links.match.texts import Artefact, requirement_artefact
+from clew.trace.links.match.texts import LinkableText, requirement_artefact
 from clew.trace.links.match.units import LinkUnit
 from clew.workspace.keeping import Keeper
 
@@ -25,7 +25,7 @@ NEW_VECTORS_A_CALL = 50
 """More texts than this are not read for meaning while somebody waits, but in the background."""
 
 
-class Prepared(msgspec.Struct, frozen=True):
+class MatchCandidates(msgspec.Struct, frozen=True):
     candidates: Candidates
     requirements: tuple[Node, ...]
     background: tuple[LinkUnit, ...]
@@ -71,15 +71,15 @@ class Preparation:
         self._state: str | None = None
         self._requirements: tuple[Node, ...] = ()
         self._background: tuple[LinkUnit, ...] = ()
-        self._texts: tuple[list[Artefact], list[Artefact]] = [], []
+        self._texts: tuple[list[LinkableText], list[LinkableText]] = [], []
         """Of the requirements, and of the background."""
-        self._prepared: dict[bool, Prepared] = {}
+        self._prepared: dict[bool, MatchCandidates] = {}
         """With meaning, and by words alone."""
         self._reader = _Reader()
         self._waiting: tuple[Vectors, Callable[[], Sequence[str]]] | None = None
         """What is to be read for meaning once the answer is given."""
 
-    def prepare(self, asked: Sequence[LinkUnit], patient: bool, progress: Progress | None) -> Prepared:
+    def prepare(self, asked: Sequence[LinkUnit], patient: bool, progress: Progress | None) -> MatchCandidates:
         if self._state != self._graph.state.fingerprint:
             self._follow()
         artefacts, others = self._texts
@@ -87,7 +87,7 @@ class Preparation:
         known = self._prepared.get(ready.vectors is not None)
         if known is None:
             candidates = Candidates(artefacts, others, ready.vectors, progress, state=True)
-            known = Prepared(candidates, self._requirements, self._background, ready.vectors, (), settled=True)
+            known = MatchCandidates(candidates, self._requirements, self._background, ready.vectors, (), settled=True)
             self._prepared[ready.vectors is not None] = known
         return msgspec.structs.replace(
             known,

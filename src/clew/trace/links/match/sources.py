@@ -12,7 +12,7 @@ from clew.graph.graph import Graph
 from clew.graph.readers.markers import MarkerReader
 from clew.text.hashing import content_hash
 from clew.trace.links.match.evidence import cited_by
-from clew.trace.links.match.units import LinkUnit, SourceFile, linked_to, read_units
+from clew.trace.links.match.units import LinkUnit, UnitFile, linked_to, read_units
 from clew.workspace.files import path_inside, read_bytes
 from clew.workspace.find import scan
 
@@ -30,7 +30,7 @@ class ProjectSources:
         self._graph = graph
         self._config = config
         self._readers = readers
-        self._read: dict[str, SourceFile] = {}
+        self._read: dict[str, UnitFile] = {}
 
     def files(self) -> dict[str, KnownFile]:
         """Every file of tests or code, by path. A file that both name is one of tests."""
@@ -67,7 +67,7 @@ class ProjectSources:
         ]
         return f"Tests are read in {read[0]}, by their usual names, and code in {read[1]}; see clew.toml."
 
-    def source(self, file: KnownFile) -> SourceFile | None:
+    def source(self, file: KnownFile) -> UnitFile | None:
         """The units of a file, taken apart again only when it changed; None where it cannot be read."""
         path = file.path
         try:
@@ -90,7 +90,7 @@ class ProjectSources:
         markers = (reader for reader in self._readers() if isinstance(reader, MarkerReader))
         return next((reader for reader in markers if reader.name == name), None)
 
-    def unlinked(self, source: SourceFile) -> Iterator[LinkUnit]:
+    def unlinked(self, source: UnitFile) -> Iterator[LinkUnit]:
         """The units of a file that cite nothing."""
         nodes = list(self._graph.nodes_in_file(source.path))
         for unit in source.units:

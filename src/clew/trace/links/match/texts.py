@@ -49,7 +49,7 @@ _HEADING = re.compile(r"^#+ *(?:Assertions|Rationale)\W*$", re.MULTILINE)
 """Every requirement has these."""
 
 
-class Artefact(msgspec.Struct, frozen=True):
+class LinkableText(msgspec.Struct, frozen=True):
     """A requirement, a test, a piece of code or any document that can be at one end of a link."""
 
     id: str
@@ -91,7 +91,7 @@ class Names(NamedTuple):
     """Everything that could be a name."""
 
 
-def code_parts(artefact: Artefact) -> CodeParts | None:
+def code_parts(artefact: LinkableText) -> CodeParts | None:
     """The parts of code; None for prose."""
     family = family_for(artefact.path) if artefact.path else None
     if family is None or not family.blocks:
@@ -122,18 +122,18 @@ def code_parts(artefact: Artefact) -> CodeParts | None:
 
 
 @lru_cache(maxsize=_COUNTS_KEPT)
-def _terms_of(artefact: Artefact) -> list[str]:
+def _terms_of(artefact: LinkableText) -> list[str]:
     return _terms(artefact.words)
 
 
 @lru_cache(maxsize=_COUNTS_KEPT)
-def term_counts(artefact: Artefact) -> Mapping[str, float]:
+def term_counts(artefact: LinkableText) -> Mapping[str, float]:
     """The number of occurrences of each term: stems, without stop words and numbers."""
     return Counter(_terms_of(artefact))
 
 
 @lru_cache(maxsize=_COUNTS_KEPT)
-def fielded_counts(artefact: Artefact) -> Mapping[str, float]:
+def fielded_counts(artefact: LinkableText) -> Mapping[str, float]:
     """The same, but what names and comments say counts more often."""
     parts = code_parts(artefact)
     counts: defaultdict[str, float] = defaultdict(float, term_counts(artefact))
@@ -149,7 +149,7 @@ def fielded_counts(artefact: Artefact) -> Mapping[str, float]:
 
 
 @lru_cache(maxsize=_COUNTS_KEPT)
-def pair_counts(artefact: Artefact) -> Mapping[str, float]:
+def pair_counts(artefact: LinkableText) -> Mapping[str, float]:
     """The terms, and pairs of neighbours, which say more but are met less often."""
     counts: dict[str, float] = dict(term_counts(artefact))
     pairs = Counter(map(" ".join, pairwise(_terms_of(artefact))))
@@ -158,14 +158,14 @@ def pair_counts(artefact: Artefact) -> Mapping[str, float]:
 
 
 @lru_cache(maxsize=_COUNTS_KEPT)
-def names(artefact: Artefact) -> Names:
+def names(artefact: LinkableText) -> Names:
     family = family_for(artefact.path) if artefact.path else None
     found = [] if family is None else definitions(artefact.text, tokens(artefact.text, family), family)
     defined = dict.fromkeys(each.names[-1] for each in found[:MOST_METHODS] if len(split(each.names[-1]).words) > 1)
     return Names(tuple(defined), tuple(dict.fromkeys(_NAME.findall(artefact.words))))
 
 
-def statements(artefact: Artefact) -> tuple[str, ...]:
+def statements(artefact: LinkableText) -> tuple[str, ...]:
     """The sentences of a requirement, its title first: each asks to be met somewhere."""
     pieces = sentences(artefact.text[:MOST_STATED_CHARACTERS])
     said = (artefact.text[piece.start : piece.end] for piece in pieces if piece.kind is not TextKind.HEADING)
@@ -173,7 +173,7 @@ def statements(artefact: Artefact) -> tuple[str, ...]:
     return _spread([each for each in found if each], MOST_SENTENCES) or ("",)
 
 
-def spoken_parts(artefact: Artefact) -> tuple[str, ...]:
+def spoken_parts(artefact: LinkableText) -> tuple[str, ...]:
     """The name and comments of each method in a piece of code; the sentences of prose."""
     parts = code_parts(artefact)
     if parts is None:
@@ -182,7 +182,7 @@ def spoken_parts(artefact: Artefact) -> tuple[str, ...]:
     return _shortened([*named]) or _shortened([f"{artefact.name} {parts.comments}"])
 
 
-def method_texts(artefact: Artefact) -> tuple[str, ...]:
+def method_texts(artefact: LinkableText) -> tuple[str, ...]:
     """The methods of a piece of code; of prose its passages."""
     parts = code_parts(artefact)
     methods = () if parts is None else _shortened([f"{method.name} {method.text}" for method in parts.methods])
@@ -205,7 +205,7 @@ def _terms_of_chunk(chunk: str) -> tuple[str, ...]:
     return tuple(stem(word) for word in words if word not in STOP_WORDS and not word.isdigit())
 
 
-def passages(artefact: Artefact) -> tuple[str, ...]:
+def passages(artefact: LinkableText) -> tuple[str, ...]:
     """The texts that stand for an artefact where meaning is compared: its beginning first.
 
     Identifiers are taken apart, because sentence encoders know words.
@@ -244,14 +244,14 @@ def readable(text: str, path: str) -> str:
     return _IMPORT.sub("", "".join(pieces))
 
 
-def requirement_artefact(node: Node) -> Artefact:
-    return Artefact(node.id, node.title, _HEADING.sub("", node.get_field("body", "")))
+def requirement_artefact(node: Node) -> LinkableText:
+    return LinkableText(node.id, node.title, _HEADING.sub("", node.get_field("body", "")))
 
 
-def assertion_artefacts(graph: Graph, requirement: Node) -> list[Artefact]:
+def assertion_artefacts(graph: Graph, requirement: Node) -> list[LinkableText]:
     """The assertions of a requirement, in order, each under the requirement's title."""
     parts = [
         node for node in graph.iter_children(requirement.id, (EdgeKind.STRUCTURES,)) if node.kind is NodeKind.ASSERTION
     ]
     parts.sort(key=lambda node: node.source.line if node.source is not None else 0)
-    return [Artefact(node.id, requirement.title, node.title) for node in parts]
+    return [LinkableText(node.id, requirement.title, node.title) for node in parts]

@@ -15,7 +15,7 @@ from clew.formats.code.definitions.scan import definitions
 from clew.formats.code.languages import family_for
 from clew.graph.model import Node, NodeKind
 from clew.trace.links.match.imports import imported_names
-from clew.trace.links.match.texts import Artefact, readable
+from clew.trace.links.match.texts import LinkableText, readable
 
 TEST, CODE = "test", "code"
 
@@ -46,12 +46,12 @@ class LinkUnit(msgspec.Struct, frozen=True):
     mentioned: tuple[str, ...] = ()
     """The texts that look like ids in its comments and docstrings."""
 
-    def artefact(self) -> Artefact:
+    def artefact(self) -> LinkableText:
         """Its text, with the names of the file and of itself: together they tell the subject."""
-        return Artefact(self.id, f"{PurePosixPath(self.path).stem} {self.label}", self.text, self.path)
+        return LinkableText(self.id, f"{PurePosixPath(self.path).stem} {self.label}", self.text, self.path)
 
 
-class SourceFile(msgspec.Struct, frozen=True):
+class UnitFile(msgspec.Struct, frozen=True):
     path: str
     version: str
     """Names its content."""
@@ -60,15 +60,15 @@ class SourceFile(msgspec.Struct, frozen=True):
     units: tuple[LinkUnit, ...]
 
 
-def read_units(data: bytes, path: str, nodes: Iterable[Node], version: str = "", *, is_test: bool) -> SourceFile:
+def read_units(data: bytes, path: str, nodes: Iterable[Node], version: str = "", *, is_test: bool) -> UnitFile:
     """The units of a file; `nodes` are those of the graph that stand in it."""
     if b"\0" in data:
-        return SourceFile(path, version, (), ())
+        return UnitFile(path, version, (), ())
     text = data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     lines = text.split("\n")
     spans = _tests(nodes) if is_test else _definitions(text, path)
     units = tuple(_unit(span, path, lines) for span in spans)
-    return SourceFile(path, version, tuple(imported_names(text)), units)
+    return UnitFile(path, version, tuple(imported_names(text)), units)
 
 
 def linked_to(unit: LinkUnit, nodes: Iterable[Node]) -> list[Node]:

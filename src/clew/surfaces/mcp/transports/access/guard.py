@@ -24,7 +24,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from clew.setup.tokens import PREFIX, Principal, Tokens
+from clew.setup.tokens import PREFIX, AccessTokens, Principal
 from clew.surfaces.mcp.transports.access.bodies import BUSY, BodyBudget, RequestBody
 from clew.surfaces.mcp.transports.access.oauth import METADATA_PATH, READ_SCOPE, WRITE_SCOPE, Issuer, metadata_address
 from clew.surfaces.mcp.transports.access.ratelimit import RateLimit
@@ -89,7 +89,7 @@ class Guard:
         self._token = None if settings.token is None else _digest(settings.token)
         writing = settings.write_token if settings.token is None else settings.token
         self._writing = None if writing is None else _digest(writing)
-        self._tokens = Tokens()
+        self._tokens = AccessTokens()
         self._issuer = None if settings.oauth is None else Issuer(settings.oauth)
         self._asking = anyio.CapacityLimiter(_CHECKED_AT_ONCE)
         self._clock = clock

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from clew.errors import InvalidArgument, NotFound
+from clew.exchange.backends.backend import RequirementBackend
 from clew.exchange.model import Item
-from clew.exchange.places.place import Place
 from clew.graph.model import NodeKind
 from clew.graph.readers.locations import spec_roots
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 FORMATS = ("elspais", "register", "openspec")
 
 
-def places_of(call: "Call") -> list[Place]:
+def backends_of(call: "Call") -> list[RequirementBackend]:
     """The formats that the project uses now."""
-    return [place_named(call, name) for name in used_formats(call)]
+    return [backend_named(call, name) for name in used_formats(call)]
 
 
 def used_formats(call: "Call") -> list[str]:
@@ -40,18 +40,18 @@ def used_formats(call: "Call") -> list[str]:
     return [name for name in FORMATS if name in found]
 
 
-def choose_places(
+def choose_backends(
     call: "Call", wanted: str | None, items: Iterable[Item], *, name: str, level: str | None
-) -> list[Place]:
+) -> list[RequirementBackend]:
     """First the format that takes new items: the one that is asked for, else the one that the project uses, Markdown
     specs where it uses none. Then the others that the project uses."""
     used = used_formats(call)
     others = [each for each in used if each != wanted]
     if wanted is None and len(used) > 1:
-        places = [place_named(call, each, name=name, level=level if each == "elspais" else None) for each in used]
-        known = {id for place in places for id in place.items()}
+        backends = [backend_named(call, each, name=name, level=level if each == "elspais" else None) for each in used]
+        known = {id for backend in backends for id in backend.items()}
         if all(item.version and item.id in known for item in items):
-            return places
+            return backends
         raise InvalidArgument(
             f"This project keeps requirements in {', '.join(used[:-1])} and {used[-1]}, and it was not said where new "
             "ones go.",
@@ -59,28 +59,28 @@ def choose_places(
         )
     first = wanted or (used[0] if used else "elspais")
     return [
-        place_named(call, first, name=name, level=level),
-        *(place_named(call, each, name=name) for each in others if each != first),
+        backend_named(call, first, name=name, level=level),
+        *(backend_named(call, each, name=name) for each in others if each != first),
     ]
 
 
-def place_named(call: "Call", chosen: str, *, name: str = "", level: str | None = None) -> Place:
+def backend_named(call: "Call", chosen: str, *, name: str = "", level: str | None = None) -> RequirementBackend:
     context = call.project.context
     if level is not None and chosen != "elspais":
         raise InvalidArgument(f"--level is for elspais, and the import goes into {chosen}.", hint="Leave it out.")
     match chosen:
         case "elspais":
-            from clew.exchange.places.elspais import ElspaisPlace
+            from clew.exchange.backends.elspais import ElspaisBackend
 
-            return ElspaisPlace(context, level=level)
+            return ElspaisBackend(context, level=level)
         case "register":
-            from clew.exchange.places.register import RegisterPlace
+            from clew.exchange.backends.register import RegisterBackend
 
             if not call.project.register.file.exists():
                 raise NotFound("The project has no register.", hint="`clew req init` makes one.")
-            return RegisterPlace(call)
+            return RegisterBackend(call)
         case "openspec":
-            from clew.exchange.places.openspec import OpenSpecPlace
+            from clew.exchange.backends.openspec import OpenSpecBackend
 
-            return OpenSpecPlace(context, spec=name.rpartition(".")[0] or name)
+            return OpenSpecBackend(context, spec=name.rpartition(".")[0] or name)
     raise InvalidArgument(f"'{chosen}' is no requirement format.", hint=f"Formats are {', '.join(FORMATS)}.")

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from clew.errors import Rejected
+from clew.exchange.backends.backend import writable
 from clew.exchange.model import Criterion
-from clew.exchange.places.place import writable
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.lines import END
 from clew.formats.elspais.reader import read

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from clew.edit.edits import FileEdit
 from clew.errors import InvalidArgument, Rejected
+from clew.exchange.backends.backend import PlacedItem, some, title_of, writable
+from clew.exchange.backends.spec_text import criterion_text
 from clew.exchange.model import REQUIREMENT, Criterion, Item, Relation, attribute
-from clew.exchange.places.place import Placing, some, title_of, writable
-from clew.exchange.places.spec_text import criterion_text
 from clew.formats.register.ids import PREFIX, format_id, number_of
 from clew.formats.register.model import (
     LINK_KINDS,
@@ -33,7 +33,7 @@ _SPLIT = re.compile(r"\s*[,;|]\s*")
 AnyWord = TypeVar("AnyWord", bound=Spelling)
 
 
-class RegisterPlace:
+class RegisterBackend:
     name = "register"
     kinds = frozenset({REQUIREMENT})
 
@@ -81,7 +81,7 @@ class RegisterPlace:
     def labels(self, item: Item, before: Mapping[str, str], taken: Collection[str]) -> tuple[str, ...]:
         return tuple(str(number) for number in range(1, len(item.criteria) + 1))
 
-    def placed(self, placing: Placing) -> Item:
+    def placed(self, placing: PlacedItem) -> Item:
         requirement = self._requirement(placing)
         faults = self._register.faults(requirement)
         if faults:
@@ -89,7 +89,7 @@ class RegisterPlace:
             raise Rejected(f"The validator of the register rejects it: {reasons}.", hint="Correct it in the source.")
         return item_of(requirement, self._register.file.place.name)
 
-    def _requirement(self, placing: Placing) -> Requirement:
+    def _requirement(self, placing: PlacedItem) -> Requirement:
         item = placing.item
         old = self._snapshot.register.requirements.get(item.id)
         here = item_of(old, "") if old is not None else None
@@ -133,14 +133,14 @@ class RegisterPlace:
             tests=(),
         )
 
-    def edits(self, added: Sequence[Placing], changed: Sequence[Placing]) -> list[FileEdit]:
+    def edits(self, added: Sequence[PlacedItem], changed: Sequence[PlacedItem]) -> list[FileEdit]:
         """None: the register is written by its own transaction, which is tried here."""
         wanted, source = self._wanted(added, changed)
         self._register.check_placing(self._call, wanted, source=source)
         return []
 
     def commit(
-        self, added: Sequence[Placing], changed: Sequence[Placing], files: Callable[[], None]
+        self, added: Sequence[PlacedItem], changed: Sequence[PlacedItem], files: Callable[[], None]
     ) -> tuple[str, ...]:
         """Under the lock of the register. The files are written first, the record of the import among them: what it
         says is made and is not there will be made by the next import."""
@@ -148,7 +148,7 @@ class RegisterPlace:
         self._register.place(self._call, wanted, source=source, expected=self._snapshot.version, before=files)
         return (self._register.file.place.name,)
 
-    def _wanted(self, added: Sequence[Placing], changed: Sequence[Placing]) -> tuple[list[Requirement], str]:
+    def _wanted(self, added: Sequence[PlacedItem], changed: Sequence[PlacedItem]) -> tuple[list[Requirement], str]:
         """The requirements to write, and the names of the imports that they come from."""
         placings = (*added, *changed)
         return [self._requirement(each) for each in placings], ", ".join(sorted({each.source for each in placings}))

@@ -11,9 +11,9 @@ from tests.register.served import GOOD, Served, make_project
 from tests.register.test_hooks import Git, git, project  # noqa: F401 - a fixture
 
 from clew.config import load
+from clew.register.fast_path import answer
 from clew.register.git.setup import set_up
 from clew.register.git.staged import certain_citations
-from clew.register.quick import answer
 from clew.register.reading import scanner_for
 from clew.surfaces.cli.main import main
 
@@ -59,7 +59,7 @@ def test_what_is_not_usual_is_left_to_the_command(served: Served, monkeypatch: p
 # Verifies: REQ-d00540-C
 def test_a_quick_answer_loads_no_project_no_parser_and_no_database(served: Served) -> None:
     script = (
-        "import sys; from clew.register.quick import answer; assert answer('validate', sys.argv[1:]) == 0;"
+        "import sys; from clew.register.fast_path import answer; assert answer('validate', sys.argv[1:]) == 0;"
         "heavy = {'clew.project', 'clew.config', 'clew.operation.listing', 'argparse', 'sqlite3'};"
         "print(sorted(heavy & {*sys.modules}))"
     )

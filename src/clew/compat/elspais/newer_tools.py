@@ -10,11 +10,11 @@ from clew.compat.elspais import guide
 from clew.compat.elspais.checks import codes_of
 from clew.compat.elspais.declarations import FILES as SETTINGS
 from clew.compat.elspais.declarations import PREFIX, Declarations
-from clew.compat.elspais.node import NodeDetail, NodeView
+from clew.compat.elspais.node import NodeDetail, NodeViewer
 from clew.errors import Conflict, NotFound, WrongKind
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, MaxTokens, Operation, PageCursor, Toolset
-from clew.trace.edit.file_results import FileRenamed
+from clew.trace.edit.file_results import RenameResult
 from clew.trace.edit.mutations.mutation import path_of_file
 from clew.trace.find import results as results_find
 from clew.trace.find.requests import MOST_IDS, BrokenReferenceQuery, Limit
@@ -39,7 +39,7 @@ class GetNode(
     max_tokens: MaxTokens = None
 
     def run(self, call: Call) -> NodeDetail:
-        return NodeView(call.project).show(self.node_id)
+        return NodeViewer(call.project).show(self.node_id)
 
 
 class Versions(msgspec.Struct, frozen=True):
@@ -78,7 +78,7 @@ def _version(call: Call, id: str) -> str | None:
         path = path_of_file(id)
         known = path in SETTINGS or any(True for _ in call.project.graph.nodes_in_file(path))
         try:
-            return NodeView(call.project).file_version(path) if known else None
+            return NodeViewer(call.project).file_version(path) if known else None
         except NotFound:
             return None
     try:
@@ -315,11 +315,11 @@ class RenameFile(
     new_relative_path: Annotated[str, Meta(min_length=1, max_length=2_000, description="Such as spec/b.md")]
     if_version: Annotated[str | None, Meta(description="Refuse unless the file has this version")] = None
 
-    def run(self, call: Call) -> FileRenamed:
+    def run(self, call: Call) -> RenameResult:
         path = path_of_file(self.file_id)
         call.project.ensure_graph(progress=call.progress)
         with call.project.context.lock.reading():
-            version = NodeView(call.project).file_version(path)
+            version = NodeViewer(call.project).file_version(path)
         if self.if_version and self.if_version != version:
             raise Conflict(
                 f"'{path}' has version {version}, not {self.if_version} as if_version demands.",
@@ -341,7 +341,7 @@ class AgentInstructions(
     """The project's rules for writing requirements (rules.content_rules in .elspais.toml), and how versions keep
     several writers apart. Read it before you change requirements."""
 
-    def run(self, call: Call) -> guide.Instructions:
+    def run(self, call: Call) -> guide.AuthoringRules:
         return guide.instructions(call.project)
 
 
@@ -378,5 +378,5 @@ class ReadDocs(
     topic: Topic = ""
     max_tokens: MaxTokens = None
 
-    def run(self, call: Call) -> guide.Page:
+    def run(self, call: Call) -> guide.TopicPage:
         return guide.page(self.topic)

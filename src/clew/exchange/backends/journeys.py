@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
+from clew.exchange.backends.backend import free_name, title_of, writable
+from clew.exchange.backends.requirements import with_references
+from clew.exchange.backends.spec_text import SpecText, criterion_text
 from clew.exchange.model import JOURNEY, Criterion, Item, Relation, attribute, without_attributes
-from clew.exchange.places.place import free_name, title_of, writable
-from clew.exchange.places.requirements import with_references
-from clew.exchange.places.spec_text import SpecText, criterion_text
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.journey import LIST_FIELDS, TEXT_FIELDS
 from clew.formats.elspais.lines import plain_heading

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from clew.exchange.model import Criterion, Item, Relation
-from clew.exchange.places.openspec_text import (
+from clew.exchange.backends.backend import one_line
+from clew.exchange.backends.openspec_text import (
     CITED,
     ID,
     METADATA,
@@ -26,8 +26,8 @@ from clew.exchange.places.openspec_text import (
     scenario_name,
     trimmed,
 )
-from clew.exchange.places.place import one_line
-from clew.exchange.places.spec_text import rewritten
+from clew.exchange.backends.spec_text import rewritten
+from clew.exchange.model import Criterion, Item, Relation
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.write.lines import BlockLines, as_read
 from clew.formats.openspec.lines import SpecLines

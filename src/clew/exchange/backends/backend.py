@@ -15,18 +15,18 @@ LONGEST_TITLE = 500
 Id = TypeVar("Id", bound=str | None)
 
 
-class Placing(msgspec.Struct, frozen=True):
-    """An item in the form in which a place takes it: under an id of the project, citing ids of the project."""
+class PlacedItem(msgspec.Struct, frozen=True):
+    """An item in the form in which a backend takes it: under an id of the project, citing ids of the project."""
 
     item: Item
     source: str
     """The name of the import, for its records."""
 
 
-class Place(Protocol):
+class RequirementBackend(Protocol):
     name: str
     kinds: frozenset[str]
-    """The kinds of items that it has a place for."""
+    """The kinds of items that it can hold."""
 
     def items(self) -> Mapping[str, Item]:
         """The items of the project by id, as an export writes them."""
@@ -49,16 +49,16 @@ class Place(Protocol):
         the item's own; and for others none that is `taken`."""
         ...
 
-    def placed(self, placing: Placing) -> Item:
+    def placed(self, placing: PlacedItem) -> Item:
         """The item as it reads once it is written; BadInput where the format cannot take it."""
         ...
 
-    def edits(self, added: Sequence[Placing], changed: Sequence[Placing]) -> list[FileEdit]:
+    def edits(self, added: Sequence[PlacedItem], changed: Sequence[PlacedItem]) -> list[FileEdit]:
         """The edits that write items into the files of the project."""
         ...
 
     def commit(
-        self, added: Sequence[Placing], changed: Sequence[Placing], files: Callable[[], None]
+        self, added: Sequence[PlacedItem], changed: Sequence[PlacedItem], files: Callable[[], None]
     ) -> tuple[str, ...]:
         """Write items that are kept otherwise than in files of their own, and just before it `files`, the transaction
         over all files. Returns what was written besides them."""

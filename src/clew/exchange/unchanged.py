@@ -15,7 +15,7 @@ from clew.text.lines import matched
 _PARTS = ("kind", "title", "parent", "rich", "kept")
 
 
-def with_what_is_the_same(
+def keep_unchanged(
     exchange: Exchange,
     here: Mapping[str, Item],
     written: Mapping[str, str],

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable
 
+from clew.exchange.backends.backend import free_name, one_line, title_of, writable
 from clew.exchange.model import Criterion, Item, Relation
-from clew.exchange.places.place import free_name, one_line, title_of, writable
 from clew.formats.code.prose_citations import cited_in_prose
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.openspec.lines import SpecLines

@@ -13,9 +13,9 @@ from clew.context import Context
 from clew.edit.edits import FileEdit
 from clew.edit.targets import read_if_there
 from clew.errors import InvalidArgument, Rejected
-from clew.exchange.model import REQUIREMENT, Criterion, Item, version_of
-from clew.exchange.places.openspec_edits import edited_block
-from clew.exchange.places.openspec_text import (
+from clew.exchange.backends.backend import FreeIds, PlacedItem, grouped, one_line
+from clew.exchange.backends.openspec_edits import edited_block
+from clew.exchange.backends.openspec_text import (
     CITED,
     ID,
     attribute_names,
@@ -33,8 +33,8 @@ from clew.exchange.places.openspec_text import (
     scenario_name,
     trimmed,
 )
-from clew.exchange.places.place import FreeIds, Placing, grouped, one_line
-from clew.exchange.places.spec_text import open_fence
+from clew.exchange.backends.spec_text import open_fence
+from clew.exchange.model import REQUIREMENT, Criterion, Item, version_of
 from clew.formats.openspec.apply.plan import Edit, edited
 from clew.formats.openspec.layout import checked_id, openspec_root, root_for, spec_path
 from clew.formats.openspec.lines import SpecLines
@@ -50,7 +50,7 @@ from clew.text.markdown import BOM
 from clew.workspace.paths import raw
 
 
-class SpecFile(msgspec.Struct, frozen=True):
+class SpecDraft(msgspec.Struct, frozen=True):
     path: str
     data: bytes | None
     """None where there is no such file."""
@@ -115,7 +115,7 @@ def _apart(before: bytes, newline: bytes) -> bytes:
     return newline if lines[-1].endswith((b"\n", b"\r")) else newline * 2
 
 
-class OpenSpecPlace:
+class OpenSpecBackend:
     name = "openspec"
     kinds = frozenset({REQUIREMENT})
 
@@ -127,17 +127,17 @@ class OpenSpecPlace:
         self._roots = spec_roots(context.config) or (openspec_root(),)
 
     @cached_property
-    def _specs(self) -> dict[str, SpecFile]:
+    def _specs(self) -> dict[str, SpecDraft]:
         """The specs of the project."""
         sources = ((node.id, node.source) for node in self._context.graph.nodes_by_kind(NodeKind.SPEC))
         found = ((id.removeprefix("spec:"), source.path) for id, source in sources if source is not None)
         return {id: self._read(id, path) for id, path in found}
 
-    def _read(self, id: str, path: str) -> SpecFile:
+    def _read(self, id: str, path: str) -> SpecDraft:
         data = read_if_there(self._context.root / raw(path))
-        return SpecFile(path, data, read_spec(data or b"", id))
+        return SpecDraft(path, data, read_spec(data or b"", id))
 
-    def _file(self, id: str) -> SpecFile:
+    def _file(self, id: str) -> SpecDraft:
         """A spec of the project, or the file that would be one."""
         return self._specs.get(id) or self._read(id, spec_path(root_for(self._roots, id), id))
 
@@ -191,7 +191,7 @@ class OpenSpecPlace:
 
     # Writing
 
-    def placed(self, placing: Placing) -> Item:
+    def placed(self, placing: PlacedItem) -> Item:
         item = placing.item
         spec_id, _, wanted = item.id.rpartition("/")
         old = self._records.get(item.id)
@@ -276,18 +276,18 @@ class OpenSpecPlace:
         for each in item.criteria:
             yield from scenario_lines(each)
 
-    def edits(self, added: Sequence[Placing], changed: Sequence[Placing]) -> list[FileEdit]:
-        by_spec: dict[str, list[Placing]] = {}
+    def edits(self, added: Sequence[PlacedItem], changed: Sequence[PlacedItem]) -> list[FileEdit]:
+        by_spec: dict[str, list[PlacedItem]] = {}
         for placing in (*added, *changed):
             by_spec.setdefault(placing.item.id.rpartition("/")[0], []).append(placing)
         return [self._edit(spec_id, placings) for spec_id, placings in by_spec.items()]
 
     def commit(
-        self, added: Sequence[Placing], changed: Sequence[Placing], files: Callable[[], None]
+        self, added: Sequence[PlacedItem], changed: Sequence[PlacedItem], files: Callable[[], None]
     ) -> tuple[str, ...]:
         return ()
 
-    def _edit(self, spec_id: str, placings: Sequence[Placing]) -> FileEdit:
+    def _edit(self, spec_id: str, placings: Sequence[PlacedItem]) -> FileEdit:
         file = self._file(spec_id)
         if spec_id not in self._specs and file.data is not None:
             raise Rejected(
@@ -304,7 +304,7 @@ class OpenSpecPlace:
         self._demand_read_back(file, after, placings)
         return FileEdit(file.path, file.data, after)
 
-    def _demand_read_back(self, file: SpecFile, after: bytes, placings: Sequence[Placing]) -> None:
+    def _demand_read_back(self, file: SpecDraft, after: bytes, placings: Sequence[PlacedItem]) -> None:
         """Rejected where a file would not be read as the requirements that it holds."""
         wanted = {each.item.id: version_of(self.placed(each)) for each in placings}
         former = {requirement_id(file.spec.id, each.slug): settled(each) for each in file.spec.requirements}

@@ -12,10 +12,15 @@ from clew.context import Context
 from clew.edit.edits import FileEdit
 from clew.edit.targets import read_if_there
 from clew.errors import InvalidArgument, Rejected
-from clew.exchange.model import JOURNEY, REQUIREMENT, Item, Relation, attribute
-from clew.exchange.places.journeys import edited_journey, fresh_journey_id, journey_item, journey_labels, journey_lines
-from clew.exchange.places.place import FreeIds, Placing, grouped, some, title_of
-from clew.exchange.places.requirements import (
+from clew.exchange.backends.backend import FreeIds, PlacedItem, grouped, some, title_of
+from clew.exchange.backends.journeys import (
+    edited_journey,
+    fresh_journey_id,
+    journey_item,
+    journey_labels,
+    journey_lines,
+)
+from clew.exchange.backends.requirements import (
     ATTRIBUTES,
     Fields,
     attribute_texts,
@@ -24,7 +29,8 @@ from clew.exchange.places.requirements import (
     listed_line,
     requirement_item,
 )
-from clew.exchange.places.spec_text import SpecText, criterion_text, keeps_blocks, open_fence
+from clew.exchange.backends.spec_text import SpecText, criterion_text, keeps_blocks, open_fence
+from clew.exchange.model import JOURNEY, REQUIREMENT, Item, Relation, attribute
 from clew.formats.elspais.fields import REFERENCE_FIELDS
 from clew.formats.elspais.hashes import NOT_APPLICABLE, HashRule, hash_state, hash_to_write, rule_of_file
 from clew.formats.elspais.ids.grammar import IdGrammar, label_at, position_of
@@ -46,7 +52,7 @@ _PER_FILE = 500
 _DEFAULT_STATUS = "Draft"
 
 
-class ElspaisPlace:
+class ElspaisBackend:
     name = "elspais"
     kinds = frozenset({REQUIREMENT, JOURNEY})
 
@@ -184,7 +190,7 @@ class ElspaisPlace:
 
     # Writing
 
-    def placed(self, placing: Placing) -> Item:
+    def placed(self, placing: PlacedItem) -> Item:
         _, old = self._records.get(placing.item.id, ("", None))
         block = self._block(placing.item, old)
         found = [each for each in read(block, self._grammar).blocks if isinstance(each, Requirement | Journey)]
@@ -337,7 +343,7 @@ class ElspaisPlace:
             return _DEFAULT_STATUS
         return next(iter(roles.get("provisional", ())), _DEFAULT_STATUS)
 
-    def edits(self, added: Sequence[Placing], changed: Sequence[Placing]) -> list[FileEdit]:
+    def edits(self, added: Sequence[PlacedItem], changed: Sequence[PlacedItem]) -> list[FileEdit]:
         files = _Files(self._context)
         for placing in changed:
             path, old = self._records[placing.item.id]
@@ -348,7 +354,7 @@ class ElspaisPlace:
         return files.edits()
 
     def commit(
-        self, added: Sequence[Placing], changed: Sequence[Placing], files: Callable[[], None]
+        self, added: Sequence[PlacedItem], changed: Sequence[PlacedItem], files: Callable[[], None]
     ) -> tuple[str, ...]:
         return ()
 
@@ -359,7 +365,7 @@ class ElspaisPlace:
             return False
         return selects(self._context.root, self._context.config.requirements, path)
 
-    def _new_files(self, added: Sequence[Placing]) -> dict[str, list[Placing]]:
+    def _new_files(self, added: Sequence[PlacedItem]) -> dict[str, list[PlacedItem]]:
         """In which file each goes: the one that it comes from where that is one of requirements, else one for the
         import."""
         folders = self._context.config.requirements.folders
@@ -367,7 +373,7 @@ class ElspaisPlace:
         counts: dict[str, int] = {}
         for path, _ in self._records.values():
             counts[path] = counts.get(path, 0) + 1
-        chosen: dict[str, list[Placing]] = {}
+        chosen: dict[str, list[PlacedItem]] = {}
         for placing in added:
             own = placing.item.path
             if not self._reads(own):

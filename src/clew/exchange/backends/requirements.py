@@ -11,9 +11,9 @@ from itertools import groupby
 
 import msgspec
 
+from clew.exchange.backends.backend import LONGEST_TITLE, free_name, title_of, writable
+from clew.exchange.backends.spec_text import SpecText, criterion_text
 from clew.exchange.model import Criterion, Item, Relation, attribute, without_attributes
-from clew.exchange.places.place import LONGEST_TITLE, free_name, title_of, writable
-from clew.exchange.places.spec_text import SpecText, criterion_text
 from clew.formats.elspais.fields import REFERENCE_FIELDS
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.lines import plain_heading
@@ -43,7 +43,7 @@ _PROSE = frozenset({"rationale", "comment", "comments", "note", "notes", "descri
 _LONGEST_LISTED = 100
 
 
-class Said(msgspec.Struct, frozen=True):
+class SectionAttribute(msgspec.Struct, frozen=True):
     """An attribute, where it stands."""
 
     name: str
@@ -73,14 +73,14 @@ def requirement_item(record: Requirement, path: str) -> Item:
     )
 
 
-def said_by(record: Requirement) -> Iterator[Said]:
+def said_by(record: Requirement) -> Iterator[SectionAttribute]:
     """The attributes in the sections of a requirement, each under a name that no other has in any case."""
     taken = set(FIELDS)
     for section in record.sections:
         for written, text, line in _parts(section):
             name = free_name(written, taken)
             taken.add(name.casefold())
-            yield Said(name, written, text, section, line)
+            yield SectionAttribute(name, written, text, section, line)
 
 
 def _parts(section: SectionRecord) -> list[tuple[str, str, int | None]]:
@@ -240,7 +240,7 @@ def _with_attributes(data: bytes, grammar: IdGrammar, item: Item, texts: SpecTex
     return data
 
 
-def _section(said: Said, item: Item, taken: set[str], texts: SpecText) -> tuple[str, str]:
+def _section(said: SectionAttribute, item: Item, taken: set[str], texts: SpecText) -> tuple[str, str]:
     """The heading and the text that a section gets."""
     value = item.attributes.get(said.name, "")
     text = said.text
@@ -257,7 +257,7 @@ def _section(said: Said, item: Item, taken: set[str], texts: SpecText) -> tuple[
     return heading, text
 
 
-def _listed(listed: list[Said], item: Item, taken: set[str]) -> tuple[list[str], dict[str, str]]:
+def _listed(listed: list[SectionAttribute], item: Item, taken: set[str]) -> tuple[list[str], dict[str, str]]:
     """The lines of a list of attributes, and those that are too long to stay in it."""
     lines: list[str] = []
     moved: dict[str, str] = {}
