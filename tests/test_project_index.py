@@ -9,6 +9,7 @@ import pytest
 from tests.removing import remove
 from tests.trace.drafted import mutate
 
+from clew.edit.state_folder import make_state_folder
 from clew.errors import Cancelled, InvalidCursor
 from clew.graph.model import NodeKind
 from clew.operation.call import Call, carry_out
@@ -140,7 +141,8 @@ def test_an_index_that_could_not_be_opened_is_tried_again(
     plain: Path, opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = plain / ".clew" / "search"
-    folder.parent.mkdir()
+    # Clew makes its own folder: one that it has not made is not believed.
+    make_state_folder(plain)
     folder.write_text("in the way")
     project = opened(plain)
     without = search(project, "tide")
@@ -156,7 +158,8 @@ def test_an_index_that_could_not_be_opened_is_tried_again(
 # Verifies: REQ-d00200-A
 def test_a_rebuild_makes_the_index_that_was_missing(plain: Path, opened: Open) -> None:
     folder = plain / ".clew" / "search"
-    folder.parent.mkdir()
+    # Clew makes its own folder: one that it has not made is not believed.
+    make_state_folder(plain)
     folder.write_text("in the way")
     project = opened(plain)
     assert search(project, "tide")["indexed"] is None

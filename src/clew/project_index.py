@@ -19,6 +19,7 @@ from typing import TypeVar
 from clew.context import Context
 from clew.derived.file import throw_away
 from clew.edit import below
+from clew.edit.state_folder import make_folder_in
 from clew.errors import (
     Cancelled,
     ClewError,
@@ -375,7 +376,7 @@ class ProjectIndex:
         try:
             return below.read(file, _LONGEST_SPACE).decode("ascii")
         except FileNotFoundError:
-            below.make_folder(self._folder)
+            make_folder_in(self._folder)
             with suppress(FileExistsError):
                 descriptor = below.open_file(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
                 with os.fdopen(descriptor, "wb") as new:

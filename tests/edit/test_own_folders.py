@@ -11,6 +11,7 @@ from tests.attack.state_folder import OWN_NAMES, other_user, victim
 from tests.in_process import Done, run
 from tests.mcp_client import McpClient, Options
 
+from clew.derived.code_file import CodeFile
 from clew.edit import admission, below, stamp
 from clew.project import Project
 from clew.workspace.git.staged import is_kept
@@ -368,3 +369,15 @@ def test_the_users_state_knows_every_folder_once(tmp_path: Path, monkeypatch: py
     for number in range(12):
         admission.make(tmp_path / f"project-{number}" / ".clew")
     assert len(list((tmp_path / "state" / "clew" / "folders").iterdir())) <= 5
+
+
+# Verifies: REQ-d00620-A
+def test_a_file_that_is_made_before_the_store_is_no_strangers(tmp_path: Path) -> None:
+    made = CodeFile(tmp_path / ".clew")
+    try:
+        # Whoever comes next looks whose folder that is, and would throw away what is in one that has no stamp.
+        assert admission.admit(tmp_path / ".clew").is_ours
+        assert made.count() == (0, 0)
+        assert (tmp_path / ".clew" / ".gitignore").read_text() == "*\n"
+    finally:
+        made.close()

@@ -53,7 +53,7 @@ def test_each_recipe_is_measured_and_one_is_chosen_by_the_roles(
     tmp_path: Path, with_assistant: bool, chosen: str
 ) -> None:
     folder = conversations(tmp_path / "talk", with_assistant=with_assistant)
-    measured = run(str(folder), "--words-only", cwd=tmp_path)
+    measured = run(str(folder), "--words-only", "-C", str(tmp_path), cwd=tmp_path)
     assert set(measured) == {"recipes", "chosen"}
     assert measured["chosen"] == chosen
     assert set(measured["recipes"]) == {"conversation", "assistant", "default"}

@@ -20,7 +20,7 @@ import msgspec
 
 from clew.derived.sealed import checksum
 from clew.edit import below
-from clew.edit.admission import demand
+from clew.edit.state_folder import make_folder_in
 from clew.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
 from clew.store.sqlite.compacting import compact
 from clew.store.sqlite.connections import Connection, Connections
@@ -337,9 +337,8 @@ class DerivedFile:
 
     def _ready(self) -> Connections:
         """Connections to the file, with tables in it."""
-        demand(self.path)
         try:
-            below.make_folder(self.path.parent)
+            make_folder_in(self.path.parent)
             descriptor = below.open_file(self.path, os.O_CREAT | os.O_RDWR)
             try:
                 if os.name != "nt" and os.fstat(descriptor).st_mode & 0o077:

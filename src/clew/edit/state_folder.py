@@ -26,3 +26,17 @@ def make_state_folder(root: Path) -> None:
     for path, data in first_files(root).items():
         # On a full disk nothing is left: then the folder counts as new when there is room again.
         below.write(root / path, data, 0o644)
+
+
+def make_folder_in(path: Path) -> None:
+    """Make a folder that may lie in a state folder. A state folder that is made on the way gets its stamp first:
+    otherwise the next look would take it for somebody else's, and throw away what is being written to it. OSError where
+    it cannot be made, StoreError where the state folder is not believed."""
+    from clew.edit import admission, below
+
+    anchor, names = below.anchor_of(path)
+    if names[0] == STATE_FOLDER:
+        if below.status_of(anchor / STATE_FOLDER) is None:
+            make_state_folder(anchor)
+        admission.demand(path)
+    below.make_folder(path)

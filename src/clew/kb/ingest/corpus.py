@@ -22,6 +22,7 @@ import msgspec
 
 from clew.edit import below
 from clew.edit.locking import locked
+from clew.edit.state_folder import make_folder_in
 from clew.errors import Conflict, FormatError, NotFound, OutsideProject
 from clew.kb.ingest.citations import Citations
 from clew.kb.ingest.library import KnownDocument, Library
@@ -218,7 +219,7 @@ class Ingestion:
     def alone(self) -> Iterator[bool]:
         """Take the lock on reading documents for the whole block; yields False if another process has it."""
         folder = self._library.path.parent
-        below.make_folder(folder)
+        make_folder_in(folder)
         with (
             os.fdopen(below.open_file(folder / LOCK, os.O_RDWR | os.O_CREAT), "r+b") as file,
             locked(file, 0.0) as held,

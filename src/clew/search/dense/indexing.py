@@ -27,6 +27,7 @@ import msgspec
 
 from clew.edit import below
 from clew.edit.locking import locked
+from clew.edit.state_folder import make_folder_in
 from clew.errors import StoreCorrupt, StoreError
 from clew.search.dense.sharing import Embedding, Sharing
 from clew.search.dense.spaces import Space, Spaces
@@ -72,7 +73,7 @@ def index_vectors(
     folder: Path, index: UnitIndex, spaces: Spaces, embedder: Embedder, progress: Progress, sharing: Sharing | None
 ) -> VectorReport:
     """Give every unit of a file its vector. With `sharing`, no server encodes a text that another one has encoded."""
-    below.make_folder(folder)
+    make_folder_in(folder)
     with os.fdopen(below.open_file(folder / LOCK, os.O_RDWR | os.O_CREAT), "r+b") as file, locked(file, 0.0) as held:
         if not held:
             return VectorReport(embedder=embedder.name, note="Another process is making the vectors.")
