@@ -18,6 +18,7 @@ from clew.text.given_pattern import MOST_NODES, PatternTooLarge, check_size, com
         (r"a\{1000\}\{1000\}", "a{1000}{1000}"),
         (r"(?x) \d {1 0} # ten", "1234567890"),
         (r"\(?R\)?\(?1\)", "R1)"),
+        (r"(?i-s:K)(?-i:k)(?P<n>a)(?P=n)", "Kkaa"),
     ],
 )
 def test_counts_of_ordinary_things_are_compiled(pattern: str, text: str) -> None:
@@ -49,6 +50,12 @@ def test_counts_of_ordinary_things_are_compiled(pattern: str, text: str) -> None
         r"\\(?0)?a",
         "(?P<x>a|(?&x)(?&x))+b",
         "(?P<x>a|(?P>x)(?P>x))+b",
+        "(?P<x>a?(?P&x)|b)",
+        "(?:b|(a?(?-1)))",
+        "(?+1)(a)",
+        "(?x)(?P<x>a?(?P # c\n & x)|b)",
+        "(?x)(?P<x>a?(?& # c\n x)|b)",
+        "(?x)(a?(?- 1 )|b)",
     ],
 )
 def test_what_would_be_too_large_is_refused(pattern: str) -> None:

@@ -29,8 +29,9 @@ _COUNT = re.compile(r"\{([0-9]*)(?:,[0-9]*)?\}")
 _OPENING = re.compile(r"\((?:(?![?*])|\?(?:P?<[A-Za-z_][A-Za-z0-9_]*>|[aimsuL]*:|[=!>|]|<[=!]))")
 _CLASS = re.compile(r"\[\^?\]?(?:[^\]\\\[]|\\.|\[:\^?[A-Za-z]+:\])*\]", re.DOTALL)
 _ATOM = re.compile(r"\\[pPN]\{[A-Za-z _=&-]*\}|\\.|[^\\{(\[)]", re.DOTALL)
-_CALL = re.compile(r"\\.|(\(\?(?:R|[0-9]+|&\w+|P>\w+)\))", re.DOTALL)
-"""A group that is used again from elsewhere, maybe from itself."""
+_CALL = re.compile(r"\\.|(\(\?(?:R|&|[0-9]|[+-]{0}[0-9]|P{0}[>&])[^)]*\)?)".format(r"(?:\s|#[^\n]*\n)*"), re.DOTALL)
+"""A group that is used again from elsewhere, maybe from itself: by number, by name, or counted from here. The library
+passes over blanks and comments in it where a pattern says so."""
 _LONGEST_NUMBER = 12
 
 
