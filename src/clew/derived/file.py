@@ -25,7 +25,7 @@ from clew.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreRea
 from clew.store.sqlite.compacting import compact
 from clew.store.sqlite.connections import Connection, Connections
 from clew.store.sqlite.faults import damaged, fault, protected, translated
-from clew.store.sqlite.guard import foreign_objects, guard, missing_objects, unsound
+from clew.store.sqlite.guard import foreign_objects, guard, missing_objects, schema_of, unsound
 
 PATIENCE_SECONDS = 10.0
 _PAUSE = 0.005
@@ -74,9 +74,10 @@ class Schema(NamedTuple):
     # Implements: REQ-d00646-A
     def is_own(self, connection: Connection) -> bool:
         """True if the tables, indexes, views and triggers are those that Clew makes, all of them and no others."""
+        there = schema_of(connection)
         return not (
-            foreign_objects(connection, (*self.statements, *self.extra))
-            or missing_objects(connection, self.statements, ("table", "view", "index", "trigger"))
+            foreign_objects(there, (*self.statements, *self.extra))
+            or missing_objects(there, self.statements, ("table", "view", "index", "trigger"))
         )
 
 

@@ -94,12 +94,39 @@ class Standing(msgspec.Struct, frozen=True):
 
 _admitted: dict[str, tuple[object, Standing]] = {}
 """By path: what it depended on, and what it was."""
+_paths: dict[str, str] = {}
+"""By the path that was asked about: the one on which there is no link, as it was found last."""
 _admitting = threading.Lock()
 
 
 def admit(folder: Path) -> Standing:
     """Decide on the trust in a folder. One that came from elsewhere is cleaned and gets a stamp; none is made."""
-    real = _real(folder)
+    place = os.path.abspath(folder)  # noqa: PTH100
+    return _admitted_before(place) or _admit(place)
+
+
+def _admitted_before(place: str) -> Standing | None:
+    """The standing of a folder where nothing on which it depends changed. The folder's number tells another one at the
+    same path, so that links on the way to it are not looked for."""
+    real = _paths.get(place, "")
+    made = _admitted.get(real)
+    own = stamp.key() if made is not None else None
+    if made is None or own is None:
+        return None
+    try:
+        status = os.lstat(place)
+    except OSError:
+        return None
+    return made[1] if made[0] == _depends_on(own, made[1].folder, status) else None
+
+
+def _depends_on(own: bytes, real: Path, status: os.stat_result) -> object:
+    index = staged.index_of(str(real.parent)) if real.name == below.STATE_FOLDER else None
+    return status.st_dev, status.st_ino, _mark(stamp.stamp_file(own, real)), own, index, staged.mark_of(index)
+
+
+def _admit(place: str) -> Standing:
+    real = _real(Path(place))
     status = below.status_of(real)
     if status is None:
         own = stamp.key()
@@ -112,15 +139,18 @@ def admit(folder: Path) -> Standing:
     own = stamp.key()
     if own is None:
         return Standing(real, False, _stores_in(real), _no_key())
-    index = staged.index_of(real.parent) if real.name == below.STATE_FOLDER else None
-    mark = (status.st_dev, status.st_ino, _mark(stamp.stamp_file(own, real)), own, staged.mark_of(index))
     with _admitting:
+        # What git keeps may change meanwhile: what was before counts, so that it is looked at again.
+        index = staged.index_of(str(real.parent)) if real.name == below.STATE_FOLDER else None
+        kept = staged.mark_of(index)
         made = _admitted.get(str(real))
-        if made is not None and made[0] == mark:
+        if made is not None and made[0] == _depends_on(own, real, status):
+            _paths[place] = str(real)
             return made[1]
         standing = _admitted_now(own, real, status, is_kept=index is not None and staged.is_kept(real))
-        after = (*mark[:2], _mark(stamp.stamp_file(own, real)), own, mark[4])
-        _admitted[str(real)] = (after, standing)
+        stamped = _mark(stamp.stamp_file(own, real))
+        _admitted[str(real)] = (status.st_dev, status.st_ino, stamped, own, index, kept), standing
+        _paths[place] = str(real)
         return standing
 
 

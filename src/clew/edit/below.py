@@ -10,8 +10,8 @@ Where a system has no such calls, every name is looked at first.
 import errno
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 STATE_FOLDER = ".clew"
@@ -40,41 +40,56 @@ def is_refusal(error: OSError) -> bool:
 def anchor_of(path: Path) -> tuple[Path, tuple[str, ...]]:
     """The folder that is opened as it is, and the names from there on, none of which may be a link: from the state
     folder on, or, outside of one, the folder that holds the file."""
-    parts = Path(os.path.abspath(path)).parts  # noqa: PTH100 - resolving would follow links
+    anchor, names = _steps(path)
+    return Path(anchor), names
+
+
+def _steps(path: Path) -> tuple[str, tuple[str, ...]]:
+    text = str(path)
+    return _steps_of(text if path.is_absolute() else os.path.abspath(text))  # noqa: PTH100 - resolving follows links
+
+
+@lru_cache(maxsize=256)
+def _steps_of(path: str) -> tuple[str, tuple[str, ...]]:
+    """The same for the text of an absolute path: each database has its files looked at several times."""
+    parts = Path(os.path.normpath(path)).parts
     if STATE_FOLDER in parts:
         first = len(parts) - 1 - parts[::-1].index(STATE_FOLDER)
     else:
         first = max(len(parts) - 2, 1)
-    return Path(*parts[:first]), parts[first:]
+    return str(Path(*parts[:first])), parts[first:]
 
 
-@contextmanager
-def holding(path: Path) -> Iterator[int | None]:
+class holding:  # noqa: N801 - it is used like a function; a generator would cost more than all that is done in it
     """The open folder that holds a file; None where the system works with paths only, which were looked at."""
-    anchor, names = anchor_of(path)
-    if not _HAS_DESCRIPTORS:
-        _look_at(anchor, names[:-1])
-        yield None
-        return
-    descriptor = os.open(anchor, _TO_LOOK_UP | _FOLDER)
-    try:
+
+    __slots__ = ("_descriptor", "_path")
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> int | None:
+        anchor, names = _steps(self._path)
+        if not _HAS_DESCRIPTORS:
+            _look_at(Path(anchor), names[:-1])
+            return None
+        descriptor = os.open(anchor, _TO_LOOK_UP | _FOLDER)
         for name in names[:-1]:
             above = descriptor
             try:
                 descriptor = os.open(name, _TO_LOOK_UP | _FOLDER | _NO_LINK, dir_fd=above)
             except NotADirectoryError as error:
                 # So the system says of a link, too.
-                raise refused(path) from error
+                raise refused(self._path) from error
             finally:
                 os.close(above)
-    except BaseException:
-        with suppress(OSError):
-            os.close(descriptor)
-        raise
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
+        self._descriptor = descriptor
+        return descriptor
+
+    def __exit__(self, *_: object) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
 
 
 def _look_at(anchor: Path, names: tuple[str, ...]) -> None:
@@ -125,13 +140,16 @@ def status_of(path: Path) -> os.stat_result | None:
 def demand_plain(path: Path) -> tuple[int, int] | None:
     """Refuse a database of which a file is a link or no file; its identity, None where it is not there yet. SQLite
     opens by name, so all names are looked at, and whoever opens compares the identity afterwards."""
-    identity = None
+    status = statuses_of(path)[0]
+    return None if status is None else (status.st_dev, status.st_ino)
+
+
+def statuses_of(path: Path) -> list[os.stat_result | None]:
+    """The status of each file of a database, in the order of BESIDE; None for one that is not there. OSError where one
+    is a link or no file."""
+    name = path.name
     with holding(path) as folder:
-        for ending in BESIDE:
-            status = _demand(path, folder, path.name + ending)
-            if status is not None and not ending:
-                identity = status.st_dev, status.st_ino
-    return identity
+        return [_demand(path, folder, name + ending) for ending in BESIDE]
 
 
 def _demand(path: Path, folder: int | None, name: str) -> os.stat_result | None:

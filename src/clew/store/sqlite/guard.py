@@ -7,7 +7,6 @@ with every statement of Clew's own, so a schema is compared with the statements 
 import re
 import sqlite3
 import sys
-from collections.abc import Iterable
 from functools import lru_cache
 
 SETTINGS = (
@@ -35,6 +34,8 @@ _HELD_AS = {"INTEGER": ("integer",), "TEXT": ("text",), "BLOB": ("blob",), "REAL
 
 Made = dict[tuple[str, str], str]
 """SQL of the objects that statements make, by type and name."""
+SchemaRows = tuple[tuple[bytes | None, bytes | None, bytes | None], ...]
+"""The rows of a schema: type, name and text of each object. Their texts may be anything, so they are bytes."""
 
 
 def guard(connection: sqlite3.Connection) -> None:
@@ -53,24 +54,36 @@ def made_by(statements: tuple[str, ...]) -> Made:
     return {(match[1].lower(), match[2]): _plain(statement) for match, statement in found if match}
 
 
-def foreign_objects(connection: sqlite3.Connection, statements: tuple[str, ...]) -> list[str]:
-    """Objects in the schema of a file that these statements do not make, in words, sorted."""
-    made = made_by(statements)
-    return sorted(
-        f"the {kind} {name!r}"
-        for kind, name, sql in _objects(connection)
-        if made.get((kind, name)) != _plain(sql) and not _is_of_sqlite(kind, name, sql, statements)
+def schema_of(connection: sqlite3.Connection) -> SchemaRows:
+    """The schema of a file, without the indexes that SQLite makes for a constraint."""
+    return tuple(
+        connection.execute(
+            "SELECT CAST(type AS BLOB), CAST(name AS BLOB), CAST(sql AS BLOB) FROM sqlite_master"
+            " WHERE NOT (type = 'index' AND sql IS NULL AND substr(name, 1, 17) = 'sqlite_autoindex_')"
+        )
     )
 
 
+# Nearly every file of a process has one of a few schemas.
+@lru_cache(maxsize=16)
+def foreign_objects(schema: SchemaRows, statements: tuple[str, ...]) -> tuple[str, ...]:
+    """Objects in the schema of a file that these statements do not make, in words, sorted."""
+    made = made_by(statements)
+    found = (
+        f"the {kind} {name!r}"
+        for kind, name, sql in _objects(schema)
+        if made.get((kind, name)) != _plain(sql) and not _is_of_sqlite(kind, name, sql, statements)
+    )
+    return tuple(sorted(found))
+
+
+@lru_cache(maxsize=16)
 def missing_objects(
-    connection: sqlite3.Connection, statements: tuple[str, ...], types: Iterable[str] = ("table", "view")
-) -> list[str]:
+    schema: SchemaRows, statements: tuple[str, ...], types: tuple[str, ...] = ("table", "view")
+) -> tuple[str, ...]:
     """Objects that these statements make and the schema of a file lacks, of some types, in words, sorted."""
-    there = {(kind, name) for kind, name, _ in _objects(connection)}
-    wanted = set(types)
-    lacking = made_by(statements).keys() - there
-    return sorted(f"the {kind} {name!r}" for kind, name in lacking if kind in wanted)
+    lacking = made_by(statements).keys() - {(kind, name) for kind, name, _ in _objects(schema)}
+    return tuple(sorted(f"the {kind} {name!r}" for kind, name in lacking if kind in types))
 
 
 def unsound(connection: sqlite3.Connection) -> str | None:
@@ -95,13 +108,8 @@ def _of_another_type(connection: sqlite3.Connection) -> str | None:
     return None
 
 
-def _objects(connection: sqlite3.Connection) -> list[tuple[str, str, str]]:
-    """The rows of a schema, without the indexes that SQLite makes for a constraint. Their texts may be anything."""
-    rows = connection.execute(
-        "SELECT CAST(type AS BLOB), CAST(name AS BLOB), CAST(sql AS BLOB) FROM sqlite_master"
-        " WHERE NOT (type = 'index' AND sql IS NULL AND substr(name, 1, 17) = 'sqlite_autoindex_')"
-    )
-    return [(_text(kind), _text(name), _text(sql)) for kind, name, sql in rows]
+def _objects(schema: SchemaRows) -> list[tuple[str, str, str]]:
+    return [(_text(kind), _text(name), _text(sql)) for kind, name, sql in schema]
 
 
 def _is_of_sqlite(kind: str, name: str, sql: str, statements: tuple[str, ...]) -> bool:

@@ -12,6 +12,7 @@ be gone without a word. So the first process that opens a store after all others
 The formats are those of https://sqlite.org/walformat.html.
 """
 
+import os
 import struct
 import sys
 from collections.abc import Iterator
@@ -155,9 +156,17 @@ def start_of(store: Path) -> Path:
 def note_start(store: Path) -> None:
     """Note that SQLite made the index beside a store since this start of the machine, where the system tells which one
     it is. Without a note the index is not believed."""
-    if boot_id() and not _is_of_this_start(store):
-        with suppress(OSError):
-            below.write(start_of(store), boot_id().encode("ascii"))
+    if not boot_id():
+        return
+    place, data = start_of(store), boot_id().encode("ascii")
+    try:
+        # Mostly there is none. One of which only a part is there says nothing, and is put right by whoever comes next.
+        with os.fdopen(below.open_file(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
+            file.write(data)
+    except OSError:
+        if not _is_of_this_start(store):
+            with suppress(OSError):
+                below.write(place, data)
 
 
 def forget_start(store: Path) -> None:

@@ -13,7 +13,7 @@ import msgspec
 
 from clew.errors import StoreError, StoreTooNew
 from clew.store.sqlite.faults import damaged
-from clew.store.sqlite.guard import foreign_objects, missing_objects
+from clew.store.sqlite.guard import foreign_objects, missing_objects, schema_of
 
 APPLICATION_ID = int.from_bytes(b"Clew")
 
@@ -152,13 +152,13 @@ def check_origin(connection: sqlite3.Connection, path: Path) -> int:
     try:
         (origin,) = connection.execute("PRAGMA application_id").fetchone()
         version = schema_version(connection)
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        is_own = origin == APPLICATION_ID and version <= SCHEMA_VERSION
-        foreign = foreign_objects(connection, _ALL) if is_own else []
-        missing = missing_objects(connection, _ALL_THERE) if is_own and version == SCHEMA_VERSION else []
+        there = schema_of(connection)
     finally:
         connection.execute("ROLLBACK")
-    if origin != APPLICATION_ID and (origin or version or tables):
+    is_own = origin == APPLICATION_ID and version <= SCHEMA_VERSION
+    foreign = foreign_objects(there, _ALL) if is_own else ()
+    missing = missing_objects(there, _ALL_THERE) if is_own and version == SCHEMA_VERSION else ()
+    if origin != APPLICATION_ID and (origin or version or there):
         raise StoreError(
             f"{path} is an SQLite database of another program, not a Clew store.",
             hint="Move it away, or choose another place for the store. It was left as it is.",

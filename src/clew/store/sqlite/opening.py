@@ -4,10 +4,9 @@ import errno
 import logging
 import os
 import sqlite3
-import stat
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
@@ -82,20 +81,19 @@ def _prepare(connection: Connection, path: Path) -> None:
 def _demand_file(path: Path, read_only: bool) -> None:
     """A sound file; none is made where nothing may be written."""
     try:
-        with suppress(FileNotFoundError):
-            below.demand_plain(path)
-        if not path.exists():
+        found = _found(path)
+        if not read_only:
+            _keep_private(path, found)
+        if not found[0] and not path.exists():
             if read_only:
                 raise protected(path, "it does not exist, and read-only access does not create it")
             _create(path)
         elif not is_open_here(path):
             if kept := unfinished(path):
                 raise damaged(path, f"its rescue was interrupted, and what it held is in {kept.name}")
-            _check_size(path)
+            _check_size(path, found)
             if lost := lost_writes(path):
                 raise damaged(path, lost)
-        if not read_only:
-            _keep_private(path)
         with suppress(OSError):
             # Left by processes that were killed when they made the store.
             sweep(path)
@@ -104,19 +102,29 @@ def _demand_file(path: Path, read_only: bool) -> None:
 
 
 # Implements: REQ-d00623
-def _keep_private(path: Path) -> None:
+def _keep_private(path: Path, found: Sequence[os.stat_result | None]) -> None:
     """Take from others what earlier versions let them read."""
-    for ending in below.BESIDE:
-        file = path.with_name(path.name + ending)
-        with suppress(OSError):
-            if (status := os.lstat(file)).st_mode & 0o077 and stat.S_ISREG(status.st_mode):
-                file.chmod(0o600)
+    for ending, status in zip(below.BESIDE, found, strict=True):
+        if status is not None and status.st_mode & 0o077:
+            with suppress(OSError):
+                path.with_name(path.name + ending).chmod(0o600)
 
 
-def _check_size(path: Path) -> None:
+def _found(path: Path) -> Sequence[os.stat_result | None]:
+    """The status of each file of the store, none of which may be a link."""
+    try:
+        return below.statuses_of(path)
+    except FileNotFoundError:
+        # The folder is made with the store.
+        return (None,) * len(below.BESIDE)
+
+
+def _check_size(path: Path, found: Sequence[os.stat_result | None]) -> None:
     """SQLite takes a file of no or one byte for a new one, and misses the loss of a part of the last page."""
-    # Sizes in this order: a store that is being created has its file before its log.
-    logged, journal, size = (size_of(file) for file in (log_of(path), path.with_name(f"{path.name}-journal"), path))
+    size, logged, _, journal = (0 if status is None else status.st_size for status in found)
+    if not size or size % _SMALLEST_PAGE:
+        # Sizes in this order: a store that is being created has its file before its log.
+        logged, journal, size = (size_of(file) for file in (log_of(path), path.with_name(f"{path.name}-journal"), path))
     if not size:
         raise damaged(path, "it is empty" + ", but there are writes in the log beside it" * bool(logged))
     # While there is a log or a journal, an unfinished page is only unfinished work, which SQLite completes.

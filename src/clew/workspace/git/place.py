@@ -40,7 +40,11 @@ class Located:
 
 def located(folder: str) -> Located | None:
     """The work tree that holds a folder; None outside of any."""
-    top = os.path.realpath(folder)
+    return located_at(os.path.realpath(folder))
+
+
+def located_at(top: str) -> Located | None:
+    """The same for a path on which there is no link."""
     while True:
         if _looks_bare(top):
             return Located(top, looks_bare=True)

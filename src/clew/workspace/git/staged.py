@@ -12,7 +12,7 @@ from typing import IO
 
 from clew.errors import ClewError
 from clew.workspace.find import paths_named
-from clew.workspace.git.place import located
+from clew.workspace.git.place import located, located_at
 
 _HEADER = struct.Struct(">4sII")
 _ENTRY_BYTES = (62, 74)
@@ -24,14 +24,14 @@ _WHOLE_PATHS = (2, 3)
 Mark = tuple[int, int, int] | None
 
 
-def index_of(folder: Path) -> Path | None:
-    """The index of the work tree that holds a folder; None where there is none."""
+def index_of(folder: str) -> str | None:
+    """The index of the work tree that holds a folder, on whose path there is no link; None where there is none."""
     # Also where git is not used, because `.git` leads elsewhere: only the names in the index are looked at.
-    tree = located(str(folder))
-    return None if tree is None or tree.looks_bare else Path(tree.own, "index")
+    tree = located_at(folder)
+    return None if tree is None or tree.looks_bare else os.path.join(tree.own, "index")  # noqa: PTH118
 
 
-def mark_of(index: Path | None) -> Mark:
+def mark_of(index: str | None) -> Mark:
     """Another one after every change of the index."""
     try:
         status = os.stat(index) if index is not None else None  # noqa: PTH116
