@@ -486,7 +486,7 @@ def _table(said: dict[str, Any], type: type[_Toml], shown: str) -> _Toml:
 def _not_obeyed(toml: ClewToml) -> tuple[str, ...]:
     given = (("patterns", toml.specs.patterns), ("skip", toml.specs.skip))
     return tuple(
-        f"{CLEW_TOML}: `specs.{key}` is not obeyed: a tree of specs is read whole. Remove it."
+        f"{CLEW_TOML}: `specs.{key}` has no effect: a tree of specs is read as a whole. Remove it."
         for key, value in given
         if value is not None
     )

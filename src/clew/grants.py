@@ -147,5 +147,5 @@ def read_records() -> TrustFile:
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ConfigError(
             f"{file}, which says what projects you trust, cannot be read: {error}.",
-            hint="Mend or remove it; then trust your projects again.",
+            hint="Repair or delete it; then trust your projects again.",
         ) from error

@@ -278,7 +278,7 @@ class ProjectIndex:
             if self._closed or self._engine is None:
                 return False
             if getattr(self._engine.units, "series", None) == damaged:
-                log.warning("The search index is made anew: %s", error)
+                log.warning("Rebuilding the search index: %s", error)
                 self._reopened(discard=True)
         if self._in_background:
             self._keeper.wake()
@@ -303,7 +303,7 @@ class ProjectIndex:
                 raise Cancelled("The project was closed.") from error
             if self._engine is not None and self._engine is not failed:
                 return self._engine
-            log.warning("The search index is opened anew: %s", error)
+            log.warning("Reopening the search index: %s", error)
             engine = self._reopened(discard=discard)
         if self._in_background:
             self._keeper.wake()
@@ -327,7 +327,7 @@ class ProjectIndex:
             raise
         except StoreError as error:
             # What cannot even be opened is worth nothing, whatever the system says of it.
-            log.warning("The search index is made anew: %s", error)
+            log.warning("Rebuilding the search index: %s", error)
             throw_away(self._folder)
             return self._new_engine()
 

@@ -85,7 +85,7 @@ def test_hashes_are_written_and_nothing_else(clew: Clew, root: Path) -> None:
     findings = json.loads(clew(root, "check", "--json").stdout)["findings"]
     assert [item["node_id"] for item in findings if "hash" in item["code"]] == ["REQ-d00004"]
     again = clew(root, "fix", "p1")
-    assert (again.returncode, again.stdout, spec(root)) == (0, "Nothing to mend.\n", expected)
+    assert (again.returncode, again.stdout, spec(root)) == (0, "Nothing to fix.\n", expected)
 
 
 # Verifies: REQ-d00054-B

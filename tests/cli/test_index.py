@@ -64,7 +64,7 @@ def test_without_an_encoder_and_without_an_index_exact_matches_are_found(small: 
     (small / "clew.toml").write_text('[embedder]\nkind = "none"\n')
     found = data("search", "hour", "-C", str(small))
     assert {result["id"] for result in found["results"]} == {"REQ-p00001", "REQ-d00001"}
-    assert found["indexed"] == "2 texts indexed by words only"
+    assert found["indexed"] == "2 texts indexed, without embeddings"
     (small / "elsewhere").mkdir()
     (small / ".clew").rename(small / "elsewhere" / "clew")
     (small / ".clew").write_text("a file where the folder should be")

@@ -87,14 +87,14 @@ def test_a_question_that_nothing_answers_gets_what_is_nearest_and_no_quote(kb: M
     unknown = call.answer("kb.retrieve_evidence", question="What is the default margin of the Frobnicator?")
     assert unknown.data["quotes"] == unknown.data["sources"] == []
     assert unknown.data["next_cursor"] is None
-    assert "nowhere mention 'Frobnicator'" in unknown.data["notes"][0]
+    assert "do not mention 'Frobnicator'" in unknown.data["notes"][0]
     assert unknown.data["nearest"][0]["section_id"] == "doc:docs/harbour.md#margin"
     assert "Nearest" in unknown.text
     assert "docs/harbour.md" in unknown.text
     assert "0.5 metres" not in unknown.text
     far = call("kb.retrieve_evidence", question="Which of several old kings wanted bread every morning?")
     assert far["quotes"] == []
-    assert "likelihood" in far["notes"][0] or "nowhere mention" in far["notes"][0]
+    assert "likelihood" in far["notes"][0] or "do not mention" in far["notes"][0]
     # Who insists may read what is nearest.
     question = "Why would an old king bring bread to the tide every morning?"
     weak = call.answer("kb.retrieve_evidence", question=question)

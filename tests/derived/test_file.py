@@ -17,7 +17,7 @@ SCHEMA = Schema(
     name="The store of notes",
     version=3,
     statements=("CREATE TABLE notes (text TEXT NOT NULL)", "CREATE TABLE tags (tag TEXT NOT NULL)"),
-    remedy="it is made anew",
+    remedy="it is rebuilt",
 )
 
 

@@ -83,7 +83,7 @@ def test_hostile_xml_is_refused_before_anything_is_expanded(clew: Clew, empty: P
     [
         (line(id="A") + line(id="A"), "The id 'A' is used by more than one item"),
         (line(id=" ", title="No id"), "The item 'No id' has no id"),
-        (line(id="A", parent="B") + line(id="B", parent="A"), "stands below itself: "),
+        (line(id="A", parent="B") + line(id="B", parent="A"), "is below itself: "),
         (
             line(id="A", relations=[{"kind": "refines", "target": "B"}])
             + line(id="B", relations=[{"kind": "refines", "target": "A"}]),

@@ -321,7 +321,7 @@ def test_documents_of_one_name_in_two_folders_are_two(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "clock.sdoc").write_text("[DOCUMENT]\nTITLE: Clock\n\n[TEXT]\nSTATEMENT: About clocks.\n")
     assert list(items("strictdoc", tmp_path)) == ["a-clock-document", "a-clock-1", "b-clock-document", "b-clock-1"]
-    # Alone it is called after its name, wherever it lies.
+    # Alone it is named after its name, wherever it lies.
     (tmp_path / "b" / "clock.sdoc").unlink()
     assert list(items("strictdoc", tmp_path)) == ["clock-document", "clock-1"]
 

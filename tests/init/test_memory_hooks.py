@@ -99,7 +99,7 @@ def test_what_cannot_be_edited_is_refused_before_anything_is_written(small, run_
     place.parent.mkdir()
     place.write_text('{"hooks": [] // a comment\n}')
     before = snapshot(small)
-    with pytest.raises(Refused, match="left as it is"):
+    with pytest.raises(Refused, match="was not changed"):
         run_init("--client", "claude-code", "--memory")
     with pytest.raises(InvalidArgument, match="no hooks"):
         run_init("--client", "claude-desktop", "--memory")

@@ -97,7 +97,7 @@ def test_what_a_question_asks_about_beside_names_is_looked_for_as_it_has_it(make
     assert not finder.is_unheard("How do I add a thread group?")
     assert finder.is_unheard("How do I write the tide table in Harbour?", Narrowing(path="elsewhere"))
     option = answer(finder, EvidenceRequest(question="What does --crew-thread do?"))
-    assert "nowhere mention 'crew-thread'" in option.notes[0]
+    assert "do not mention 'crew-thread'" in option.notes[0]
 
 
 # Verifies: REQ-d00402-H

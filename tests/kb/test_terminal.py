@@ -143,7 +143,7 @@ def test_without_an_encoder_answers_come_by_words_and_say_so(
     (root / "clew.toml").write_text(config.replace('kind = "none"', missing), encoding="utf-8")
     assert main(["trust", str(root), "--yes"]) == 0
     out, err = asked(root, capsys, action, *(("margin",) if action != "status" else ()))
-    assert "margin" in out or "indexed by words only" in out
+    assert "margin" in out or "indexed, without embeddings" in out
     assert "Search uses keywords only" in err
 
 

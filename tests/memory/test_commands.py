@@ -27,7 +27,7 @@ def clew(tmp_path: Path) -> Run:
 
 # Verifies: REQ-d00308-A
 def test_a_day_with_the_memory_of_a_person(clew: Run) -> None:
-    assert "Nothing is remembered" in clew("recall", "tables", code=1).stdout
+    assert "No memory about that" in clew("recall", "tables", code=1).stdout
     said = clew("remember", "Tide tables are in UTC.", "--about", "src/tides.py::tide", "--why", "the summer time bug")
     id = said.stdout.split()[2]
     assert "symbol:src/tides.py::tide" in said.stdout

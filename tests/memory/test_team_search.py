@@ -296,7 +296,7 @@ def test_a_purge_of_a_writer_who_is_no_owner_leaves_nothing_with_others_and_asks
             project = Project.open(mine)
             done = take_out(project, ids=(secret,))
             assert "until an owner opens the memory" in done.beyond_reach[-1]
-            assert "only an owner of the project can make the tables anew" in done.beyond_reach[-1]
+            assert "only an owner of the project can create the tables again" in done.beyond_reach[-1]
             assert _purges(project) == [BYTES_LEFT]
             project.close()
             assert eventually(lambda: secret not in other.ids(question))
@@ -535,7 +535,7 @@ def test_without_an_index_a_search_by_words_sees_what_one_with_an_index_sees(
         assert [len(found) for found in by_index] == [2, 1, 0, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 2, 1, 1]
         monkeypatch.setattr(memory.project, "engine", lambda: None)
         assert [set(memory.ids(**each)) for each in asked] == by_index
-        assert "looked through, by words" in notes(memory)
+        assert "by keywords only" in notes(memory)
         rarest = memory.ids("are lamps or ropes in the cellar")
         assert memory("search_graph", query="cellar", include_content=True)["results"][0]["node_id"] == rarest[0]
 

@@ -14,7 +14,7 @@ import pytest
 import clew
 from clew.operation.declare import Operation
 
-LAST_FIELD = '    parent: Annotated[str | None, Meta(description="A requirement that it stands below")] = None\n'
+LAST_FIELD = '    parent: Annotated[str | None, Meta(description="Id of a parent requirement")] = None\n'
 ONE_MORE = '    owner: Annotated[str | None, Meta(description="Who answers for it")] = None\n'
 MUTATION = {
     "kind": "add",

@@ -68,7 +68,7 @@ def test_commands_that_compare_texts_go_by_words_and_say_so(
 
 # Verifies: REQ-d00038-A
 def test_the_brief_says_that_words_alone_are_searched(bare: Installed, indexed: Path) -> None:
-    assert "by words only" in succeeded(bare.run(indexed, "brief")).stdout
+    assert "without embeddings" in succeeded(bare.run(indexed, "brief")).stdout
 
 
 # Verifies: REQ-d00038-A
@@ -96,7 +96,7 @@ async def test_tools_go_by_words_and_say_so(bare: Installed, indexed: Path) -> N
         found = await call("suggest_links")
         assert (found["count"] > 0, found["with_meaning"]) == (True, False)
         assert any(BY_WORDS in note for note in found["notes"])
-        assert "by words only" in (await call("clew_brief"))["index"]
+        assert "without embeddings" in (await call("clew_brief"))["index"]
         assert (await call("get_requirement", req_id="REQ-d00001"))["title"] == "Reading a tide table"
 
 

@@ -379,7 +379,7 @@ def test_without_an_embedder_or_with_a_failing_one_words_are_searched(engines: E
     assert engine.index_vectors().note is not None
     page = search(engine, recipe="default")
     assert page.results
-    assert page.indexed == "10 texts indexed by words only"
+    assert page.indexed == "10 texts indexed, without embeddings"
     word_counts.fails = True
     failing = engines(word_counts.settings())
     page = search(failing, recipe="default")
@@ -481,7 +481,7 @@ BEFORE_VIEWS = Schema(
         "CREATE TABLE units (number INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT)",
         *(statement for statement in SCHEMA.statements if "embedde" in statement or "embeddings" in statement),
     ),
-    remedy="it is made anew",
+    remedy="it is rebuilt",
 )
 
 

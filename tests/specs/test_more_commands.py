@@ -142,7 +142,7 @@ def test_specs_are_written_in_one_form(root: Path, capsys: pytest.CaptureFixture
     assert says_the_same(UNTIDY.encode(), TIDY.encode(), "lamp")
     assert "0 files of 1" in said(capsys, "specs", "format", "--check")
     (root / SPEC).write_bytes(TIDY.encode() + b"\xff\n")
-    assert "left as it is" in said(capsys, "specs", "format")
+    assert "not changed" in said(capsys, "specs", "format")
 
 
 # Verifies: REQ-d00395-D

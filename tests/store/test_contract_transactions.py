@@ -92,7 +92,7 @@ def test_a_failed_write_that_the_block_swallows_is_not_committed(store_factory: 
                 with pytest.raises(StoreError, match="has failed"):
                     after()
 
-    with pytest.raises(StoreError, match="was taken back"):
+    with pytest.raises(StoreError, match="was rolled back"):
         swallow()
     assert store.scan("notes") == []
     assert store.events() == []

@@ -26,7 +26,7 @@ SCHEMA = Schema(
         "CREATE VIRTUAL TABLE words USING fts5(text, title, tokenize='ascii')",
         "INSERT INTO notes VALUES (1, 'one', x'00')",
     ),
-    remedy="it is made anew",
+    remedy="it is rebuilt",
     extra=("CREATE TABLE more (number INTEGER)",),
 )
 

@@ -263,7 +263,7 @@ def test_a_failed_statement_that_the_block_swallows_takes_the_transaction_back_w
                 connection.execute("SELECT 1 / 0")
 
     with closing(open_postgres(Address(database), "clew_one", create=True)) as store:
-        with pytest.raises(StoreError, match="was taken back"):
+        with pytest.raises(StoreError, match="was rolled back"):
             swallow(store)
         assert store.found_setting("kept") is None
 

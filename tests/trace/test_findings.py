@@ -17,7 +17,7 @@ def test_a_circle_is_found_once_with_the_whole_way_round(plant: Plant) -> None:
     assert found(project, "trace.circle") == [
         (
             "REQ-p00001",
-            "REQ-p00001 stands below itself: REQ-p00001 -> REQ-d00001 -> REQ-o00001 -> REQ-p00001.",
+            "REQ-p00001 is its own ancestor: REQ-p00001 -> REQ-d00001 -> REQ-o00001 -> REQ-p00001.",
         )
     ]
 
@@ -26,8 +26,8 @@ def test_a_circle_is_found_once_with_the_whole_way_round(plant: Plant) -> None:
 def test_a_requirement_that_implements_itself_is_a_circle(plant: Plant) -> None:
     project = plant({"d00001": ["d00001"], "d00002": ["refines d00002"]})
     assert found(project, "trace.circle") == [
-        ("REQ-d00001", "REQ-d00001 stands below itself."),
-        ("REQ-d00002", "REQ-d00002 stands below itself."),
+        ("REQ-d00001", "REQ-d00001 is its own ancestor."),
+        ("REQ-d00002", "REQ-d00002 is its own ancestor."),
     ]
 
 
@@ -57,7 +57,7 @@ def test_a_very_long_circle_is_told_briefly(plant: Plant) -> None:
     ids = [f"d{number:05}" for number in range(1, 2001)]
     project = plant({id: [above] for id, above in zip(ids, [*ids[1:], ids[0]], strict=True)})
     [(_, message)] = found(project, "trace.circle")
-    assert message.startswith("REQ-d02000 stands below itself: REQ-d02000 -> REQ-d00001 -> REQ-d00002 -> ")
+    assert message.startswith("REQ-d02000 is its own ancestor: REQ-d02000 -> REQ-d00001 -> REQ-d00002 -> ")
     assert len(message) < 200
 
 

@@ -278,9 +278,9 @@ def test_nobody_waits_for_hundreds_of_texts_to_be_read_for_meaning(plant: Plant)
     page = project.links.suggest()
 
     assert (page.considered, page.with_meaning) == (210, False)
-    assert "are being read for meaning in the background" in page.notes[0]
+    assert "are being embedded in the background" in page.notes[0]
     # A command ends with its answer: nothing goes on behind it, and it says who would wait.
-    assert "--wait reads them first" in project.links.suggest(SuggestionQuery("tests"), ends=True).notes[0]
+    assert "--wait computes them first" in project.links.suggest(SuggestionQuery("tests"), ends=True).notes[0]
     # Whoever waits gets the answer by meaning, and the next one has it at once.
     assert project.links.suggest(SuggestionSearch(wait=True)).with_meaning
     assert project.links.suggest().with_meaning

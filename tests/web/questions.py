@@ -16,7 +16,7 @@ Q = Question
 ON_THE_DEMO = {
     "Today": (
         Q("What needs attention, and what do I do about it?", "/",
-          ("1 broken reference error", "REQ-d00008 implements REQ-o00009", "Mend the first")),
+          ("1 broken reference error", "REQ-d00008 implements REQ-o00009", "Open the first")),
         Q("How far is the project proved?", "/", ("43 of 44 assertions tested", "Proof by level")),
         Q("What was decided last?", "/", ("Remembered last", "half a cosine because the harbour master")),
     ),
@@ -24,7 +24,7 @@ ON_THE_DEMO = {
         Q("How many are there, and how far are they proved?", "/requirements",
           ("23 of 23 requirements: 43 of 44 assertions tested, 43 passed.", "elspais 15", "openspec 5", "register 3")),
         Q("Which have gaps?", "/requirements?proof=partial", ("1 of 23 requirements", "REQ-d00006", "2 of 3")),
-        Q("What stands below what?", "/requirements?view=tree&open=REQ-p00001",
+        Q("What is below what?", "/requirements?view=tree&open=REQ-p00001",
           ("REQ-p00001 Crossing the bar safely proved 2 below", "REQ-o00001 A plan for one day proved 3 below")),
     ),
     "One requirement": (
@@ -77,8 +77,8 @@ WITHOUT_SPECS = {
     ),
     "Requirements": (
         Q("How many are there, and how far are they proved?", "/requirements", ("0 of 0 requirements",)),
-        Q("Which have gaps?", "/requirements", ("No requirements, so nothing is promised and nothing is proved.",)),
-        Q("What stands below what?", "/requirements?view=tree", ("No requirements", "clew init")),
+        Q("Which have gaps?", "/requirements", ("There are no requirements yet.",)),
+        Q("What is below what?", "/requirements?view=tree", ("There are no requirements yet.", "clew init")),
     ),
     "One requirement": (
         Q("Is each assertion proved?", "/r/REQ-d00001", ("Requirement 'REQ-d00001' not found.",)),
@@ -88,7 +88,7 @@ WITHOUT_SPECS = {
     "Specs and changes": (
         Q("What is about to change, and what does that mean?", "/specs",
           ("0 specs in force, 0 open changes", "openspec/specs")),
-        Q("How far is it?", "/specs", ("None is open. clew change new NAME begins one.",)),
+        Q("How far is it?", "/specs", ("No open changes. clew change new NAME creates one.",)),
         Q("What stands in its way?", "/specs", ("No two changes touch the same requirement",)),
     ),
     "Documents": (
@@ -99,7 +99,7 @@ WITHOUT_SPECS = {
     ),
     "Sources": (
         Q("Which files answer to requirements?", "/sources",
-          ("0 of 2 functions and classes cite a requirement", "Files that answer to no requirement garden.py")),
+          ("0 of 2 functions and classes cite a requirement", "Files without requirements garden.py")),
         Q("Why is this line there?", "/sources/garden.py?line=2",
           ("Why line 2 is there", "in function water", "Because: leaves burn at noon")),
         Q("What proves it?", "/sources/garden.py?line=2", ("test_garden.py imports water",)),

@@ -132,7 +132,7 @@ def test_a_requirement_that_changed_meanwhile_shows_both_sides(page: Visitor, fo
     assert "80" in said
     assert "60" in said
     assert file.read_text() == theirs
-    assert "Nothing waits to be saved" in main_of(page.get("/activity/drafts"))
+    assert "No drafts to save" in main_of(page.get("/activity/drafts"))
     drafted = page.post("/do/requirement/REQ-d00006", form_of(html, "/do/requirement/REQ-d00006"))
     page.post("/do/save", form_of(drafted, "/do/save"))
     assert "no line longer than 60 characters" in file.read_text()
@@ -241,7 +241,7 @@ def test_a_memory_is_corrected_superseded_forgotten_and_restored(page: Visitor) 
     (id,) = set(re.findall(r'href="/memory/([0-9a-f-]{8,})"', html))
     first = {"text": "Tables are in harbour time.", "before": "Tables are in UTC."}
     shown = page.post(f"/do/memory/{id}/edit", first)
-    assert "Nothing is written yet" in main_of(shown)
+    assert "nothing is written yet" in main_of(shown)
     assert "Tables are in UTC" in main_of(page.get(f"/memory/{id}"))
     page.post(f"/do/memory/{id}/edit", form_of(shown, f"/do/memory/{id}/edit"))
     assert "Tables are in harbour time" in main_of(page.get(f"/memory/{id}"))
@@ -250,7 +250,7 @@ def test_a_memory_is_corrected_superseded_forgotten_and_restored(page: Visitor) 
     assert "harbour time" in main_of(stale)
     newer = {"text": "Tables name their time zone.", "why": "decided on the quay"}
     shown = page.post(f"/do/memory/{id}/supersede", newer)
-    assert "Nothing is written yet" in main_of(shown)
+    assert "nothing is written yet" in main_of(shown)
     assert "Superseded by" not in main_of(page.get(f"/memory/{id}"))
     stored = page.post(f"/do/memory/{id}/supersede", form_of(shown, f"/do/memory/{id}/supersede"))
     assert "Tables name their time zone" in main_of(stored)
@@ -310,7 +310,7 @@ def test_forged_forms_change_nothing(page: Visitor, folder: Path) -> None:
         many = "&".join("a=b" for _ in range(5_000))
         assert page.http.post("/do/save", content=many.encode(), headers=good).status_code == 403
     assert (folder / SPEC).read_bytes() == before
-    assert "Nothing waits to be saved" in main_of(page.get("/activity/drafts"))
+    assert "No drafts to save" in main_of(page.get("/activity/drafts"))
 
 
 # Verifies: REQ-d00421-F
@@ -399,7 +399,7 @@ def test_fields_that_are_missing_are_named(page: Visitor) -> None:
 # Verifies: REQ-d00418-E
 def test_a_confirmation_follows_no_changes_and_what_was_said_waits_for_its_page(page: Visitor) -> None:
     asked = page.post("/do/task/add-neap-warning", {"task": "1.2"})
-    assert "Nothing is written yet" in asked
+    assert "nothing is written yet" in asked
     assert 'data-state=""' in asked
     assert 'data-state=""' not in page.get("/changes/add-neap-warning")
     page.http.follow_redirects = False

@@ -64,9 +64,9 @@ def test_a_project_with_next_to_nothing_says_what_to_do_next(tmp_path: Path) -> 
             ("/documents", "No documents. Clew reads Markdown"),
             ("/sources", "No source files"),
             ("/memory", "Nothing has been remembered yet"),
-            ("/activity", "Nothing was written through Clew yet"),
+            ("/activity", "Clew has not written anything yet"),
             ("/activity/review", "Nothing to review"),
-            ("/activity/drafts", "Nothing waits to be saved"),
+            ("/activity/drafts", "No drafts to save"),
         ):
             assert answer in main_of(visitor.get(address)), address
 

@@ -132,7 +132,7 @@ def test_a_question_is_answered_by_quotes_or_not_at_all(project: Path, capsys: p
     assert (code, "waits for the flood" in out, "docs/bar.md:3" in out) == (0, True, True), out
     code, out = asked(project, capsys, "ask", "what is the capital of France")
     assert (code, "Nothing in this project answers that" in out) == (1, True), out
-    assert "It nowhere mentions 'France'." in out
+    assert "It does not mention 'France'." in out
 
 
 # Verifies: REQ-d00366-D

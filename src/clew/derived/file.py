@@ -283,7 +283,7 @@ class DerivedFile:
 
     def _as_derived(self, error: StoreCorrupt) -> StoreCorrupt:
         """The error with `derived` beside the path: a call that met it can be repeated."""
-        hint = f"Nothing that you wrote is in it. Ask again: it is made anew, and {self._schema.remedy}."
+        hint = f"Nothing that you wrote is in it. Ask again: it is rebuilt, and {self._schema.remedy}."
         return StoreCorrupt(error.message, hint=hint, data={**error.data, "derived": True})
 
     def _note(self, cause: str) -> str:

@@ -134,9 +134,9 @@ def _recover(root: Path, journal: Journal, records: Records | None) -> tuple[boo
             execution.sync(root, plan.steps)
             journal.mark(State.DONE)
         else:
-            said = f"{_named(journal)} was taken back, because a file of it was changed meanwhile."
+            said = f"{_named(journal)} was undone, because one of its files was changed meanwhile."
     elif was is not State.DONE:
-        said = f"{_named(journal)} was taken back; nothing of it is in the files."
+        said = f"{_named(journal)} was undone; the files are as they were before it."
     if journal.state is not State.DONE:
         take_back(root, journal)
     elif plan.event is not None:

@@ -49,7 +49,7 @@ def undo(root: Path, store: "Store", id: str, *, actor: str = "clew", dry_run: b
         raise NotFound(f"No change '{id[:40]}' is recorded.", hint="The list of what was written has those that are.")
     if record.data.get("moves"):
         raise Refused(
-            f"'{record.data['operation']}' also moved a folder, which is not taken back.",
+            f"'{record.data['operation']}' also moved a folder, which cannot be undone.",
             hint="Move it back with git or by hand.",
         )
     edits = [_edit(root, msgspec.convert(each, Inverse)) for each in record.data.get("inverse", ())]
@@ -63,8 +63,8 @@ def _edit(root: Path, inverse: Inverse) -> FileEdit:
     present = read_if_there(resolve(root, inverse.path))
     if (None if present is None else content_hash(present)) != inverse.after:
         raise FileChanged(
-            f"'{inverse.path}' changed since, so this cannot be taken back.",
-            hint="Edit the file by hand, or take back the later change first.",
+            f"'{inverse.path}' changed since, so this cannot be undone.",
+            hint="Edit the file by hand, or undo the later change first.",
             data={"path": inverse.path},
         )
     before = inverse.applied(present or b"")

@@ -123,7 +123,7 @@ def relation_kind(word: str) -> str:
 
 
 def checked(exchange: Exchange) -> Exchange:
-    """The same, or an error: two items may not have one id, and nothing may stand below itself."""
+    """The same, or an error: two items may not have one id, and nothing may be below itself."""
     seen: set[str] = set()
     for item in exchange.items:
         if not item.id.strip():
@@ -139,7 +139,7 @@ def checked(exchange: Exchange) -> Exchange:
         seen.add(item.id)
     circle = _circle({item.id: (item.parent,) if item.parent else () for item in exchange.items})
     if circle:
-        raise _would_cycle(circle, "stands below")
+        raise _would_cycle(circle, "is below")
     return exchange
 
 

@@ -36,14 +36,12 @@ def cycles(graph: Graph, starts: Iterable[str]) -> Iterator[tuple[str, ...]]:
 def refuse(graph: Graph, source: str, target: str, kind: EdgeKind) -> None:
     """Refuse an edge by which a requirement would stand above itself."""
     if source == target:
-        raise WouldCycle(
-            f"'{source}' cannot cite itself.", hint="Pass the id of the requirement that it stands below as the target."
-        )
+        raise WouldCycle(f"'{source}' cannot cite itself.", hint="Pass the id of the parent requirement as the target.")
     path = shortest_path(graph, (target,), {source}, HIERARCHY) if kind in HIERARCHY else None
     if path is not None:
         raise WouldCycle(
-            f"'{source}' cannot stand below '{target}': that would close the circle {' -> '.join((source, *path))}.",
-            hint="get_hierarchy shows what stands above each of them; remove one of these edges first.",
+            f"'{source}' cannot be below '{target}': that would close the cycle {' -> '.join((source, *path))}.",
+            hint="get_hierarchy shows the ancestors of each; remove one of these edges first.",
             data={"circle": [source, *path]},
         )
 
@@ -55,7 +53,7 @@ def refuse_appearing(
     path = [instead_of] if instead_of in citing else shortest_path(graph, parents, citing, HIERARCHY)
     if path is not None:
         raise WouldCycle(
-            f"'{id}' cannot stand there: '{path[-1]}' cites that id, which would close a circle.",
+            f"'{id}' cannot be there: '{path[-1]}' cites that id, which would close a cycle.",
             hint="Choose another id, or correct the broken reference first.",
             data={"circle": [id, *path]},
         )

@@ -73,7 +73,7 @@ class Addition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     tags: Annotated[
         tuple[str, ...], Meta(description="Words to find it by"), Option("--tag", about="a tag; may be repeated")
     ] = ()
-    parent: Annotated[str | None, Meta(description="A requirement that it stands below")] = None
+    parent: Annotated[str | None, Meta(description="Id of a parent requirement")] = None
 
 
 class Update(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -25,7 +25,7 @@ from clew.search.units import Unit, moment
 from clew.store.sqlite.connections import Connection
 from clew.text.hashing import short_hash
 
-_REMEDY = "Run `clew index --rebuild`, which makes it anew."
+_REMEDY = "Run `clew index --rebuild`."
 
 
 class UnitIndex(DerivedFile, UnitStore):

@@ -177,7 +177,7 @@ SCHEMA = Schema(
     name="The search index",
     version=LAYOUT * 100 + lexical_tables.ANALYSIS,
     statements=(*_UNITS, *_FIGURES, *_EMBEDDINGS, *lexical_tables.SCHEMA),
-    remedy="it is made anew",
+    remedy="it is rebuilt",
     # Half of what SQLite takes by itself: several tables have one page only, and a small project has many of them.
     page_size=2048,
     extra=(_REFILLED,),

@@ -36,7 +36,7 @@ class MakeIndex(
     Operation,
     verb="index",
     heading=HelpHeading.WORK,
-    summary="make the search index complete, or say how far it is",
+    summary="complete the search index, or show its progress",
     epilog="clew index\nclew index --status",
     folder="argument",
     needs=Freshness.NONE,
@@ -44,7 +44,7 @@ class MakeIndex(
     """Index everything by words and by meaning, or say how much is indexed."""
 
     status: Annotated[bool, Option(exclusive=True, about="only say how much is indexed")] = False
-    rebuild: Annotated[bool, Option(exclusive=True, about="drop the index and make it anew")] = False
+    rebuild: Annotated[bool, Option(exclusive=True, about="delete the index and build it again")] = False
     stop: Annotated[bool, Option(exclusive=True, about="stop the indexing that another process is doing")] = False
 
     def run(self, call: Call) -> IndexReport:
@@ -102,7 +102,7 @@ def _lines(report: IndexReport) -> Iterator[str]:
         yield f"requirements: {written.added} added, {written.changed} changed, {written.removed} removed"
     if vectors := report.vectors:
         made = f"embeddings: {vectors.embedded} made, {vectors.reused} reused"
-        yield made + (", damaged ones written anew" if vectors.rebuilt else "")
+        yield made + (", damaged ones rewritten" if vectors.rebuilt else "")
         if vectors.note:
             yield coloured(f"note: {vectors.note}", "yellow")
     for job in report.jobs:

@@ -111,7 +111,7 @@ class IndexState(msgspec.Struct, frozen=True, kw_only=True):
 
     def describe(self) -> str:
         if self.state == "words_only":
-            return f"{counted(self.units, 'text')} indexed by words only"
+            return f"{counted(self.units, 'text')} indexed, without embeddings"
         return f"{counted(self.units, 'text')} indexed, {self.embedded:,} with embeddings"
 
 

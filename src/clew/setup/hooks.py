@@ -97,7 +97,7 @@ def with_hooks(client: str, text: str | None, command: Sequence[str], *, answers
     except FormatError as error:
         snippet = json_text.text_of({_HOOKS: {event: [line] for event, line in lines.items()}})
         raise Refused(
-            f"'{file.path}' was left as it is: {error.message}.", hint=f"Paste this yourself:\n{snippet}"
+            f"'{file.path}' was not changed: {error.message}.", hint=f"Paste this yourself:\n{snippet}"
         ) from error
     return bare
 
@@ -116,7 +116,7 @@ def without_hooks(client: str, text: str | None) -> str | None:
     except (FormatError, RecursionError) as error:
         reason = error.message if isinstance(error, FormatError) else "it is nested too deeply"
         raise Refused(
-            f"'{file.path}' was left as it is: {reason}.", hint="Add or remove the lines with `clew hook` yourself."
+            f"'{file.path}' was not changed: {reason}.", hint="Add or remove the lines with `clew hook` yourself."
         ) from error
     return None if rest == dict(file.begins_with) or not rest else text
 

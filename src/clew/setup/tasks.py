@@ -111,7 +111,7 @@ A section without evidence means that nothing is known, not that all is well; sa
 
 1. Call `search` with its words, and `search_specs` where the project has specs. Where a requirement says it
    already, or almost, change that one and write no second.
-2. Call `get_hierarchy` of the nearest one: the requirement that the new one stands below, and the level it
+2. Call `get_hierarchy` of the nearest one: the parent of the new one, and the level it
    belongs to.
 3. Call `inject_context` with the need: what was decided about it before.
 4. Write one statement with SHALL, and assertions labelled A, B, C. Each assertion says one thing that one test

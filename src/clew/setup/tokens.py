@@ -141,7 +141,7 @@ def _read(path: Path) -> dict[str, TokenRecord]:
         return {}
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ConfigError(
-            f"The tokens in '{path}' cannot be read: {error}.", hint="Mend or remove the file."
+            f"The tokens in '{path}' cannot be read: {error}.", hint="Repair or delete the file."
         ) from error
     if os.name != "nt" and mode & (stat.S_IWGRP | stat.S_IRWXO):
         raise ConfigError(f"Other users may use '{path}'.", hint=f"Run: chmod 600 {path}")

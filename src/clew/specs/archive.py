@@ -209,7 +209,7 @@ def _refuse(change: ChangeProposal, applied: tuple[Applied, ...]) -> None:
     if refusals:
         raise Refused(
             f"'{change.id}' cannot be applied: {' '.join(refusals)}",
-            hint="Mend the change; validate_change lists all that is wrong. Nothing was changed.",
+            hint="Correct the change; validate_change lists its errors. Nothing was changed.",
             data={"refusals": refusals},
         )
 

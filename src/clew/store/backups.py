@@ -28,7 +28,7 @@ UNVERIFIED = (
 _AT_ONCE = 1024 * 1024
 _ABSENT = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 """Errors of the operating system for a file that does not exist."""
-_USE_ANOTHER = "Restore from another backup. Nothing was restored, and the backup was left as it is."
+_USE_ANOTHER = "Restore from another backup. Nothing was restored, and the backup was not changed."
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -285,7 +285,7 @@ class ReplicatedStore:
             or (bool(last) and origin != made)
         )
         if is_other:
-            log.warning("The database is another one than the copy was made of; the copy is made anew.")
+            log.warning("This is not the database that was copied; the copy is made again.")
             self._renew(remote)
         elif origin != made:
             with self._local.moving() as connection:

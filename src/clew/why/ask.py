@@ -26,7 +26,7 @@ _LIMITS = Limits(max_quotes=5, max_quote_tokens=90)
 _LEAST = 0.1
 """A quote that is less likely to answer than this is no answer."""
 NOTHING = "Nothing in this project answers that."
-UNMENTIONED = "It nowhere mentions"
+UNMENTIONED = "It does not mention"
 
 
 class AnswerQuote(msgspec.Struct, frozen=True):

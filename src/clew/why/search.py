@@ -44,7 +44,7 @@ _NEAR = 0.3
 _FIRST, _AMONG = 10, 20
 _MOST_EXACT = 8
 _PREVIEW = 160
-_DOCUMENTS_MISSING = "The search index was opened anew while it was asked, so documents may be missing. Ask again."
+_DOCUMENTS_MISSING = "The search index was reopened during the search, so documents may be missing. Ask again."
 T = TypeVar("T")
 
 

@@ -204,7 +204,7 @@ def commit_sections(inquiry: Inquiry, id: str) -> tuple[EvidenceSection, ...]:
         tests = list(_tests(inquiry, paths))
     requirements = [fact.place for fact in cited]
     later = [
-        Fact(f"taken back by {commit_line(each)}", "stated", each.id[:12])
+        Fact(f"reverted by {commit_line(each)}", "stated", each.id[:12])
         for each in inquiry.history.naming(f"This reverts commit {id[:7]}", 5)
         if (undone := REVERTS.search(each.message)) and id.startswith(undone[1])
     ]

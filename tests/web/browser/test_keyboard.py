@@ -68,7 +68,7 @@ def test_an_edit_goes_from_draft_to_file_and_back_by_keyboard(fresh: Site, folde
     page.wait_for_selector("button:has-text('Save to the files')")
     tab_to(page, "Save to the files")
     page.keyboard.press("Enter")
-    page.wait_for_selector("main:has-text('Nothing waits to be saved.')")
+    page.wait_for_selector("main:has-text('No drafts to save.')")
     assert page.get_by_role("button", name="Undo").count() == 0
     assert spec.read_bytes() == before
 
@@ -187,7 +187,7 @@ def test_a_conflict_is_decided_by_keyboard(fresh: Site, folder: Path, open_tab: 
     with page.expect_navigation():
         page.keyboard.press("Enter")
     assert page.locator(".sides").first.inner_text().split() == ["There", "now", "Theirs", "Yours", "Mine"]
-    tab_to(page, "Draft mine over it")
+    tab_to(page, "Overwrite with my draft")
     with page.expect_navigation():
         page.keyboard.press("Enter")
     assert "# REQ-d00006: Mine" in page.locator(".diff").inner_text()
@@ -213,7 +213,7 @@ def test_register_tasks_and_memories_are_changed_by_keyboard(fresh: Site, folder
         return press(button)
 
     # What would be written has the focus on its button, so that Enter writes it.
-    assert "below 0.3" in write("Edit", "Statement", "The planner shall refuse below 0.3.", "Show what it writes")
+    assert "below 0.3" in write("Edit", "Statement", "The planner shall refuse below 0.3.", "Preview")
     with page.expect_navigation():
         page.keyboard.press("Enter")
     assert "shall refuse below 0.3." in (folder / "project.req").read_text()
@@ -226,10 +226,10 @@ def test_register_tasks_and_memories_are_changed_by_keyboard(fresh: Site, folder
 
     page.goto(f"{fresh.base}/memory")
     for step in (
-        ("Remember something", "What", "The bar dries.", "Show what is remembered"),
+        ("Remember something", "What", "The bar dries.", "Show memories"),
         ("Correct it", "What it should say", "The bar seldom dries.", "Show the difference"),
-        ("Replace it by another", "What holds now", "The bar never dries.", "Show the difference"),
-        ("Forget it", "Why", "It is deep enough.", "Show what is forgotten"),
+        ("Replace it by another", "The present statement", "The bar never dries.", "Show the difference"),
+        ("Forget it", "Why", "It is deep enough.", "Show forgotten memories"),
     ):
         write(*step)
         with page.expect_navigation():

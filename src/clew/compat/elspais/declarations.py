@@ -74,7 +74,7 @@ class Declarations:
     ) -> DeclarationChange:
         if table != text.TABLE:
             raise InvalidArgument(
-                f"Nothing is declared in a table '{table}'.", hint=f"Declarations stand in: {text.TABLE}."
+                f"Nothing is declared in a table '{table}'.", hint=f"Declarations are in: {text.TABLE}."
             )
         self._check(f"file:{self._namespace}:{file}", self.file_version(file), if_version)
         data = self._data(file)

@@ -41,7 +41,7 @@ FAQ: tuple[tuple[str, str, str], ...] = (
         "linking",
         "Why does a test still count as unlinked?",
         "The id does not exist (get_broken_references), the folder is not read (get_workspace_info names those "
-        "that are), or the citation stands in prose.",
+        "that are), or the citation is in prose.",
     ),
     (
         "coverage",
@@ -53,7 +53,7 @@ FAQ: tuple[tuple[str, str, str], ...] = (
         "coverage",
         "Which requirements count?",
         "Those whose status has the role active. Drafts are in the list of gaps and not in the figures; retired "
-        "ones and assertions that begin with <RETIRED> count nowhere.",
+        "ones and assertions that begin with <RETIRED> do not count.",
     ),
     (
         "assertions",

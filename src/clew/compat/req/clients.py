@@ -36,7 +36,7 @@ def write_entry(root: Path, path: Path, *, force: bool) -> dict[str, Any]:
         text = json_text.with_member(before, "mcpServers", SERVER, entry) if before else None
     except (FormatError, UnicodeDecodeError, AttributeError) as error:
         raise Refused(
-            f"{path} was left as it is: {error}.", hint="Mend the file, or add the entry yourself."
+            f"{path} was not changed: {error}.", hint="Repair the file, or add the entry yourself."
         ) from error
     after = (text or json_text.document("mcpServers", SERVER, entry)).encode()
     if after != raw:
@@ -59,7 +59,7 @@ def tell_claude_code(root: Path) -> SetupStep:
         settings = json_text.read_object(raw.decode("utf-8")) if raw else {}
         added = _permitted(settings) + _checked_at_the_end(settings)
     except (FormatError, UnicodeDecodeError, TypeError, AttributeError) as error:
-        return SetupStep(".claude/settings.json", False, f"It was left as it is: {error}.")
+        return SetupStep(".claude/settings.json", False, f"It was not changed: {error}.")
     if not added:
         return SetupStep(".claude/settings.json", True, "as it should be")
     after = msgspec.json.format(msgspec.json.encode(settings), indent=2) + b"\n"

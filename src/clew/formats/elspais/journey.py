@@ -115,7 +115,7 @@ class JourneyReader:
             return
         number = int(step[2])
         if number in numbers:
-            message = f"Step {number} appears twice; citations of it mean the first. Number the steps anew."
+            message = f"Step {number} appears twice; citations of it mean the first. Give each step its own number."
             self._findings.warning("repeated_step", line, message)
         numbers.add(number)
         texts[0] = texts[0][step.end() :]
@@ -126,7 +126,7 @@ class JourneyReader:
             field = JOURNEY_FIELD.match(self._lines.text[index]) if self._lines.kinds[index] == TEXT else None
             if field is not None and field.signed and field.name in LIST_FIELDS:
                 message = (
-                    f"{shortened(self._lines.text[index].strip())!r} stands in a section, where it is plain text."
+                    f"{shortened(self._lines.text[index].strip())!r} is in a section, where it is plain text."
                     " Move it above the journey's first heading."
                 )
                 self._findings.warning("validates_in_section", index + 1, message)

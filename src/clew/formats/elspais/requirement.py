@@ -155,7 +155,7 @@ class RequirementReader:
                 fields = metadata_fields(text[index], references)
                 if fields is not None:
                     message = (
-                        f"{shortened(text[index].strip())!r} stands below a heading, where it is plain text."
+                        f"{shortened(text[index].strip())!r} is below a heading, where it is plain text."
                         " Move it directly below the requirement's header."
                     )
                     self._findings.warning("late_metadata", index + 1, message)
@@ -179,7 +179,7 @@ class RequirementReader:
             entry = ENTRY.match(self._lines.text[index]) if self._lines.kinds[index] == TEXT else None
             if entry is not None and not entry[1] and not entry[2].isdigit() and self._grammar.is_label(entry[2]):
                 message = (
-                    f"`{entry[2]}.` begins a list of assertions, but no Assertions heading stands above it, so it is"
+                    f"`{entry[2]}.` begins a list of assertions, but there is no Assertions heading above it, so it is"
                     " read as text. Add the heading."
                 )
                 self._findings.warning("assertions_without_heading", index + 1, message)

@@ -127,7 +127,7 @@ def not_obeyed(values: TomlValues, unread: Iterable[str]) -> Iterator[Diagnostic
     """Rules that Clew does not go by, as diagnostics; every other key that nobody asked for as it is."""
     for key in sorted({*unread, *filter(values.has, _OF_HIERARCHY)}):
         if key.startswith(_RULES):
-            message = f"`{key}` is a rule that Clew does not obey. Check it with elspais, or remove it."
+            message = f"`{key}` is an elspais rule that Clew does not check. Check it with elspais, or remove it."
             yield Diagnostic("elspais.setting_not_obeyed", "info", message, 0)
         else:
             yield key

@@ -292,7 +292,7 @@ def _not_obeyed(values: TomlValues) -> Iterator[Diagnostic]:
     asked = values.integer("keywords.min_length", default=SHORTEST_KEYWORD, least=1, most=100)
     if asked != SHORTEST_KEYWORD:
         message = (
-            f"`keywords.min_length` is {asked}, which Clew does not obey: its keywords have at least"
+            f"`keywords.min_length` is {asked}, which has no effect: keywords have at least"
             f" {SHORTEST_KEYWORD} characters. Remove the setting."
         )
         yield Diagnostic("elspais.setting_not_obeyed", "info", message, 0)

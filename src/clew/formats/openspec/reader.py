@@ -178,7 +178,7 @@ class _Reading:
             text = heading.text.casefold()
             if heading.depth > 1 and text.startswith(("requirement:", "scenario:")):
                 message = (
-                    f"{heading.text[:_SHOWN]!r} has {heading.depth} number signs and stands in no requirement, so it is"
+                    f"{heading.text[:_SHOWN]!r} has {heading.depth} number signs and is in no requirement, so it is"
                     " kept as text. Requirements have three, scenarios four."
                 )
                 self.findings.warning("stray_heading", heading.line, message)

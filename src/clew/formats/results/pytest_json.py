@@ -222,7 +222,7 @@ def _status(word: str, name: str, line: int, findings: DiagnosticLog) -> str:
     status = _STATUSES.get(word.lower())
     if status is None:
         findings.warning(
-            "unknown_status", line, f"'{name[:200]}' ended as '{shortened(word)}', which says neither yes nor no."
+            "unknown_status", line, f"'{name[:200]}' ended as '{shortened(word)}', which is not a known outcome."
         )
     return status or UNKNOWN
 

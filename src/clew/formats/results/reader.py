@@ -107,6 +107,6 @@ def read_acceptance(data: bytes, findings: DiagnosticLog) -> Iterator[Outcome]:
             continue
         outcome = _STATUSES.get(status.casefold())
         if outcome is None:
-            message = f"{shortened(status)!r} of {journey} says neither yes nor no. Write passed, failed or skipped."
+            message = f"{shortened(status)!r} of {journey} is not a known outcome. Write passed, failed or skipped."
             findings.warning("unknown_status", reader.line_num, message)
         yield Outcome(journey, "", outcome or UNKNOWN, reader.line_num)

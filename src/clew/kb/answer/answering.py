@@ -77,7 +77,7 @@ class QuotedAnswer(msgspec.Struct, frozen=True, kw_only=True):
 NEAREST = 3
 LONGEST_ABBREVIATION = 5
 _TOO_FAR = "Nothing in the documents answers this: the nearest place is right with a likelihood of {likely:.0%}."
-_UNMENTIONED = "Nothing in the documents answers this: they nowhere mention {names}."
+_UNMENTIONED = "Nothing in the documents answers this: they do not mention {names}."
 
 
 class ReadFor(msgspec.Struct, frozen=True, kw_only=True):

@@ -157,7 +157,7 @@ class Finder:
         if mode is not Mode.AUTO:
             return _Way(mode, "linked" if mode is Mode.HYBRID_LOCAL else "default")
         share = self._joined_share(boundary)
-        choice = f"{share:.0%} of the sections link to another or stand beside one in their document."
+        choice = f"{share:.0%} of the sections link to another or are next to a linked one in their document."
         if share >= JOINED_FROM:
             return _Way(Mode.HYBRID_LOCAL, "linked", choice)
         # Titles may still be mentioned in other texts, which the engine finds out and notes.

@@ -110,7 +110,7 @@ def _share(one: frozenset[str], other: frozenset[str]) -> float:
     return both / max(1, len(one) + len(other) - both)
 
 
-MADE_ANEW = "The store of documents was damaged; it is made anew from the files."
+MADE_ANEW = "The store of documents was damaged; it is rebuilt from the files."
 
 KEPT_CHARACTERS = 4_000_000
 _ENCODE = msgspec.json.Encoder().encode
@@ -286,7 +286,7 @@ def _advised() -> Iterator[None]:
     try:
         yield
     except StoreCorrupt as error:
-        hint = "Run `clew kb reconcile`: it is made anew from the files."
+        hint = "Run `clew kb reconcile`, which rebuilds it from the files."
         raise StoreCorrupt(error.message, hint=hint, data=error.data) from error
 
 

@@ -204,11 +204,11 @@ def _heal_dream(view: "MemoryView", level: int, actions: list[str]) -> str | Non
 def _heal_storage(view: "MemoryView", level: int, actions: list[str]) -> str | None:
     if level >= 1:
         view.service.home.index.renew()
-        actions.append("the index of the memory was made anew from the store")
+        actions.append("the index of the memory was rebuilt from the store")
     if level >= 2:
         view.service.context.parts.rebuild_index()
         view.units.engine()
-        actions.append("the search index was thrown away and made anew")
+        actions.append("the search index was deleted and rebuilt")
     if level >= 3:
         problems = view.service.home.store.check()
         actions.append(

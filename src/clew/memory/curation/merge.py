@@ -188,7 +188,7 @@ class Merger:
             if met & below:
                 other = min(met & below)
                 raise WouldCycle(
-                    f"The merged memory would lead in a circle: by '{kind.value}' links it would stand above and below"
+                    f"The merged memory would lead in a circle: by '{kind.value}' links it would be above and below"
                     f" {other}.",
                     hint="Merge that memory as well, or forget the link's older end first.",
                     data={"node_id": other, "link": kind.value},

@@ -84,7 +84,7 @@ class RecallMemories(
     MemoryOperation,
     verb="recall",
     title="Find memories",
-    summary="find what is remembered about a question or a place",
+    summary="find memories about a question or a place",
     epilog='clew recall "which time zone" --about src/tides.py',
 ):
     """Finds memories."""

@@ -29,7 +29,7 @@ def stored(result: Stored) -> str:
 
 def hits(result: SearchAnswer) -> str:
     if not result.results:
-        return 'Nothing is remembered about that. `clew ask "..."` looks in documents, requirements and specs too.'
+        return 'No memory about that. `clew ask "..."` looks in documents, requirements and specs too.'
     parts = []
     for hit in result.results:
         marks = [hit.kind, hit.recorded_at[:10], *([] if hit.standing == "current" else [hit.standing])]

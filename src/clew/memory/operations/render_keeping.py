@@ -17,7 +17,7 @@ def imported(result: ImportedLines) -> str:
         f"Read {counted(result.added, 'new memory', 'new memories')} and {counted(result.links, 'link')};"
         f" {result.unchanged} were there already."
     ]
-    lines += [f"  {id[:ID]} says something else here and was left as it is" for id in result.kept[:_SHOWN]]
+    lines += [f"  {id[:ID]} has another text here and was not changed" for id in result.kept[:_SHOWN]]
     if len(result.kept) > _SHOWN:
         lines.append(f"  and {len(result.kept) - _SHOWN} more")
     if result.reversal_hash:

@@ -107,7 +107,7 @@ class MemoryIndex(DerivedFile):
                 # A question may read other files on its way.
                 raise
             self._damaged = opening
-            hint = "Ask again: it is made anew from the memory."
+            hint = "Ask again: it is rebuilt from the memory."
             raise StoreCorrupt(error.message, hint=hint, data=error.data) from error
 
     def is_damaged(self, error: StoreCorrupt) -> bool:

@@ -64,7 +64,7 @@ _STATEMENTS = (
     ) WITHOUT ROWID
     """,
 )
-SCHEMA = Schema("The index of the memory", VERSION, _STATEMENTS, "it is made anew from the store")
+SCHEMA = Schema("The index of the memory", VERSION, _STATEMENTS, "it is rebuilt from the store")
 
 _PUT_MEMORY = """
     INSERT INTO memories (id, hex, kind, text_hash, folder, branch, agent, visibility, session, trust, domain,

@@ -37,7 +37,7 @@ _TELLING = 12
 """Words by which memories like a text are looked for."""
 _PREFIX = f"{PART}:"
 _NOT_RANKED = "The search index cannot be asked now, so memories are not compared."
-_WITHOUT_INDEX = "The search index cannot be asked now: all memories were looked through, by words."
+_WITHOUT_INDEX = "The search index is not available now: all memories were searched, by keywords only."
 _EVERYBODY = ""
 """Stands in a unit for the agent whose memory it is, where all may see it."""
 

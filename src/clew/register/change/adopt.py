@@ -55,7 +55,7 @@ def adopt(draft: Draft, wanted: Adoption, commit: str) -> AdoptReport:
     chosen = {requirement.id: requirement for requirement in map(draft.find, wanted.ids or drafts)}
     for requirement in chosen.values():
         if requirement.status is Status.OBSOLETE:
-            raise InvalidArgument(f"{requirement.id} is obsolete.", hint="Leave it out, or add it anew.")
+            raise InvalidArgument(f"{requirement.id} is obsolete.", hint="Leave it out, or add it again.")
         if to is Status.VERIFIED:
             check_dossier(draft, requirement)
     adopted = [Adopted(id, tuple(status.word for status in _way(chosen[id], to))) for id in in_order(chosen)]

@@ -104,7 +104,7 @@ _TABLE = (
     ("0023", _W, "statement", "the external judge objects", "Follow its remark, or correct REQ_VALIDATE_LLM_CMD."),
     (
         *("0024", _W, "status", "verified, but the last test record failed"),
-        "Mend it and record a pass, or move the requirement back with a reason.",
+        "Fix it and record a pass, or move the requirement back with a reason.",
     ),
     ("0025", _E, "harm", "a live hazard names no harm", "Say who or what is harmed, and how."),
     (

@@ -31,7 +31,9 @@ def check_move(requirement: Requirement, to: Status, *, force: bool) -> None:
     if force or to is now or to in next_moves(now):
         return
     moves = ", ".join(status.word for status in next_moves(now))
-    way = f"From {now.word} it may become {moves}. Go step by step, or" if moves else "To bring it back, add it anew or"
+    way = (
+        f"From {now.word} it may become {moves}. Go step by step, or" if moves else "To bring it back, add it again or"
+    )
     raise Refused(
         f"{requirement.id} is {now.word} and cannot become {to.word}{' in one step' if moves else ''}.",
         hint=f"{way} pass force=true with a reason.",

@@ -195,7 +195,7 @@ class _Work:
             with self._index.reading() as connection:
                 space.vectors.view(connection).check()
         except StoreCorrupt:
-            self._progress(0, 0, "The vectors are damaged; writing them anew")
+            self._progress(0, 0, "The vectors are damaged; writing them again")
             space.vectors.drop_malformed()
             space.vectors.fold()
             return space, True
@@ -249,7 +249,11 @@ class _Work:
     def _embed(self, space: Space, pending: Sequence[_Text], embed: "_Embed") -> None:
         first = embed == self._embed_group
         total = len(pending)
-        message = "Embedding beginnings" if first else "Embedding the rest, while answers go by meaning already"
+        message = (
+            "Embedding the beginning of each text"
+            if first
+            else "Embedding the other text (semantic search already works)"
+        )
         for start in range(0, total, TEXTS_AT_ONCE):
             self._progress(start, total, message)
             part = pending[start : start + TEXTS_AT_ONCE]

@@ -97,7 +97,7 @@ class IndexKeeper(Keeper):
         self.check_open()
         if self._engine() is not engine:
             self._wake.set()
-            raise Cancelled("The index was opened anew.")
+            raise Cancelled("The index was reopened.")
 
 
 def run_job(engine: SearchEngine, store: Store | None, progress: Progress) -> VectorReport:

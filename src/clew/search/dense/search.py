@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-TOO_BUSY = "The encoder is too busy to answer in time: this answer uses keywords only. Ask again for one by meaning."
+TOO_BUSY = "The encoder is too busy to answer in time: this answer uses keywords only. Ask again for semantic results."
 _NOT_BUILT = "The semantic index is not built yet: this answer uses keywords only."
 
 
@@ -134,7 +134,7 @@ class VectorSearch:
             return VectorRanking(note=self._noticed(error), failed=True)
         except Exception as error:
             # Whatever an embedder or a file does wrong costs the ranking by meaning, never the answer.
-            log.warning("The search by meaning failed: %s", error)
+            log.warning("Semantic search failed: %s", error)
             self.embedders.back_off(str(error))
             note = f"This answer uses keywords only: {getattr(error, 'message', error)}"
             return VectorRanking(note=note, failed=True)

@@ -148,7 +148,7 @@ class VectorSpace:
                 connection.execute("UPDATE embedders SET folded = ? WHERE name = ?", (last or 0, self.name))
             put_in_place(temporary, self.path)
         except OSError as error:
-            log.warning("The vectors in %s could not be written anew: %s", self.path, error)
+            log.warning("The vectors in %s could not be rewritten: %s", self.path, error)
             sweep(self.path)
         with self._opening:
             self._view = None
@@ -188,7 +188,7 @@ class VectorSpace:
         if view.file is None or faiss_index.file_of(view.file, self.path) is None:
             return (f"{count} are searched exactly until the approximate index is built.",)
         if self._approximate_index(view) is None:
-            return (f"The approximate index of {count} is damaged; searches are exact until it is built anew.",)
+            return (f"The approximate index of {count} is damaged; searches are exact until it is rebuilt.",)
         return ()
 
     def _approximate_index(self, view: View) -> ApproximateIndex | None:

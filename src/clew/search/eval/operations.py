@@ -40,7 +40,7 @@ class MeasureRetrieval(
     ] = ()
     explain: Annotated[
         str | None,
-        Option(metavar="QUERY", about="show why the first results for a query, given by id, stand there"),
+        Option(metavar="QUERY", about="explain the ranking of the first results for a query, given by id"),
     ] = None
     words_only: Annotated[bool, Option(about="measure without the sentence encoder")] = False
 

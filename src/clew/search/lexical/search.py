@@ -19,7 +19,7 @@ from clew.store.sql.conditions import Condition
 if TYPE_CHECKING:
     from clew.search.reading import Reading
 
-EMPTY_QUERY = "The query holds no word."
+EMPTY_QUERY = "The query has no words."
 ONLY_STOP_WORDS = "The query holds only words that occur everywhere; put them in quotes to search for them as a phrase."
 ONLY_EXCLUSIONS = "The query only says what to leave out; name a word to search for."
 NOTHING_FOUND = "No unit that this search may see holds what the query asks for."

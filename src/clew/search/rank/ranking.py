@@ -228,7 +228,7 @@ def _weighted(recipe: Recipe, signal: Signal, share: float, more: int) -> Recipe
 
 
 def _read_as(correction: Correction) -> str:
-    return f"'{correction.word}' stands nowhere; searched for {' and '.join(correction.replacements)} as well."
+    return f"No match for '{correction.word}'; searched for {' and '.join(correction.replacements)} as well."
 
 
 TITLES_DECIDED = "mention the title of another text."

@@ -250,7 +250,8 @@ class Recipes:
         for recipe in recipes:
             if recipe.name in self._by_name:
                 raise InvalidArgument(
-                    f"Two recipes are called {recipe.name!r}, but a name stands for one.", hint="Rename one of them."
+                    f"Two recipes are called {recipe.name!r}, but names of recipes are unique.",
+                    hint="Rename one of them.",
                 )
             self._by_name[recipe.name] = checked(recipe, self._signals)
 

@@ -229,7 +229,7 @@ def client_config(client: str, root: Path, command: Sequence[str], *, url: str =
         state, after = _merged(known, before, entry, force)
     except (FormatError, UnicodeDecodeError, RecursionError) as error:
         raise Refused(
-            f"'{path}' was left as it is: {_reason(error)}.", hint=f"Paste this yourself:\n{snippet}"
+            f"'{path}' was not changed: {_reason(error)}.", hint=f"Paste this yourself:\n{snippet}"
         ) from error
     return ClientPlan(client, path, known.format, before, after, state, snippet, within)
 

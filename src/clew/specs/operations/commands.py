@@ -49,9 +49,7 @@ class ShowDashboard(
 
     def render(self, result: results.Dashboard) -> str:
         if not result.specs and not result.changes:
-            return (
-                "There are no specs: no folder `openspec` or `specs` holds any. `clew change new add-login` begins one."
-            )
+            return "There are no specs in a folder `openspec` or `specs`. `clew change new add-login` creates one."
         counts = f"{counted(len(result.specs), 'spec')}, {counted(result.requirements, 'requirement')}"
         total = f"{counts}, {counted(result.scenarios, 'scenario')}, {result.tested} of them tested"
         lines = [coloured(total, "bold"), *map(_spec, result.specs)]
@@ -396,7 +394,7 @@ def _issues(issues: Sequence[IssueReport], word: str, style: str) -> Iterator[st
 
 
 def change_list(found: ChangeList) -> str:
-    return "\n".join(_change(each) for each in found.changes) or "No open changes. `clew change new NAME` begins one."
+    return "\n".join(_change(each) for each in found.changes) or "No open changes. `clew change new NAME` creates one."
 
 
 def _change(change: ChangeSummary, *, is_valid: bool = True) -> str:

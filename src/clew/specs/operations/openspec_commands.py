@@ -108,7 +108,7 @@ class FormatSpecs(
     def render(self, result: results.Formatted) -> str:
         shown = [result.diff.rstrip("\n")] if self.dry_run and result.diff else list(result.files)
         word = "written" if result.written else "would be written"
-        skipped = (coloured(f"left as it is: {path}", "yellow") for path in result.skipped)
+        skipped = (coloured(f"not changed: {path}", "yellow") for path in result.skipped)
         return "\n".join((*shown, *skipped, f"{counted(len(result.files), 'file')} of {result.looked_at} {word}"))
 
     def exit_code(self, result: results.Formatted) -> int:

@@ -251,7 +251,7 @@ class RebuildIndex(
     verb="specs index",
     toolset=Toolset.SPECS,
     title="Build the search index",
-    summary="build the search index of the specs anew",
+    summary="rebuild the search index of the specs",
 ):
     """Builds the search index of the specs anew and says how many specs it holds. Needed once before search_specs;
     after that changed specs are indexed by themselves. Use it again when search results look wrong. Changes no file of
@@ -274,7 +274,7 @@ class SpecCatalogue(
 ):
     """Every spec on one short line: id, requirements/scenarios, the first words of its purpose, 300 specs in under
     3,000 tokens. The cheapest way to see what a repository holds before writing a proposal; list_specs has the whole
-    purposes, search_specs finds by meaning."""
+    purposes, search_specs finds by words and meaning."""
 
     limit: Annotated[int, Meta(ge=1, le=500, description="Lines at most")] = 300
     cursor: PageCursor = None

@@ -40,7 +40,7 @@ def compact(connections: Connections, patience: float) -> None:
             (connections.schema,),
         ).fetchone()
         if not is_owner:
-            raise read_only(connections.address, "only an owner of the project can make the tables anew")
+            raise read_only(connections.address, "only an owner of the project can create the tables again")
         connection.lent.add_notice_handler(hear)
         ((usual,),) = connection.execute("SHOW lock_timeout").fetchall()
         try:

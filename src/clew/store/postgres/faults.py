@@ -27,7 +27,7 @@ def fault(error: psycopg.Error, address: Address) -> StoreError:
     cause = address.cleaned(" ".join(str(error).split()))
     if isinstance(error, _BUSY):
         return StoreBusy(
-            f"The store {address} is in use: another writer did not let go of it in time ({cause}).",
+            f"The store {address} is in use: timed out waiting for another writer ({cause}).",
             hint="Try again. Nothing was written.",
         )
     if isinstance(error, errors.DiskFull | errors.OutOfMemory):
@@ -67,6 +67,6 @@ def read_only(address: Address, cause: str) -> StoreReadOnly:
 def damaged(address: Address, cause: str) -> StoreCorrupt:
     return StoreCorrupt(
         f"The store {address} is damaged: {cause}.",
-        hint="It was left as it is. Restore a backup into a new project: `clew store restore`.",
+        hint="It was not changed. Restore a backup into a new project: `clew store restore`.",
         data={"address": str(address)},
     )

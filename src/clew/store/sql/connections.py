@@ -75,6 +75,6 @@ class Connections(Protocol):
 def taken_back(name: str) -> StoreError:
     """For a block that went on after a statement in it had failed: what is left of it must not be committed."""
     return StoreError(
-        f"The transaction on {name} was taken back, because a write in it had failed.",
+        f"The transaction on {name} was rolled back, because a write in it failed.",
         hint="Let the error of the failed write leave the block, remove its cause, and run the block again.",
     )

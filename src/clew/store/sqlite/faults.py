@@ -48,7 +48,7 @@ def fault(error: sqlite3.Error, path: Path) -> StoreError:
     if is_out_of_space(error):
         return StoreFull(
             f"The store {path} cannot grow: the disk is full, or a quota or size limit is reached ({error}).",
-            hint="Free some space and try again. What was being written was taken back; all else is unharmed.",
+            hint="Free some space and try again. The unfinished write was rolled back; all else is unharmed.",
         )
     if _primary(code) in _DAMAGED:
         return damaged(path, str(error))
@@ -56,7 +56,7 @@ def fault(error: sqlite3.Error, path: Path) -> StoreError:
         return damaged(path, "a text in it is not UTF-8")
     if _primary(code) in _BUSY:
         return StoreBusy(
-            f"The store {path} is in use: another writer did not let go of it in time ({error}).",
+            f"The store {path} is in use: timed out waiting for another writer ({error}).",
             hint="Try again. If it stays so, look for another Clew that hangs, and end it. Nothing was written.",
         )
     if _primary(code) in _PROTECTED or (is_refused_access(error) and not os.access(path.parent, os.W_OK)):
@@ -69,8 +69,8 @@ def damaged(path: Path, cause: str) -> StoreCorrupt:
     return StoreCorrupt(
         f"The store {path} is damaged: {cause}.",
         hint=(
-            "It was left as it is. Stop every Clew on this project, then put a backup in its place, or run "
-            f"`{command}`, which puts a new store with what is readable in its place and keeps the damaged one beside."
+            "It was not changed. Stop every Clew on this project, then put a backup in its place, or run "
+            f"`{command}`, which replaces it by a new store with the readable records and keeps the damaged one beside."
         ),
         data={"path": str(path)},
     )

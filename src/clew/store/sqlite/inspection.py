@@ -61,7 +61,7 @@ def counted(connection: Connection) -> dict[str, Any]:
 def damage(connection: Connection) -> list[str]:
     found = [row[0] for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
     found += [
-        f"a row of {table} points to one in {parent} that is not there"
+        f"a row of {table} refers to a row of {parent} that does not exist"
         for table, _, parent, _ in connection.execute("PRAGMA foreign_key_check")
     ]
     # A damaged tree may lose its reader in the middle of it.

@@ -161,12 +161,12 @@ def check_origin(connection: sqlite3.Connection, path: Path) -> int:
     if origin != APPLICATION_ID and (origin or version or there):
         raise StoreError(
             f"{path} is an SQLite database of another program, not a Clew store.",
-            hint="Move it away, or choose another place for the store. It was left as it is.",
+            hint="Move it away, or choose another place for the store. The file was not changed.",
         )
     if version > SCHEMA_VERSION:
         raise StoreTooNew(
             f"The store {path} has schema version {version}; this Clew knows versions up to {SCHEMA_VERSION}.",
-            hint="Update Clew to the version that wrote the store. The file was left as it is.",
+            hint="Update Clew to the version that wrote the store. The file was not changed.",
             data={"found": version, "supported": SCHEMA_VERSION},
         )
     if foreign:
@@ -174,7 +174,7 @@ def check_origin(connection: sqlite3.Connection, path: Path) -> int:
             f"The store {path} holds {', '.join(foreign[:_MOST_NAMED])}, which Clew did not make and which could "
             "change what is read or written.",
             hint="If it came from somebody else, move it away, and Clew begins a new store. Otherwise drop what "
-            "another program added to it. It was left as it is.",
+            "another program added to it. The file was not changed.",
         )
     if missing:
         raise damaged(path, f"{', '.join(missing[:_MOST_NAMED])} is missing")

@@ -30,7 +30,7 @@ def index_news(project: "Project") -> tuple[str | None, bool]:
         return None, False
     if job is not None:
         return _progress(state, job), False
-    return "The search index is built in the background. Until then answers go by words.", True
+    return "The search index is built in the background. Until then, search is by keywords.", True
 
 
 def _is_unfinished(state: "IndexState") -> bool:
@@ -50,7 +50,9 @@ def _running(project: "Project") -> "Job | None":
 def _progress(state: "IndexState", job: "Job") -> str:
     total = job.total or state.units
     percent = job.done * 100 // total if total else 0
-    return f"Indexing in the background: {percent} %, {job.done:,} of {total:,} texts. Until then answers go by words."
+    return (
+        f"Indexing in the background: {percent} %, {job.done:,} of {total:,} texts. Until then, search is by keywords."
+    )
 
 
 def start_indexing(root: Path) -> "subprocess.Popen[bytes]":

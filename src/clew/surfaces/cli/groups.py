@@ -72,7 +72,7 @@ clew kb show docs/guide.md
 clew kb graph REQ-d00001""",
     ),
     "memory": CommandGroup(
-        "what is remembered: list, edit, forget, restore, export, mirror, purge",
+        "memories: list, edit, forget, restore, export, mirror, purge",
         HelpHeading.REMEMBER,
         "clew memory list",
     ),

@@ -30,13 +30,13 @@ COMMANDS = {
     "serve": "serve a project to MCP clients over stdio, streamable HTTP or SSE",
     "web": "show a project in a browser: requirements, proof, documents, sources, memory, activity",
     "lsp": "serve an editor: hover, definitions, references, findings and completion of ids",
-    "store": "say where what was authored is kept; move it to a team's database and back, back it up, restore it",
-    "token": "give principals tokens for a server of a team over HTTP, and take them back",
-    "trust": "allow a project, after showing what: services and programs that it names, and other grants",
+    "store": "show where the store is; move it to a team's database and back, back it up, restore it",
+    "token": "create and revoke tokens for a team's server over HTTP",
+    "trust": "allow a project's services and programs, and other grants, after showing them",
     "doctor": "examine the installation, the configuration and the store",
     "tools": "list the tools that MCP clients see",
     "call": "call any tool and print its structured result",
-    "hook": "tell the memory what happens in a session; started by the hooks of agents",
+    "hook": "report events of a session to the memory; started by the hooks of agents",
     "completion": "print the completion script of bash, zsh or fish",
 }
 """The commands that are modules of `commands/`. Those of `FOR_AGENTS` are for agents, the others set something up."""

@@ -87,7 +87,7 @@ MORE: Final = {
 
 OVERVIEW_END: Final = """
 `clew help COMMAND` explains a command and its options. `-C FOLDER` works on the project of another folder.
-`clew` alone says what the project here is.
+`clew` alone describes the project here.
 """
 
 

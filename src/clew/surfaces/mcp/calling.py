@@ -229,7 +229,7 @@ def _may_write(ctx: Context) -> bool:
 def _needs_token(tool: str, principal: str | None) -> Refused:
     if principal is not None:
         return Refused(
-            f"{tool} changes data, and the token of {principal} may only read.",
+            f"{tool} changes data, and the token of {principal} is read-only.",
             hint="Ask for one that may write: `clew token add NAME` without --read-only, or the scope clew:write.",
             data={"reason": "token_needed"},
         )

@@ -17,9 +17,9 @@ _PARAGRAPHS = {
     ),
     Toolset.SPECS: (
         "list_specs lists the specs, then get_spec_requirements the requirements of one. get_scenario returns one "
-        "scenario; search_specs finds by meaning. list_changes lists the open changes; get_change returns one; "
-        "validate_change checks it. Tests cite a scenario as `Verifies: spec/requirement#scenario`, with the slugs "
-        "that the tools show."
+        "scenario; search_specs finds by words and meaning. list_changes lists the open changes; get_change returns "
+        "one; validate_change checks it. Tests cite a scenario as `Verifies: spec/requirement#scenario`, with the "
+        "slugs that the tools show."
     ),
     Toolset.KB: (
         "kb.retrieve_evidence answers a question about the documentation with quotes and their sources. kb.search "

@@ -175,11 +175,11 @@ class Page:
         if self.admission.admits(self._cookie(request)):
             return RedirectResponse("/", 303, HEADERS)
         if key is None:
-            return self._rendered(request, TemplateView(template="enter.html", title="Enter", data={"problem": ""}))
+            return self._rendered(request, TemplateView(template="enter.html", title="Sign in", data={"problem": ""}))
         if not is_taken:
             problem = "This address was used before, or is too old. Run `clew web` again, or give the token."
             return self._rendered(
-                request, TemplateView(template="enter.html", title="Enter", status=403, data={"problem": problem})
+                request, TemplateView(template="enter.html", title="Sign in", status=403, data={"problem": problem})
             )
         return self._admitted(request)
 
@@ -188,7 +188,7 @@ class Page:
         if not self.admission.is_token(form.get("token", "").strip()):
             problem = "This is not the token of this server."
             return self._rendered(
-                request, TemplateView(template="enter.html", title="Enter", status=403, data={"problem": problem})
+                request, TemplateView(template="enter.html", title="Sign in", status=403, data={"problem": problem})
             )
         return self._admitted(request)
 
@@ -301,7 +301,7 @@ class Page:
 
     async def _events(self, request: Request) -> Response:
         if not self._may_read(request):
-            return Response("Enter first.\n", 401, HEADERS, "text/plain")
+            return Response("Sign in first.\n", 401, HEADERS, "text/plain")
         watched = [path for path in request.query_params.getlist("watch")[:MOST_WATCHED] if self._is_inside(path)]
         stream = self._live.events(request.query_params.get("state", ""), watched)
         return StreamingResponse(stream, 200, HEADERS, "text/event-stream")
@@ -338,14 +338,14 @@ def problem(error: ClewError, status: int | None = None, wanted: str = "") -> Te
 
 
 def _closed() -> TemplateView:
-    return TemplateView(template="enter.html", title="Enter", status=401, data={"problem": ""})
+    return TemplateView(template="enter.html", title="Sign in", status=401, data={"problem": ""})
 
 
 def _read_only() -> TemplateView:
     error = Refused(
-        "This page may only read, so nothing was changed.",
-        hint="Open it with the address that `clew web` prints, or enter with the token. A form that was open while the "
-        "server started anew with another token has to be loaded again.",
+        "You can only read this page, so nothing was changed.",
+        hint="Open it with the address that `clew web` prints, or sign in with the token. Reload a form that was open "
+        "while the server restarted with another token.",
     )
     return problem(error, 403)
 

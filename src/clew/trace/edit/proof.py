@@ -35,8 +35,8 @@ def refuse_other_reading(context: DraftContext, edit: FileEdit, change: Change |
         if _contents(each for each in drafted if each is not None) != _contents(read):
             raise Refused(
                 f"'{edit.path}' would not read as drafted, so nothing was saved.",
-                hint="A code fence may never be closed, or a requirement may have no End marker: mend that first. "
-                "undo_last_mutation takes back the newest draft.",
+                hint="A code fence may never be closed, or a requirement may have no End marker: correct that first. "
+                "undo_last_mutation undoes the newest draft.",
             )
 
 

@@ -212,8 +212,8 @@ class Reverts:
         present = self._context.history.patches.written(file.path, data)
         if content_hash(present) != file.after:
             raise FileChanged(
-                f"'{file.path}' is no longer as the mutation left it, so the mutation cannot be taken back.",
-                hint="Take back what was done to the file since, or edit it.",
+                f"'{file.path}' is no longer as the mutation left it, so the mutation cannot be undone.",
+                hint="Undo the later changes of the file, or edit it.",
                 data={"path": file.path},
             )
         return file.applied(present)

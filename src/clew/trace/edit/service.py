@@ -201,9 +201,7 @@ class MutationService:
                 message = f"{undone.operation} of {undone.target_id} is undone."
                 return UndoResult(True, undone, message, False, self.pending.tip())
             undone = self._current(self._revert_next, progress)
-            message = (
-                f"{undone.operation} of {undone.target_id} is taken back by a new draft; save_mutations writes it."
-            )
+            message = f"{undone.operation} of {undone.target_id} is undone by a new draft; save_mutations writes it."
             return UndoResult(True, undone, message, True, self.pending.tip())
 
     def undo_to(self, request: UndoTo, progress: Progress | None = None) -> UndoToResult:
@@ -211,7 +209,7 @@ class MutationService:
         with self._turn(progress):
             self.pending.demand_tip(request.if_tip_mutation_id)
             undone = self._current(lambda: self._undo_to(request.mutation_id), progress)
-            message = f"{counted(len(undone), 'mutation')} taken back."
+            message = f"{counted(len(undone), 'mutation')} undone."
             return UndoToResult(True, len(undone), tuple(undone), message, self.pending.tip())
 
     def _undo_to(self, mutation_id: str) -> list[MutationEntry]:

@@ -129,7 +129,7 @@ class _FileFixer:
         yield "spelling of references", block
         if not _is_closed(block, record):
             if "*" in record.title or not record.title:
-                self._leave(record, "its title cannot stand in an End marker")
+                self._leave(record, "its title cannot be in an End marker")
             else:
                 yield "End marker", with_end_marker(block, self._grammar, record.title, record.stored_hash)
 
@@ -141,7 +141,7 @@ class _FileFixer:
         if [_text(record) for record in now] != [_text(record) for record in before]:
             raise Refused(
                 f"Mending '{self._path}' would change how it is read, so nothing was written.",
-                hint="Mend what `clew check` reports about the file by hand first.",
+                hint="First correct by hand what `clew check` reports about the file.",
             )
 
 

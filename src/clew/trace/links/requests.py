@@ -13,7 +13,7 @@ FilePath = Annotated[
     Meta(description="A file of tests or code, or a folder, relative to the project; without it, all"),
     Option(positional=True, metavar="path", about="a file of tests or code, or a folder (default: the whole project)"),
 ]
-Wait = Annotated[bool, Option(about="read everything for meaning first, which takes minutes the first time")]
+Wait = Annotated[bool, Option(about="compute all embeddings first, which takes minutes the first time")]
 
 
 class SuggestionQuery(msgspec.Struct, frozen=True):

@@ -315,8 +315,8 @@ def _unread(units: int, *, ends: bool) -> tuple[str, ...]:
         return ()
     said = f"Compared by keywords only so far: {units:,} tests and pieces of code"
     if ends:
-        return (f"{said} are not yet read for meaning. --wait reads them first; a server does so in the background.",)
-    return (f"{said} are being read for meaning in the background. Ask again later.",)
+        return (f"{said} have no embeddings yet. --wait computes them first; a server does so in the background.",)
+    return (f"{said} are being embedded in the background. Ask again later.",)
 
 
 def _uncalibrated(calibration: Calibration) -> tuple[str, ...]:

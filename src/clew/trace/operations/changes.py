@@ -87,7 +87,7 @@ class ConfirmLinks(
     Operation,
     verb="review",
     toolset=Toolset.TRACE,
-    summary="record that links still hold although what they cite changed",
+    summary="record that links still hold although the cited text changed",
     epilog="clew review --list\nclew review REQ-d00001-A\nclew review REQ-d00001 --by tests/test_curve.py",
     writes=True,
 ):

@@ -50,7 +50,7 @@ class ShowMatrix(
 ):
     """The traceability matrix: every requirement and assertion, what implements it and what proves it."""
 
-    id: Annotated[str | None, Option(positional=True, about="only this requirement and what stands below it")] = None
+    id: Annotated[str | None, Option(positional=True, about="only this requirement and its descendants")] = None
     format: Annotated[
         Literal["markdown", "csv", "json", "html"] | None, Option(about="default: by the file's ending, else markdown")
     ] = None

@@ -26,7 +26,7 @@ class FixRequirements(
     Operation,
     verb="fix",
     toolset=Toolset.TRACE,
-    summary="write stale and missing hashes, repair formatting; only what is asked",
+    summary="write stale and missing hashes, repair formatting",
     epilog="clew fix --dry-run\nclew fix REQ-d00001 spec/dev-tides.md --hashes --format",
     needs=Freshness.NONE,
     writes=True,
@@ -34,7 +34,7 @@ class FixRequirements(
     """Write the hashes that are stale or missing, and mend End markers and the spelling of ids."""
 
     what: Annotated[
-        tuple[str, ...], Option(positional=True, about="ids or files to mend (default: all requirements)")
+        tuple[str, ...], Option(positional=True, about="ids or files to fix (default: all requirements)")
     ] = ()
     hashes: Annotated[bool, Option(about="write the hashes that are stale or missing (the default)")] = False
     message: Annotated[
@@ -42,7 +42,7 @@ class FixRequirements(
         MANY_LINES,
         Option("-m", metavar="TEXT", about="why the hashes change, for the changelogs that need an entry"),
     ] = None
-    format: Annotated[bool, Option(about="mend End markers and the spelling of ids and references")] = False
+    format: Annotated[bool, Option(about="repair End markers and the spelling of ids and references")] = False
     dry_run: Annotated[bool, Option(about="print the difference, write nothing")] = False
 
     def run(self, call: Call) -> FixReport:
@@ -80,7 +80,7 @@ class FixRequirements(
     def render(self, result: FixReport) -> str:
         fixes = result.planned.fixes
         if not fixes:
-            return "Nothing to mend."
+            return "Nothing to fix."
         if self.dry_run:
             return result.diff
         return "\n".join(

@@ -109,4 +109,6 @@ def _external_failures(graph: Graph, severity: str) -> Iterator[Finding]:
             edge.kind is not EdgeKind.STRUCTURES for edge in graph.memory.iter_outgoing_edges(node.id)
         ):
             said = f"{node.id} failed, and cites no requirement."
-            yield finding_at(node, "trace.external_test_failure", severity, said, "Mend it, or cite what it tests.")
+            yield finding_at(
+                node, "trace.external_test_failure", severity, said, "Fix it, or cite the requirement that it tests."
+            )

@@ -3,7 +3,7 @@
 | code | severity | meaning |
 |---|---|---|
 | `trace.broken_reference` | error | a citation names something that does not exist |
-| `trace.circle` | error | a requirement stands below itself |
+| `trace.circle` | error | a requirement is its own ancestor |
 | `trace.duplicate_id` | error | an id is defined more than once |
 | `trace.stale_hash` | error | assertions changed since the hash in the End marker was written |
 | `trace.missing_hash` | warning | assertions, but no hash in the End marker |
@@ -108,9 +108,9 @@ def circular_hierarchy(graph: Graph, context: Context) -> Iterator[Finding]:
         if node is None:
             continue
         if last == first:
-            message, hint = f"{last} stands below itself.", "Remove that reference."
+            message, hint = f"{last} is its own ancestor.", "Remove that reference."
         else:
-            message = f"{last} stands below itself: {_shortened((last, *cycle[:-1]))}."
+            message = f"{last} is its own ancestor: {_shortened((last, *cycle[:-1]))}."
             hint = f"Remove its reference to {first}, or another one on the way."
         yield finding_at(node, "trace.circle", "error", message, hint)
 

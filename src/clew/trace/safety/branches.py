@@ -96,7 +96,7 @@ def keep(repository: ProjectWorkTree, snapshot: SavedTree, reason: str, now: dat
     except Unavailable as error:
         raise Refused(
             f"The branch '{name}' cannot be made: {error.message}",
-            hint="A branch called 'safety' stands in the way of all others; rename it.",
+            hint="A branch called 'safety' blocks all others; rename it.",
         ) from error
     return SafetyBranch(name, slug, moment.isoformat(timespec="seconds"), commit, repository.head)
 

@@ -229,7 +229,7 @@ class _Restoration:
 
     def _in_the_way(self, path: str) -> Conflict:
         return Conflict(
-            f"'{display(path)}' stands in the way of a file that has to be restored.",
+            f"'{display(path)}' is in the place of a file to restore.",
             hint="Move it elsewhere, then restore again.",
         )
 

@@ -140,7 +140,7 @@ def _next_calls(project: "Project") -> tuple[NextCall, ...]:
         everything = NextCall('search_everything(query="...")', "documents, code and memories by words")
         return (everything, why, tools)
     return (
-        NextCall(f'get_hierarchy(req_id="{root}")', "what stands below the top requirement"),
+        NextCall(f'get_hierarchy(req_id="{root}")', "the requirements below the top one"),
         NextCall('search(query="...")', "requirements by words of their id, title or text"),
         NextCall("get_project_summary()", "coverage and changes in figures"),
         why,

@@ -48,7 +48,7 @@ class FindEverything(
     verb="search",
     command_of="search",
     toolset=Toolset.CORE,
-    summary="find requirements, specs, documents, code and memories by words, or requirements by a pattern",
+    summary="search requirements, specs, documents, code and memories, or requirements by a pattern",
     epilog='clew search tide table\nclew search "overdue OR late" --kind requirement\n'
     "clew search --regex '^REQ-d' --field id",
     pages="results",
@@ -113,7 +113,7 @@ class AskEverything(
     verb="ask",
     command_of="search_everything",
     toolset=Toolset.CORE,
-    summary="quotes that answer a question, from everything this project holds",
+    summary="answer a question with quotes from the whole project",
     epilog='clew ask "when are ships warned?"',
 ):
     """Answers a question by quotes, or says that nothing here answers it."""

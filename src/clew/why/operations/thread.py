@@ -58,7 +58,7 @@ class ShowContext(
     verb="context",
     toolset=Toolset.CORE,
     title="What to know before an edit",
-    summary="what has to be known before something is edited, within a budget",
+    summary="what to know before an edit, within a budget",
     epilog="clew context src/fairwater/curve.py:12\nclew context REQ-d00001 --max-tokens 3000",
     needs=Freshness.NONE,
     default=True,

@@ -63,7 +63,7 @@ def made(inquiry: Inquiry) -> Made:
     ready = inquiry.readiness
     path = inquiry.target.path
     if ready.head is None or path is None:
-        reason = ready.notes[0] if ready.notes else "Not known: it stands in no file."
+        reason = ready.notes[0] if ready.notes else "Not known: it is in no file."
         return Made(EvidenceSection("made_by", note=reason), EvidenceSection("authors", note="Not known."), ())
     touches = inquiry.history.of_path(path, _MOST_TOUCHES)
     blame = _blame(inquiry, path, ready.head)
@@ -156,7 +156,7 @@ def around(inquiry: Inquiry, commit: Commit | None) -> Iterator[Fact]:
         before = git.commit_of(inquiry.root, undone[1])
         known = commits_of(inquiry, [before]).get(before) if before is not None else None
         if known is not None:
-            yield Fact(f"it takes back {commit_line(known, body=160)}", "recorded", known.id[:12])
+            yield Fact(f"it reverts {commit_line(known, body=160)}", "recorded", known.id[:12])
             yield from _restored(inquiry, known)
     merge = _merge(inquiry, commit.id)
     known = commits_of(inquiry, [merge]).get(merge) if merge is not None else None
@@ -223,7 +223,7 @@ def _by_touches(inquiry: Inquiry, touches: Sequence[Touch]) -> Made:
     size = last - first + 1
     note = f"{size:,} lines are too many to ask git about each; name some of them." if size > MOST_LINES else ""
     if not note and inquiry.text is not None and inquiry.text.lines:
-        note = "Git did not say in time which commit made which line; these are the commits of the file."
+        note = "git blame timed out; these are the commits of the file."
     people = _people(Counter((touch.commit.author, touch.commit.email) for touch in touches))
     return Made(
         section("made_by", facts, absent="Not known.", note=note, most=_MOST_COMMITS),

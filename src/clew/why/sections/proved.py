@@ -33,7 +33,7 @@ def proved(inquiry: Inquiry, cited: TargetCitations) -> EvidenceSection:
     citations = list(_by_citation(inquiry, cited, reports))
     uses = [*_by_import(inquiry, reports), *_by_name(inquiry)]
     if not uses and not citations and inquiry.target.symbol is not None:
-        uses = list(_called_after(inquiry, "called after its file"))
+        uses = list(_called_after(inquiry, "named after its file"))
     # What the target itself cites says more about it than an import; what its package cites says less.
     is_own = any(basis == "stated" for _, basis, _ in cited.edges)
     facts = [*_by_lines(inquiry, reports), *([*citations, *uses] if is_own else [*uses, *citations])]
@@ -224,7 +224,7 @@ def _by_name(inquiry: Inquiry) -> Iterator[Fact]:
     if path is None or inquiry.target.node is not None or is_test_name(path):
         return
     if symbol is None:
-        yield from _called_after(inquiry, "called after it")
+        yield from _called_after(inquiry, "named after it")
     if symbol is not None and is_telling(inquiry, symbol.name):
         seen: set[str] = set()
         for place, line, text in grep(inquiry, symbol.name, f"*.{path.rpartition('.')[2]}"):

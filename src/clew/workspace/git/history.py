@@ -64,7 +64,7 @@ def commit_ids(root: Path, head: str, without: Iterable[str] = (), *, seconds: i
     excluded = [f"^{commit}" for commit in without]
     result = run(root, "rev-list", "--topo-order", head, *excluded, seconds=seconds)
     if result.code:
-        raise Unavailable(f"git rev-list failed: {result.message}.", hint="Mend the repository first.")
+        raise Unavailable(f"git rev-list failed: {result.message}.", hint="Repair the repository first.")
     return result.output.decode().split()
 
 
@@ -88,7 +88,7 @@ def commits(root: Path, ids: Sequence[str], *, compares: bool = True) -> list[Co
         stdin="".join(f"{id}\n" for id in ids).encode(),
     )
     if result.code:
-        raise Unavailable(f"git log failed: {result.message}.", hint="Mend the repository first.")
+        raise Unavailable(f"git log failed: {result.message}.", hint="Repair the repository first.")
     return list(_records(result.output, token))
 
 

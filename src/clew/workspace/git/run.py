@@ -80,7 +80,7 @@ def command(
     result = run(folder, *arguments, stdin=stdin, environment=environment, patterns=patterns)
     if result.code not in (0, says_no):
         reason = result.message or f"exit code {result.code}"
-        raise Unavailable(f"git {arguments[0]} failed: {reason}.", hint="Mend the repository first.")
+        raise Unavailable(f"git {arguments[0]} failed: {reason}.", hint="Repair the repository first.")
     return result.output
 
 

@@ -338,7 +338,7 @@ class _Applying:
         kept = {aside.heading for aside in instead.asides} if instead is not None else set()
         for aside in there.asides:
             if aside.heading not in kept:
-                self._warnings.append(f"What stands below {aside.heading!r} in {there.name!r} goes with it.")
+                self._warnings.append(f"The text below {aside.heading!r} in {there.name!r} goes with it.")
 
     def _retired(self, data: bytes, spec: Spec, *, retire: bool) -> Applied:
         others = _unaccounted(spec)

@@ -36,7 +36,7 @@ def edited(data: bytes, edits: Iterable[Edit]) -> bytes:
 def _changed(place: int) -> Conflict:
     return Conflict(
         f"The file is not the one that was edited: it differs at byte {place}.",
-        hint="Read the file again and begin anew; nothing was changed.",
+        hint="Read the file again and start over; nothing was changed.",
     )
 
 

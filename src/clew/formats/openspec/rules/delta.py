@@ -33,7 +33,7 @@ def check_delta(delta: Delta, issues: Issues) -> None:
         issues.add("no_delta_header", f"The file has no section of a delta, so it changes nothing. Write {known}.", 1)
     for section in delta.document.sections:
         for requirement in section.requirements if section.kind not in DELTA_KINDS else ():
-            message = f"Requirement {requirement.name!r} stands in no section of the delta, so it changes nothing."
+            message = f"Requirement {requirement.name!r} is in no section of the delta, so it changes nothing."
             issues.add("requirement_ignored", f"{message} Move it into one.", requirement.span.line)
     names = _names(delta)
     _check_entries(delta, names, issues)

@@ -69,7 +69,7 @@ RULES: dict[str, ValidationRule] = {
     "scenario_without_when": ValidationRule("a scenario has a WHEN", _E),
     "scenario_without_then": ValidationRule("a scenario has a THEN", _E),
     "delta_header_in_spec": ValidationRule("only changes have sections ADDED, MODIFIED, REMOVED and RENAMED", None, _E),
-    "requirement_outside": ValidationRule("requirements stand in the section Requirements", None, _E),
+    "requirement_outside": ValidationRule("requirements are in the section Requirements", None, _E),
     "duplicate_requirement": ValidationRule("the requirements of a spec have different names", None, _E),
     "duplicate_scenario": ValidationRule("the scenarios of a requirement have different names", None, None, _W),
     # Proposals and tasks. OpenSpec looks at proposals only when it archives, and then it only warns.
@@ -95,7 +95,7 @@ RULES: dict[str, ValidationRule] = {
     "no_delta_header": ValidationRule("a delta has a section ADDED, MODIFIED, REMOVED or RENAMED", _E, _E),
     "delta_section_empty": ValidationRule("the sections of a delta have an entry", None, _E),
     "delta_section_unused": ValidationRule("each section of a delta has an entry", None, None, _W),
-    "requirement_ignored": ValidationRule("the requirements of a delta stand in its sections", None, _W),
+    "requirement_ignored": ValidationRule("the requirements of a delta are in its sections", None, _W),
     "duplicate_in_section": ValidationRule("a section of a delta names a requirement once", None, _E),
     "conflicting_operations": ValidationRule("a requirement is added, modified or removed, not two of these", None, _E),
     "modified_by_old_name": ValidationRule("MODIFIED uses the new name of a renamed requirement", None, _E),

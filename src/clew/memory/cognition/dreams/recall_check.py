@@ -81,8 +81,6 @@ def compare(before: dict[str, float], after: dict[str, float]) -> tuple[RecallCh
         worse=worse,
         better=better,
         taken_back=dropped,
-        note="Found less than before, more than by chance: the run was taken back."
-        if dropped
-        else "No drop beyond chance.",
+        note="Recall fell by more than chance explains: the run was undone." if dropped else "No drop beyond chance.",
     )
     return check, dropped

@@ -304,7 +304,7 @@ def correct(view: "MemoryView", target: float | None, *, force: bool) -> GoalCor
     return GoalCorrection(
         sufficient_data=True,
         samples=state.samples,
-        note="Three of the memories that stand for the goal were replaced by what was stored last.",
+        note="Three of the memories that represent the goal were replaced by the latest ones.",
         correction_result={
             "strategy_applied": "goal_reinforcement",
             "alignment_before": similarity,

@@ -59,8 +59,8 @@ _NOTHING = "nothing"
 _NARROWS = ("docs.folders", "code.folders", "tests.folders")
 """Keys without which the whole project is read."""
 READING_RULE = (
-    "All documents, code and tests here are read that git does not ignore, with clew.toml or without it. Folders that "
-    "clew.toml names make it less."
+    "Clew reads all documents, code and tests here that git does not ignore, with or without clew.toml. To read "
+    "less, name folders in clew.toml."
 )
 _SAID_WHAT = ("add", "remove")
 

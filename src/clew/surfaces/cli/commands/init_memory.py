@@ -101,6 +101,4 @@ def _text(root: Path, path: Path) -> str | None:
     try:
         return None if raw is None else raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Refused(
-            f"'{path}' was left as it is: it is not UTF-8 text.", hint="Convert it, then try again."
-        ) from error
+        raise Refused(f"'{path}' was not changed: it is not UTF-8 text.", hint="Convert it, then try again.") from error

@@ -24,7 +24,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     """The options by which tools are chosen, for `clew tools` and `clew serve` alike."""
     parser.add_argument("--toolsets", metavar="A,B", help="toolsets to list: default, all, core, trace, ...")
     parser.add_argument("--tools", metavar="A,B", help="single tools to list")
-    parser.add_argument("--exclude-tools", metavar="A,B", help="tools that are neither listed nor callable")
+    parser.add_argument("--exclude-tools", metavar="A,B", help="tools that are not listed and cannot be called")
     parser.add_argument("--read-only", action="store_true", help="only tools that change nothing")
     parser.add_argument("--profile", metavar="NAME", help="exactly one system's tools, such as elspais")
 

@@ -50,7 +50,7 @@ def take_back(request: PageRequest) -> ViewResult:
     diff = undo(request.project.config.root, store, id, actor="page", dry_run=not write)
     if write:
         request.project.refresh()
-        return Redirect("/activity", "It was taken back.")
+        return Redirect("/activity", "It was undone.")
     return confirm(
         "Take it back",
         "activity",

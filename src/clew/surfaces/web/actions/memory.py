@@ -38,7 +38,7 @@ def supersede_memory(request: PageRequest) -> ViewResult:
         about = [each.node for each in memory.cites]
         given = {"content": text, "supersedes": [request.name], "kind": memory.kind, "about": about, **_why(request)}
         stored = request.ask(Remember, **given)
-        return Redirect(f"/memory/{stored.node_id}", "It now stands in the place of the older one, which is kept.")
+        return Redirect(f"/memory/{stored.node_id}", "It replaces the older one, which is kept.")
     return confirm(
         "This memory changed meanwhile" if changed else "Replace the memory by another",
         "memory",

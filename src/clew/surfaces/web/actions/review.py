@@ -39,7 +39,7 @@ def decide(request: PageRequest) -> ViewResult:
             )
             back, said = f"memory {done.reversal_hash}", "Both are kept."
         case _:
-            return Redirect(with_query(REVIEW, {"at": int(place) + 1}), "Left as it is.")
+            return Redirect(with_query(REVIEW, {"at": int(place) + 1}), "Not changed.")
     return Redirect(with_query(REVIEW, {"at": place, "undo": back}), said)
 
 
@@ -69,5 +69,5 @@ def take_back(request: PageRequest) -> ViewResult:
         case "memory":
             request.ask(RestoreMemory, change=rest)
         case _:
-            raise NotFound("There is no decision to take back.", hint="Activity lists what was written.")
-    return Redirect(with_query(REVIEW, {"at": request.field("at", "0")}), "The last decision was taken back.")
+            raise NotFound("There is no decision to undo.", hint="Activity lists what was written.")
+    return Redirect(with_query(REVIEW, {"at": request.field("at", "0")}), "The last decision was undone.")

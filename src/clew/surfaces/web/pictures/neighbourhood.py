@@ -16,7 +16,7 @@ MOST_IN_ROW = 12
 WIDTH, HEIGHT = 190, 46
 _GAP_X, _GAP_Y = 14, 44
 _PER_LINE = 5
-_ROWS = ("above that", "it stands below", "this one", "stands below it", "code", "tests", "journeys and memories")
+_ROWS = ("ancestors", "parents", "this one", "children", "code", "tests", "journeys and memories")
 _SHOWN = 24
 
 

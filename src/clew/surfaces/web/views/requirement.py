@@ -85,9 +85,7 @@ def _owner(project: Project, name: str) -> str:
     if node is not None and node.kind is NodeKind.REQUIREMENT:
         return name
     if node is not None and node.kind is NodeKind.USER_JOURNEY:
-        raise NotFound(
-            f"'{name}' is a journey.", hint=f"It stands in {node.source.path if node.source else 'no file'}."
-        )
+        raise NotFound(f"'{name}' is a journey.", hint=f"It is in {node.source.path if node.source else 'no file'}.")
     return project.trace.resolve(name).id
 
 

@@ -87,9 +87,9 @@ class FindingGroup(msgspec.Struct, frozen=True):
 
 
 _WORDS: Mapping[str, tuple[str, str]] = {
-    "trace.broken_reference": ("Something is cited that does not exist.", "Mend the first"),
-    "trace.circle": ("A requirement stands below itself.", "Look at the first"),
-    "trace.duplicate_id": ("One of the two has to be renamed.", "Look at the first"),
+    "trace.broken_reference": ("A citation names something that does not exist.", "Open the first"),
+    "trace.circle": ("A requirement is its own ancestor.", "Open the first"),
+    "trace.duplicate_id": ("One of the two has to be renamed.", "Open the first"),
     "trace.stale_hash": ("See what cites them, then accept.", "Review the first"),
     "trace.missing_hash": ("A later change of their text would go unnoticed.", "Review the first"),
     "trace.uncovered_assertion": ("Nothing proves that they hold.", "See the first"),

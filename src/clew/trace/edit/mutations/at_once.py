@@ -67,7 +67,7 @@ class ReferenceType(Mutation, frozen=True, kw_only=True):
         already = {reference.labels for reference in meant if reference.kind == kind}
         if any(reference.labels in already for reference in meant if reference.kind != kind):
             raise Refused(
-                f"{id} cites {target.target} both ways; as {kind} it stands there already.",
+                f"{id} cites {target.target} both ways; as {kind} it is there already.",
                 hint="mutate_delete_edge removes one of them.",
             )
         return meant
@@ -92,7 +92,7 @@ class MoveToEnd(Mutation, frozen=True, kw_only=True):
         block, path = draft.block(id), draft.files.inside(self.target_file)
         files = {"source_file": block.path}, {"dest_file": path}
         if path == block.path:
-            return MutationEffect(self, id, id, *files, f"{id} stands in {path}")
+            return MutationEffect(self, id, id, *files, f"{id} is in {path}")
         try:
             before = draft.file(path)
         except NotFound:

@@ -21,7 +21,7 @@ class MoveNodeToFile(Mutation, frozen=True, kw_only=True):
         node = draft.rules.authored(self.node_id)
         path, former = draft.files.checked(path_of_file(self.target_file_id)), node.source.path if node.source else ""
         if path == former:
-            raise InvalidArgument(f"'{node.id}' stands in '{path}' already.", hint="Name another file.")
+            raise InvalidArgument(f"'{node.id}' is in '{path}' already.", hint="Name another file.")
         block = draft.block(node.id)
         spot = insertion_point(draft, path)
         data = block.data if block.data.endswith((b"\n", b"\r")) else block.data + spot.style.line_end.encode()
@@ -29,6 +29,6 @@ class MoveNodeToFile(Mutation, frozen=True, kw_only=True):
         draft.add(path, spot.position, spot.lead, data)
         settled, message = (
             self.settled(node_id=node.id, target_file_id=path),
-            f"{node.id} will stand at the end of {path}.",
+            f"{node.id} moves to the end of {path}.",
         )
         return MutationEffect(settled, node.id, node.id, {"file_id": former}, {"file_id": path}, message)

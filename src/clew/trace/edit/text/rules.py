@@ -54,7 +54,7 @@ class Rules:
             )
         if node.kind not in AUTHORED:
             raise WrongKind(
-                f"'{node.id}' is a {node.kind.value}; what it cites stands in a comment of its file.",
+                f"'{node.id}' is a {node.kind.value}; its citations are in a comment of its file.",
                 hint="apply_link writes such a comment; to remove one, edit the file.",
             )
         return node

@@ -31,7 +31,7 @@ _SCHEMA = Schema(
         )
         """,
     ),
-    remedy="it is made anew",
+    remedy="it is rebuilt",
 )
 
 Progress = Callable[[int, int, str], None]
@@ -56,7 +56,7 @@ class Vectors:
         missing = self.missing(texts)
         for start in range(0, len(missing), _TEXTS_AT_ONCE):
             if progress is not None:
-                progress(start, len(missing), "reading for meaning")
+                progress(start, len(missing), "computing embeddings")
             batch = missing[start : start + _TEXTS_AT_ONCE]
             made = self._embedder.embed(batch)
             self._known.update(zip(batch, made, strict=True))

@@ -51,7 +51,7 @@ class _Reader(Keeper):
     error of a reading that failed."""
 
     name = "clew-links"
-    failure = "Texts could not be read for meaning"
+    failure = "Embeddings could not be computed"
     expected = (Exception,)
 
 

@@ -189,7 +189,7 @@ async def _emit(send: Send, event: str, data: bytes, event_id: str | None = None
 
 
 def _session_expired(reason: str) -> Response:
-    recovery = f"Reconnect with GET {STREAM_PATH}, without session_id and Last-Event-ID, and begin anew."
+    recovery = f"Reconnect with GET {STREAM_PATH}, without session_id and Last-Event-ID, and start over."
     return _rpc_error(404, SSE_SESSION_EXPIRED, f"SSE_SESSION_EXPIRED: {reason}", recovery)
 
 
