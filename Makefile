@@ -10,7 +10,7 @@ PORT ?= 8484
 IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 {print "PYTEST_DEBUG_TEMPROOT=/dev/shm"}')
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: all run test lint types check check-operation bench bench-kb bench-links bench-memory bench-page bench-retrieval conformance differential exchange attack properties quiet clients packaging release sbom browser docs lock clean
+.PHONY: all run test lint types check check-operation bench bench-code bench-kb bench-links bench-memory bench-page bench-retrieval conformance differential exchange attack properties quiet clients packaging release sbom browser docs lock clean
 
 all: $(STAMP)
 
@@ -49,6 +49,10 @@ bench: $(STAMP) ## print the benchmark tables
 
 bench-retrieval: $(STAMP) ## quality and speed of search
 	@$(BIN)/python -m benchmarks.retrieval
+
+bench-code: $(STAMP) ## uses of symbols against language servers, first index; CLONES=FOLDER adds repositories, MISSES=1 prints what is wrong
+	@$(BIN)/python -m benchmarks.code $(if $(CLONES),--clones $(CLONES)) $(if $(MISSES),--misses)
+	@$(BIN)/python -m benchmarks.code.peer $(if $(CODEGRAPH),--codegraph $(CODEGRAPH))
 
 bench-kb: $(STAMP) ## answers from documents: found, tokens, speed
 	@$(BIN)/python -m benchmarks.kb
