@@ -11,6 +11,9 @@
 A program or an address is taken from the user's environment, never from a file of the project: a user who clones a
 project has not chosen what its files say, so they must not start a program or send text and a key to an
 address.
+
+It may import `config`, `trust`, `text` and `errors`. It must not know what is asked: prompts are made by
+services.
 """
 
 # Implements: REQ-d00052

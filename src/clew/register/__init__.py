@@ -1,7 +1,8 @@
-"""Managed requirements: a register file with a validator, evidence and review.
+"""Managed requirements: register files with a validator, evidence, review and their tools.
 
-`transaction` reads and writes the file; `operations*` change a draft of it; `validator*` say what is wrong with it;
-`queries` and `reports` answer questions. Nothing here knows who asks: MCP, the command line and the web are alike.
+`change` reads and writes the file, `rules` validate it, `reports` answer questions, and `git` merges it. It may import
+the layers below the services. It must not import another service, or know who asks: MCP, the command line and the web
+are alike.
 """
 
 # Implements: REQ-d00088
