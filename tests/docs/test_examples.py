@@ -13,14 +13,6 @@ from tests.docs.conftest import OF_A_USER
 from tests.docs.markdown import fences, sections
 from tests.in_process import run
 
-from clew.graph.build.builder import Builder
-from clew.graph.graph import Graph
-from clew.graph.lock import ReadWriteLock
-from clew.graph.model import NodeKind
-from clew.operation.call import Call, answer
-from clew.project import Project
-from clew.workspace.find import Selection
-
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
@@ -132,61 +124,6 @@ def test_the_examples_of_the_command_line_run(
 
     assert done.returncode in (0, 1), done.stderr
     assert "Traceback" not in done.stderr
-
-
-def recipe(heading: str) -> dict[str, object]:
-    """The names that the code of a recipe defines."""
-    page = sections((DOCS / "architecture.md").read_text(), 2)[heading]
-    names: dict[str, object] = {"__name__": "recipe"}
-    for fence in fences(page):
-        if fence.language == "python":
-            exec(compile(fence.text, heading, "exec"), names)  # noqa: S102 - the documentation's own code
-    return names
-
-
-# Verifies: REQ-o00004-A
-def test_the_recipe_for_an_operation_gives_a_tool(workplace: Path) -> None:
-    operation = recipe("Recipe: add an operation")["GetUntested"]
-    project = Project.open(workplace / "examples" / "demo")
-    try:
-        said = answer(operation(**operation.about.example), Call(project, ()))
-    finally:
-        project.close()
-
-    assert [requirement["id"] for requirement in said.data["requirements"]] == ["REQ-d00006"]
-
-
-# Verifies: REQ-p00002-C
-def test_the_recipe_for_a_file_format_gives_a_reader(tmp_path: Path) -> None:
-    (tmp_path / "register").mkdir()
-    (tmp_path / "register" / "one.csv").write_text("REQ-1;First\nnonsense\nREQ-2;Second\n")
-    names = recipe("Recipe: add a file format")
-    reader = names["LineReader"](Selection(("register",), ("*.csv",)))
-    graph = Graph()
-    builder = Builder(tmp_path, (reader,), graph, None, ReadWriteLock(), max_file_bytes=1_000)
-
-    builder.refresh()
-
-    assert {node.id for node in graph.nodes_by_kind(NodeKind.REQUIREMENT)} == {"REQ-1", "REQ-2"}
-    assert [(path, item.code, item.line) for path, item in builder.diagnostics()] == [
-        ("register/one.csv", "lines.unreadable", 2)
-    ]
-
-
-# Verifies: REQ-o00006-E
-def test_the_recipe_for_a_finding_gives_a_finding(tmp_path: Path) -> None:
-    (tmp_path / "spec").mkdir()
-    (tmp_path / "spec" / "one.md").write_text("# REQ-d00001: Bare\n\n**Level**: DEV | **Status**: Active\n")
-    project = Project.open(tmp_path)
-    try:
-        project.ensure_graph()
-        found = list(recipe("Recipe: add a finding")["without_assertions"](project.graph, project.context))
-    finally:
-        project.close()
-
-    assert [(finding.code, finding.path, finding.line) for finding in found] == [
-        ("trace.no_assertions", "spec/one.md", 1)
-    ]
 
 
 # Verifies: REQ-d00009-A+B
