@@ -161,6 +161,18 @@ def test_packages_beside_each_other_import_one_way() -> None:
     assert circles == {}
 
 
+# Verifies: REQ-d00681-E
+def test_every_room_says_what_it_may_import_and_what_it_must_not() -> None:
+    wrong = [
+        path.parent.name
+        for path, tree in modules().items()
+        if path.name == "__init__.py" and path.parent.parent == SOURCE
+        for said in [" ".join((ast.get_docstring(tree) or "").split())]
+        if "may import" not in said or "must not" not in said
+    ]
+    assert wrong == []
+
+
 # Verifies: REQ-o00007-B
 def test_every_part_has_a_layer() -> None:
     parts = {path.relative_to(SOURCE).parts[0].removesuffix(".py") for path in modules()}

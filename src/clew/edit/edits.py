@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from clew.edit.targets import is_write_protected
-from clew.errors import OutsideProject, Refused
+from clew.errors import FileChanged, OutsideProject, Refused
 from clew.text.hashing import content_hash
 from clew.workspace.files import resolve
 from clew.workspace.find import paths_below
@@ -53,6 +53,17 @@ class Inverse(msgspec.Struct, frozen=True):
 
     def applied(self, content: bytes) -> bytes:
         return content[: self.start] + self.text + content[self.end :]
+
+    def former(self, present: bytes | None, *, edit: str) -> bytes | None:
+        """The content before an edit, None where there was no file; FileChanged where the present content is not what
+        the edit left. `edit` names it in the message."""
+        if (None if present is None else content_hash(present)) != self.after:
+            raise FileChanged(
+                f"'{self.path}' is no longer as {edit} left it, so {edit} cannot be undone.",
+                hint="Undo the later changes of the file, or edit it.",
+                data={"path": self.path},
+            )
+        return None if self.made else self.applied(present or b"")
 
 
 def inverse_of(path: str, before: bytes, after: bytes, *, made: bool = False) -> Inverse:

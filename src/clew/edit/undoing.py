@@ -11,8 +11,7 @@ from clew.edit.edits import FileEdit, Inverse, diff_of
 from clew.edit.recovery import COLLECTION
 from clew.edit.targets import read_if_there
 from clew.edit.transaction import Purpose, Transaction
-from clew.errors import FileChanged, NotFound, Refused
-from clew.text.hashing import content_hash
+from clew.errors import NotFound, Refused
 from clew.workspace.files import resolve
 
 if TYPE_CHECKING:
@@ -61,11 +60,4 @@ def undo(root: Path, store: "Store", id: str, *, actor: str = "clew", dry_run: b
 
 def _edit(root: Path, inverse: Inverse) -> FileEdit:
     present = read_if_there(resolve(root, inverse.path))
-    if (None if present is None else content_hash(present)) != inverse.after:
-        raise FileChanged(
-            f"'{inverse.path}' changed since, so this cannot be undone.",
-            hint="Edit the file by hand, or undo the later change first.",
-            data={"path": inverse.path},
-        )
-    before = inverse.applied(present or b"")
-    return FileEdit(inverse.path, present, None if inverse.made else before)
+    return FileEdit(inverse.path, present, inverse.former(present, edit="the change"))

@@ -10,13 +10,12 @@ from itertools import accumulate
 from uuid import uuid4
 
 from clew.edit.edits import Inverse
-from clew.errors import FileChanged, NotFound, Refused
+from clew.errors import NotFound, Refused
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Remainder
 from clew.graph.build.link import Definition, Place
 from clew.graph.build.reading import Reader
 from clew.graph.changes import Change, Redefinition, Rewriting, Slot
-from clew.text.hashing import content_hash
 from clew.trace.edit.drafts import REVERT, DraftLog, DraftRecord, SavedMutation
 from clew.trace.edit.text.blocks import Record, with_known_parts
 from clew.trace.edit.text.draft import ADDED, AUTHORED, DraftContext
@@ -210,10 +209,4 @@ class Reverts:
         """The content of a file before the mutation."""
         data = self._context.original(file.path)
         present = self._context.history.patches.written(file.path, data)
-        if content_hash(present) != file.after:
-            raise FileChanged(
-                f"'{file.path}' is no longer as the mutation left it, so the mutation cannot be undone.",
-                hint="Undo the later changes of the file, or edit it.",
-                data={"path": file.path},
-            )
-        return file.applied(present)
+        return file.former(present, edit="the mutation") or b""
