@@ -55,12 +55,14 @@ def recover(root: Path, store: RecordStore | None) -> tuple[str, ...]:
 def _left_alone(foreign: list[Path]) -> str:
     if len(foreign) == 1:
         return (
-            f"{foreign[0]} says what to do to files, and was not written by you on this machine. It was left alone, "
-            "and nothing of it was done: look at it, and remove it."
+            f"{foreign[0]} says what to do to files, and your key did not sign it: it came with the project, from "
+            "another machine or user, or is of a version of Clew that signed none. It was left alone, and nothing of "
+            "it was done: look at it, and remove it."
         )
     return (
-        f"{foreign[0]} and {len(foreign) - 1:,} other journals say what to do to files, and were not written by "
-        "you on this machine. They were left alone, and nothing of them was done: look at them, and remove them."
+        f"{foreign[0]} and {len(foreign) - 1:,} other journals say what to do to files, and your key did not sign "
+        "them: they came with the project, from another machine or user, or are of a version of Clew that signed none. "
+        "They were left alone, and nothing of them was done: look at them, and remove them."
     )
 
 

@@ -77,6 +77,13 @@ class MemoryService:
             return True
         return is_there(self.context) if self.context.config.store is None else self.context.shared is not None
 
+    # Implements: REQ-d00621-B
+    @property
+    def doubt(self) -> str | None:
+        """The reason why nothing of the memory is shown to somebody who did not ask for memories; None if it is the
+        user's own, or there is none."""
+        return self.home.doubt if self.exists else None
+
     @lazy
     def units(self) -> MemoryUnits:
         return MemoryUnits(self.context, self.home)
@@ -138,13 +145,13 @@ class MemoryService:
         """List the memories about a place, decisions and pitfalls first; makes nothing."""
         from clew.memory.recall.listing import at_place
 
-        return at_place(self.view(call), place, limit) if self.exists else ()
+        return at_place(self.view(call), place, limit) if self.exists and self.doubt is None else ()
 
     def decisions(self, call: "Call", limit: int = 5) -> "tuple[ListedMemory, ...]":
         """The latest decisions and pitfalls of the project; makes nothing."""
         from clew.memory.recall.listing import decisions
 
-        return decisions(self.view(call), limit) if self.exists else ()
+        return decisions(self.view(call), limit) if self.exists and self.doubt is None else ()
 
     def import_lines(self, call: "Call", text: str, *, as_document: bool, dry_run: bool) -> "ImportedLines":
         """Remember what lines of JSON say, as far as it is not remembered yet."""

@@ -204,11 +204,17 @@ class ProjectSearch:
         return None if viewer.is_owner else ("", *((viewer.agent,) if viewer.agent else ()))
 
     def _visible(self, found: list[RankedUnit]) -> list[RankedUnit]:
-        """Without memories of folders that the caller does not see."""
+        """Without memories of folders that the caller does not see, and of others' where more than memories are asked
+        for."""
         ids = [each.id.removeprefix("memory:") for each in found if each.id.startswith("memory:")]
         if not ids:
             return found
-        seen = self._project.memory.view(self._call).library.get_many(ids)
+        doubt = self._project.memory.doubt
+        if doubt is not None:
+            self.notes.append(doubt)
+        # Of one that is not the user's own, nothing is shown among other things.
+        is_shown = doubt is None or len(self._kinds) == 1
+        seen = self._project.memory.view(self._call).library.get_many(ids) if is_shown else ()
         return [each for each in found if not each.id.startswith("memory:") or each.id[7:] in seen]
 
     # What is called exactly so

@@ -20,6 +20,8 @@ def decided(inquiry: Inquiry) -> EvidenceSection:
     if not memory.exists:
         return EvidenceSection("decided", note=_ABSENT)
     try:
+        if memory.doubt is not None:
+            return EvidenceSection("decided", note=f"Not shown: {memory.doubt}")
         view = memory.view(inquiry.call)
         ids = view.recall.ids_at(_place(inquiry))
         states = view.recall.standing_of(view.library.get_many(ids).values())
