@@ -412,7 +412,7 @@ def _register(table: RegisterTable) -> RegisterTable:
     for folder in folders:
         if not folder.is_absolute():
             raise ConfigError(
-                f"`register.logs` names '{folder}', which is no absolute path.",
+                f"`register.logs` names '{folder}', which is not an absolute path.",
                 hint="Write it from the root, or from ~.",
             )
     return msgspec.structs.replace(table, logs=tuple(map(str, folders)))
@@ -630,7 +630,7 @@ def _reviews(root: Path, given: str) -> str:
     path = normal_folder(given, root) if "\0" not in given else ".."
     if path == "." or path.startswith(("/", "..")) or is_glob(path):
         raise ConfigError(
-            f"{CLEW_TOML}: reviews.file is {given!r}, which is no file inside the project.",
+            f"{CLEW_TOML}: reviews.file is {given!r}, which is not a file inside the project.",
             hint="Name one such as clew.reviews, relative to the project's folder.",
         )
     return path

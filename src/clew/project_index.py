@@ -205,8 +205,8 @@ class ProjectIndex:
         return self._asked(lambda engine: engine.ranking_state(_question(query)))[0] or ""
 
     def rank_requirements(self, query: str, check: Callable[[], None], *, again: bool = False) -> Relevance:
-        """The requirements ranked by the index; only a note where it cannot be searched. With `again`, the ranking
-        that is kept for further pages."""
+        """Requirements ranked by the index; without an index only a note. With `again`, the ranking of the first page
+        is used again."""
 
         def rank(engine: SearchEngine) -> Relevance:
             late = self._synced(engine, check)

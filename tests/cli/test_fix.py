@@ -153,4 +153,4 @@ def test_what_has_nothing_to_mend_by_its_nature_is_refused(clew: Clew, root: Pat
     (root / "src" / "clock.py").write_text("# Implements: REQ-p00001-A\ndef show(): ...\n", encoding="utf-8")
     done = clew(root, "fix", "src/clock.py")
     assert done.returncode == 2
-    assert "'src/clock.py' is no requirement of a spec file" in done.stderr
+    assert "'src/clock.py' is not a requirement of a spec file" in done.stderr

@@ -85,4 +85,4 @@ def test_a_formula_of_a_workbook_is_its_text_and_what_is_written_is_a_text(
     assert clew(empty, "export", "excel", "--output", str(out)).returncode == 0
     sheet = openpyxl.load_workbook(out).active
     assert {cell.data_type for row in sheet.iter_rows() for cell in row if cell.value is not None} == {"s"}
-    assert "is no text" in clew(empty, "export", "excel").stderr
+    assert "is not text" in clew(empty, "export", "excel").stderr

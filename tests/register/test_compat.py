@@ -142,4 +142,4 @@ def test_markers_of_the_other_side_follow_a_merge_that_renumbers(served: Any, ca
     assert (served.root / "src/ours.rs").read_text(encoding="utf-8") == "// REQ-0003: ours\n"
     served.commit("follow")
     assert main(["req", "coverage", "--remap", "merge", "-C", str(served.root)]) == 2
-    assert "HEAD is no merge" in capsys.readouterr().err
+    assert "HEAD is not a merge" in capsys.readouterr().err

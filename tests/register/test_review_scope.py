@@ -50,7 +50,7 @@ def test_an_item_of_the_wrong_type_is_told_and_the_others_are_imported(served: S
 
     assert [item["title"] for item in done["accepted"]] == ["Tell the owner"]
     assert [item["title"] for item in done["rejected"]] == ["5", "item 2"]
-    assert "Item 2 is no requirement" in done["rejected"][1]["errors"][0]
+    assert "Item 2 is not a requirement" in done["rejected"][1]["errors"][0]
     assert served.error("req_import", format="json", source="in.json", strict=True)["code"] == "REQ-E-REFUSED"
 
 

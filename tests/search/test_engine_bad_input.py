@@ -98,10 +98,10 @@ def test_a_unit_with_an_id_that_cannot_be_shown_is_refused_and_nothing_is_writte
 
 # Verifies: REQ-d00201-C
 def test_what_is_no_time_is_refused_in_a_unit_and_in_a_filter(engine: SearchEngine) -> None:
-    with pytest.raises(InvalidArgument, match="'yesterday' is no time"):
+    with pytest.raises(InvalidArgument, match="'yesterday' is not a time"):
         engine.units.put([Unit(id="new", part="rule", title="", body="x", time="yesterday")])
     assert engine.units.get("new") is None
-    with pytest.raises(InvalidArgument, match="'soon' is no time"):
+    with pytest.raises(InvalidArgument, match="'soon' is not a time"):
         engine.search(Question(text="loan", scope=SCOPE, filters=Filters(before="soon")))
 
 

@@ -246,7 +246,7 @@ def test_a_recipe_that_cannot_work_is_refused_with_field_value_and_rule(change: 
     ],
 )
 def test_text_that_is_no_recipe_is_refused(text: str) -> None:
-    with pytest.raises(InvalidArgument, match="This is no recipe"):
+    with pytest.raises(InvalidArgument, match="This is not a recipe"):
         from_json(text)
 
 

@@ -263,7 +263,7 @@ def test_a_schema_of_the_project_says_which_artefacts_there_are(root: Path, caps
         ("requires: []", "requires: [tasks]", "question, notes, tasks require one another"),
         ("generates: plan.md", "generates: ../plan.md", "generates of artifact 'tasks' is '../plan.md'"),
         ("id: notes", "id: tasks", "two artifacts have the same id"),
-        ("version: 1", "version: one", "its version is no positive number"),
+        ("version: 1", "version: one", "its version is not a positive number"),
         ("requires: [tasks]\n", "requires: [song]\n", "apply requires 'song'"),
         ("tracks: plan.md", "tracks: ../plan.md", "apply tracks '../plan.md'"),
         ("name: research", "", "it has no name"),

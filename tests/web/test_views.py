@@ -137,7 +137,7 @@ def test_the_tree_is_opened_step_by_step(visitor: Visitor) -> None:
         ("/sources/%2e%2e/%2e%2e/etc/passwd", 404, "no readable file"),
         ("/memory/0000000000", 404, "0000000000"),
         ("/requirements?sort=colour", 400, "'sort=colour' in the address is none of: id, title"),
-        ("/requirements?page=-3", 400, "'page=-3' in the address is no number"),
+        ("/requirements?page=-3", 400, "'page=-3' in the address is not a number"),
         ("/requirements?page=99999999999999999999", 400, "no number from 1"),
         ("/requirements?q=" + "x" * 5_000, 400, "has 5000 characters; 2000 are the most"),
         ("/sources/src/fairwater/tables.py?line=zwei", 400, "line=zwei"),

@@ -243,7 +243,7 @@ class DerivedFile:
 
     # Implements: REQ-o00010-C
     def _translated(self) -> AbstractContextManager[None]:
-        """The file was opened with all its tables, so a statement that does not fit them has met damage."""
+        """Translate errors of SQLite. All tables exist, so an error about a missing one means damage."""
         return translated(self.path, tables_known=True)
 
     # Implements: REQ-d00645-C

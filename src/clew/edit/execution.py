@@ -56,7 +56,7 @@ def apply(root: Path, step: Step) -> None:
 
 
 def remove_emptied_folders(root: Path, step: Step) -> None:
-    """The end of a step that removes a file."""
+    """Remove the folders that a step left empty, up to the one that the step names."""
     if isinstance(step, MoveStep) or step.after is not None or step.prune is None:
         return
     folder, top = place_of(root, step.path).parent, resolve(root, step.prune)

@@ -46,7 +46,7 @@ def read_mapping(place: Path) -> ColumnMapping:
         return msgspec.convert(value, ColumnMapping)
     except msgspec.ValidationError as error:
         raise FormatError(
-            f"'{place.name}' is no mapping of columns: {error}.",
+            f"'{place.name}' is not a mapping of columns: {error}.",
             hint='It looks like {"columns": {"Object Text": "text"}, "relations": ["Satisfies"]}.',
         ) from error
 

@@ -148,7 +148,7 @@ class ExportItems(
     def run(self, call: Call) -> results.Exported:
         if self.output == "-" and WRITTEN[self.format].is_binary:
             raise InvalidArgument(
-                f"A file of the format {self.format} is no text.", hint="Name a file with --output FILE."
+                f"A file of the format {self.format} is not text.", hint="Name a file with --output FILE."
             )
         columns = read_mapping(Path(self.columns)) if self.columns is not None else None
         return ExchangeService(call).written(WRITTEN[self.format], columns, self.ids_of)

@@ -277,8 +277,8 @@ class Reading:
     # Documents about the same things
 
     def shared_entities(self, path: str, most_documents: int, most_sections: int) -> list[tuple[str, int, int]]:
-        """Other documents that mention what a document mentions: for each entity that is rare enough, the document,
-        the number of the entity and in how many documents it is."""
+        """Documents that share rare entities with a document: path, number of the entity, and number of documents that
+        mention it."""
         sql = """
             SELECT entity, path FROM (
                 SELECT DISTINCT mentions.entity AS entity, sections.document AS document FROM (

@@ -281,7 +281,7 @@ class RegisterReading:
                 return name, self._tree.fork_of(commit)
         if gate:
             raise InvalidArgument(
-                f"'{base}' is no revision of this repository, so the gate stays shut.",
+                f"'{base}' is not a revision of this repository, so the gate stays shut.",
                 hint="Fetch the base branch, or name another with base.",
             )
         return base, self._tree.head()

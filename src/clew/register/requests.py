@@ -243,7 +243,7 @@ class ReviewScope(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         Meta(description="Fail closed: a missing base is an error"),
         Option(about="exit code 1 where the change does not pass"),
     ] = False
-    staged: Annotated[bool, Meta(description="What the next commit would hold")] = False
+    staged: Annotated[bool, Meta(description="The staged state, for the next commit")] = False
     new: Annotated[
         bool, Meta(description="Findings of added and changed requirements only"), Option(exclusive=True)
     ] = False

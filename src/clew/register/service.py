@@ -184,7 +184,7 @@ class RegisterService(RegisterReading):
         ours, theirs = ("HEAD", merging) if merging else ("HEAD^1", self._tree.commit_of("HEAD^2"))
         if theirs is None:
             raise InvalidArgument(
-                "HEAD is no merge, and none is under way.", hint="Name the ids: --remap REQ-0003=REQ-0007."
+                "HEAD is not a merge, and none is under way.", hint="Name the ids: --remap REQ-0003=REQ-0007."
             )
         mine = self._tree.revision(ours)
         new = known_ids(self.register, revisions.register_at(self.file, self._around, theirs))

@@ -168,6 +168,6 @@ def moment(time: str | None) -> str | None:
         at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise InvalidArgument(
-            f"'{shortened(time)}' is no time.", hint="Write it as in 2026-01-31T12:00:00Z."
+            f"'{shortened(time)}' is not a time.", hint="Write it as in 2026-01-31T12:00:00Z."
         ) from error
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

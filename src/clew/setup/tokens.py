@@ -62,7 +62,7 @@ def add(name: str, *, days: int = USUAL_DAYS, read_only: bool = False, now: date
     """Make a token for a principal; only now is it known."""
     if not _NAME.fullmatch(name):
         raise InvalidArgument(
-            f"'{name[:80]}' is no name for a principal.",
+            f"'{name[:80]}' is not a name for a principal.",
             hint="Use up to 64 letters, digits and the signs . _ @ + -, beginning with a letter or digit.",
         )
     if not 1 <= days <= MOST_DAYS:

@@ -151,7 +151,7 @@ def instructions(name: str, entry: ChangeEntry, settings: ProjectSettings, conte
     found = by_id.get(name.strip()) or by_id.get(name.strip().casefold())
     if found is None:
         known = ", ".join((*by_id, APPLY))
-        raise InvalidArgument(f"'{name}' is no artefact of a change.", hint=f"There are instructions for: {known}.")
+        raise InvalidArgument(f"'{name}' is not an artefact of a change.", hint=f"There are instructions for: {known}.")
     there = _present(entry, flow, context)
     notes = [f"config.yaml, {problem}" for problem in settings.problems]
     template = found.template

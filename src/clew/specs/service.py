@@ -89,7 +89,7 @@ class SpecsService:
         return results.Catalogue(found[offset : offset + limit], len(found), truncated=offset + limit < len(found))
 
     def dashboard(self) -> results.Dashboard:
-        """The dashboard: specs, open changes, and problems that need attention."""
+        """Overview of specs, open changes, and problems that need attention."""
         known = self.library
         specs = self._summaries()
         found, _ = self._found_conflicts(known)

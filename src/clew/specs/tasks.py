@@ -76,7 +76,7 @@ def _ticked(data: bytes, task: Task, *, done: bool) -> bytes:
     line = lines[task.line - 1]
     start = line.index(b"[")
     if line[start + 2 : start + 3] != b"]":
-        raise FileChanged(f"Line {task.line} is no task any more.", hint="Read the change again.")
+        raise FileChanged(f"Line {task.line} is not a task any more.", hint="Read the change again.")
     if (line[start + 1 : start + 2] in b"xX") == done:
         return data
     lines[task.line - 1] = line[: start + 1] + (b"x" if done else b" ") + line[start + 2 :]

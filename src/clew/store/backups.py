@@ -168,7 +168,7 @@ def _chunks(file: Path) -> Iterator[bytes]:
 def _demand_file(file: Path) -> None:
     """A pipe or a device would be read without end."""
     if file.exists() and not file.is_file():
-        raise damaged(file, "it is no file")
+        raise damaged(file, "it is not a file")
 
 
 def _unreadable(file: Path, error: OSError) -> StoreError:

@@ -16,7 +16,7 @@ _JOINERS = str.maketrans("", "", "-_ ")
 
 
 def choices(type_: type[msgspec.Struct], *names: str) -> tuple[str, ...]:
-    """The values that an argument can have, or a field of it, in order; empty where it is free."""
+    """The allowed values of an argument, or of a field of it, in order; empty if any value is allowed."""
     found = (value for each in _at(_about(type_), names) for value in _values(each))
     return tuple(dict.fromkeys(found))
 

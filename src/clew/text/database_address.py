@@ -29,7 +29,7 @@ class Address:
     def __init__(self, url: str) -> None:
         if not is_address(url):
             raise ConfigError(
-                f"The store '{masked(url)}' is no address of a PostgreSQL database.",
+                f"The store '{masked(url)}' is not an address of a PostgreSQL database.",
                 hint='It looks like "postgresql://user@host/database". Passwords belong into ~/.pgpass.',
             )
         if not _is_sound(url):

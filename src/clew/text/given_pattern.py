@@ -98,7 +98,6 @@ def _nodes(pattern: str) -> int:
             place = part.end()
         else:
             raise PatternTooLarge(
-                "its counts are large, and how they are nested cannot be told; write smaller ones, or plain groups and "
-                "classes"
+                "its counts are large, and their nesting is too complex; write smaller counts, or plain groups"
             )
     return sum(outer) + before + last

@@ -102,5 +102,5 @@ def _read(descriptor: int, most: int, expected: int = 0) -> bytes:
 
 def _check_kind(status: os.stat_result, place: "Path | str") -> None:
     if not stat.S_ISREG(status.st_mode):
-        what = next((said for is_kind, said in _KINDS if is_kind(status.st_mode)), "it is no file")
+        what = next((said for is_kind, said in _KINDS if is_kind(status.st_mode)), "it is not a file")
         raise NotRegular(errno.EISDIR if what == "it is a folder" else errno.EINVAL, what, os.fspath(place))

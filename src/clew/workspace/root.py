@@ -90,7 +90,7 @@ def _too_wide(root: str) -> str | None:
     names = (*CONFIGURED, REPOSITORY)
     if any(os.path.exists(os.path.join(root, name)) for name in names) or not _has_more_than(root, MOST_FILES):
         return None
-    return f"holds more than {MOST_FILES:,} files and is no repository"
+    return f"holds more than {MOST_FILES:,} files and is not a repository"
 
 
 def _is_wide(folder: str) -> bool:

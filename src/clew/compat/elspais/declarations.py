@@ -117,7 +117,7 @@ class Declarations:
 
     def _data(self, file: str) -> bytes:
         if file not in FILES:
-            raise NotFound(f"'{file}' is no settings file.", hint=f"Settings are in: {', '.join(FILES)}.")
+            raise NotFound(f"'{file}' is not a settings file.", hint=f"Settings are in: {', '.join(FILES)}.")
         config = self._project.config
         return read_bytes(config.root, file, limit=config.max_file_bytes)
 

@@ -83,4 +83,4 @@ def backend_named(call: "Call", chosen: str, *, name: str = "", level: str | Non
             from clew.exchange.backends.openspec import OpenSpecBackend
 
             return OpenSpecBackend(context, spec=name.rpartition(".")[0] or name)
-    raise InvalidArgument(f"'{chosen}' is no requirement format.", hint=f"Formats are {', '.join(FORMATS)}.")
+    raise InvalidArgument(f"'{chosen}' is not a requirement format.", hint=f"Formats are {', '.join(FORMATS)}.")

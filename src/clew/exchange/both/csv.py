@@ -21,7 +21,7 @@ _NOTHING = "Nothing was changed."
 def read(source: ImportSource, columns: ColumnMapping | None = None) -> Exchange:
     text = source.text()
     if "\0" in text:
-        raise FormatError(f"'{source.name}' holds NUL characters; it is no CSV.", hint=f"Save it as CSV. {_NOTHING}")
+        raise FormatError(f"'{source.name}' holds NUL characters; it is not CSV.", hint=f"Save it as CSV. {_NOTHING}")
     csv.field_size_limit(_LARGEST_CELL)
     try:
         rows = list(csv.reader(io.StringIO(text), delimiter=_delimiter(text), strict=True))

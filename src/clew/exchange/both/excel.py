@@ -56,7 +56,9 @@ def _check_size(data: bytes, name: str) -> None:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             size = sum(part.file_size for part in packed.infolist())
     except zipfile.BadZipFile as error:
-        raise FormatError(f"'{name}' is no Excel workbook.", hint=f"Save it as .xlsx, or as CSV. {_NOTHING}") from error
+        raise FormatError(
+            f"'{name}' is not an Excel workbook.", hint=f"Save it as .xlsx, or as CSV. {_NOTHING}"
+        ) from error
     if size > _UNPACKED * MOST_BYTES:
         raise FormatError(
             f"'{name}' unpacks to {size:,} bytes; {_UNPACKED * MOST_BYTES:,} are the most.",

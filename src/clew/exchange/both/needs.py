@@ -35,7 +35,7 @@ def read(source: ImportSource) -> Exchange:
     document = mapping(source.json(), f"'{source.name}'")
     if "versions" not in document:
         raise FormatError(
-            f"'{source.name}' has no 'versions'; it is no needs.json.",
+            f"'{source.name}' has no 'versions'; it is not needs.json.",
             hint="Build it with `sphinx-build -b needs`. Nothing was changed.",
         )
     versions = mapping(document["versions"], "'versions'")

@@ -20,7 +20,7 @@ def read(source: ImportSource) -> Exchange:
     tables = read_rows(source.place, (_OBSERVATIONS, _SUMMARIES))
     if not tables:
         raise FormatError(
-            f"'{source.name}' has neither {_OBSERVATIONS} nor {_SUMMARIES}; it is no database of claude-mem.",
+            f"'{source.name}' has neither {_OBSERVATIONS} nor {_SUMMARIES}; it is not a database of claude-mem.",
             hint="It is usually ~/.claude-mem/claude-mem.db. Nothing was changed.",
         )
     lines: list[str] = []

@@ -72,7 +72,7 @@ class _Document:
         self._structures: Counter[str] = Counter()
         if not any(line.strip() == "[DOCUMENT]" for line in self._lines):
             raise FormatError(
-                f"'{name}' has no [DOCUMENT]; it is no file of StrictDoc.",
+                f"'{name}' has no [DOCUMENT]; it is not a file of StrictDoc.",
                 hint="Name an .sdoc file, or a folder of them. Nothing was changed.",
             )
 
@@ -137,7 +137,7 @@ class _Document:
         text = self._lines[index].strip()
         if text:
             raise FormatError(
-                f"'{self._name}' has text in line {index + 1} that is no field: {shortened(text)!r}.",
+                f"'{self._name}' has text in line {index + 1} that is not a field: {shortened(text)!r}.",
                 hint=f"A text of several lines stands between {_OPEN} and {_CLOSE}. Nothing was changed.",
             )
 

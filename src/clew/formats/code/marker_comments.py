@@ -237,7 +237,7 @@ class CommentReader:
         word = content.split(None, 1)[0].rstrip(":,;.")
         if self._grammar.parse_reference(word) is not None and len(self.diagnostics) < _MOST_UNDECLARED:
             keyword = "Verifies" if self._is_test else "Implements"
-            message = f"{word} is in a comment without a keyword, so it is no citation. Write `{keyword}: {word}`."
+            message = f"{word} is in a comment without a keyword, so it is not a citation. Write `{keyword}: {word}`."
             self.diagnostics.append(Diagnostic("markers.undeclared", "info", message, line))
 
 

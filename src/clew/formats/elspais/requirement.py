@@ -105,7 +105,7 @@ class RequirementReader:
             listing = ""
             if isinstance(field, str):
                 if field:
-                    message = f"{shortened(field)!r} is no field that Clew knows; it is kept in the text only."
+                    message = f"{shortened(field)!r} is not a field that Clew knows; it is kept in the text only."
                     self._findings.info("unknown_field", line, message)
             elif field.name == FLAG_FIELD:
                 metadata.template = True

@@ -196,8 +196,8 @@ def new_change_folder(root: Root, change_id: str) -> str:
     own = _own(checked_id(change_id, "change"), root)
     if not _CHANGE_ID.fullmatch(own) or len(own) > LONGEST_CHANGE_ID or own == "archive":
         raise InvalidArgument(
-            f"{shortened(own)!r} is no id for a new change: at most {LONGEST_CHANGE_ID} small letters and digits, in "
-            "words joined by single hyphens, and not 'archive'.",
+            f"{shortened(own)!r} is not an id for a new change: at most {LONGEST_CHANGE_ID} small letters and digits, "
+            "in words joined by single hyphens, and not 'archive'.",
             hint="Choose one such as 'add-login'.",
         )
     return _joined(root.changes, own)
@@ -219,8 +219,8 @@ def checked_id(id: str, what: str = "spec") -> str:
     strange = any(sign in id for sign in "\\:") or not id.isprintable()
     if harmful or strange or len(id) > 400:
         raise InvalidArgument(
-            f"{shortened(id)!r} is no id of a {what}: an id is one or more names joined by slashes, such as 'auth' or"
-            " 'platform/auth', without '..', a leading slash, a backslash or a colon.",
+            f"{shortened(id)!r} is not an id of a {what}: an id is one or more names joined by slashes, such as 'auth'"
+            " or 'platform/auth', without '..', a leading slash, a backslash or a colon.",
             hint=f"list_{what}s shows the ids.",
         )
     return id

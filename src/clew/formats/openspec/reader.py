@@ -183,7 +183,7 @@ class _Reading:
                 )
                 self.findings.warning("stray_heading", heading.line, message)
             elif heading.depth == REQUIREMENT_DEPTH:
-                message = f"The heading {heading.text[:_SHOWN]!r} is no requirement; it is kept as text."
+                message = f"The heading {heading.text[:_SHOWN]!r} is not a requirement; it is kept as text."
                 self.findings.info("foreign_heading", heading.line, message)
 
     def report_headers_that_resemble(self) -> None:
@@ -191,7 +191,7 @@ class _Reading:
             if section.kind is SectionKind.OTHER and _RESEMBLING.match(section.heading):
                 known = ", ".join(f"`## {kind.name} Requirements`" for kind in DELTA_KINDS)
                 message = (
-                    f"{section.heading[:_SHOWN]!r} is no section of a delta, so it changes nothing. Known: {known}."
+                    f"{section.heading[:_SHOWN]!r} is not a section of a delta, so it changes nothing. Known: {known}."
                 )
                 self.findings.error("delta_header", section.span.line, message)
 

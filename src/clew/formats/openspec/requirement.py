@@ -108,7 +108,7 @@ class RequirementReader:
 
     def _aside(self, heading: Heading, stop: int) -> OtherHeading:
         message = (
-            f"The heading {heading.text[:_SHOWN]!r} is no requirement; it is kept with the requirement before it."
+            f"The heading {heading.text[:_SHOWN]!r} is not a requirement; it is kept with the requirement before it."
             " Write `### Requirement: name`, or set it in bold."
         )
         self._findings.warning("foreign_heading", heading.line, message)

@@ -99,7 +99,7 @@ def _faults(schema: Schema, values: Mapping[str, str]) -> Iterator[str]:
     if not schema.name:
         yield "it has no name"
     if not re.fullmatch(r"0*[1-9][0-9]{0,8}", values.get("version", "")):
-        yield "its version is no positive number"
+        yield "its version is not a positive number"
     if not 0 < len(schema.artefacts) <= MOST_ARTEFACTS:
         yield f"it names {len(schema.artefacts)} artifacts; 1 to {MOST_ARTEFACTS} are allowed"
         return
@@ -114,7 +114,7 @@ def _faults(schema: Schema, values: Mapping[str, str]) -> Iterator[str]:
             f"artifact {each.id!r} requires {one!r}, which is none" for one in each.requires if one not in known
         )
     applying = schema.applying
-    yield from (f"apply requires {one!r}, which is no artifact" for one in applying.requires if one not in known)
+    yield from (f"apply requires {one!r}, which is not an artifact" for one in applying.requires if one not in known)
     if _leads_out(applying.tracks):
         yield f"apply tracks {applying.tracks!r}, and no path inside its folder"
     if circle := _in_a_circle(schema.artefacts):

@@ -131,7 +131,7 @@ class Lines:
         if written.startswith("[") and written.endswith("]"):
             return tuple(scalar(each) for each in written[1:-1].split(",") if each.strip())
         if written:
-            self.complain(f"{shortened(written)!r} is no list.")
+            self.complain(f"{shortened(written)!r} is not a list.")
         return tuple(each for each in self.items(indent) if each)
 
     def _taken(self) -> str:

@@ -25,7 +25,7 @@ def read_coverage(data: bytes, findings: DiagnosticLog) -> tuple[ExecutedLines, 
     try:
         document = msgspec.json.decode(data, type=_Document)
     except (msgspec.DecodeError, RecursionError) as error:
-        findings.error("broken", 0, f"The file is no whole report of coverage.py: {error}. Write it again.")
+        findings.error("broken", 0, f"The file is not a whole report of coverage.py: {error}. Write it again.")
         return ()
     if document.files is None:
         return None

@@ -103,7 +103,7 @@ def read_document(data: bytes, findings: DiagnosticLog) -> list[Outcome] | None:
         findings.error("broken", 0, f"The report does not have the shape of one: {error}. Write it again with pytest.")
         return []
     except (msgspec.DecodeError, RecursionError) as error:
-        findings.error("broken", _line_of(error, data), f"The file is no whole JSON document: {error}.")
+        findings.error("broken", _line_of(error, data), f"The file is not a whole JSON document: {error}.")
         return []
     tests = document.tests if isinstance(document, _Document) else document
     if tests is None:
@@ -130,7 +130,7 @@ def read_log(data: bytes, findings: DiagnosticLog) -> list[Outcome]:
         try:
             report = decoder.decode(line)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-            findings.error("broken", number, f"The line is no report: {error}. The other lines were read.")
+            findings.error("broken", number, f"The line is not a report: {error}. The other lines were read.")
             continue
         if report.type == "TestReport" and report.nodeid:
             by_test.setdefault(report.nodeid, []).append((number, report))

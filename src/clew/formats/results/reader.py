@@ -89,7 +89,7 @@ def _json(head: bytes, body: bytes, findings: DiagnosticLog) -> ResultRecords:
 
 
 def _unknown(findings: DiagnosticLog, why: str) -> ResultRecords:
-    message = f"The file is no JUnit XML, pytest JSON, coverage.py JSON, LCOV or table of journeys. {why}"
+    message = f"The file is not JUnit XML, pytest JSON, coverage.py JSON, LCOV or table of journeys. {why}"
     findings.warning("unknown_format", 1, message)
     return ResultRecords()
 

@@ -97,6 +97,8 @@ def _time(given: str | None) -> str | None:
         moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise InvalidArgument(
-            f"updated_after '{given}' is no time.", hint="Write it as in 2026-01-31T12:00:00Z.", data={"value": given}
+            f"updated_after '{given}' is not a time.",
+            hint="Write it as in 2026-01-31T12:00:00Z.",
+            data={"value": given},
         ) from error
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -42,8 +42,7 @@ class CrossReferences:
                     break
 
     def citing(self, reading: Reading, id: str, most: int = -1) -> Iterator[Edge]:
-        """The sections that cite a node of another part of the graph, or a file, as they wrote it down; of each way to
-        write it at most so many."""
+        """Edges from the sections that cite a node of another region, or a file; at most `most` for each spelling."""
         node = self._graph.memory.get_node(id)
         for target in self._targets(id, node):
             for cite in reading.citing(target, most):

@@ -102,7 +102,7 @@ def _read(view: "MemoryView", place: Path, text: str) -> UserManifest:
         elif section.startswith("notes"):
             notes.append(ManifestNote("", item["text"]))
         elif section.startswith("pending actions"):
-            rejected.append(RejectedLine(number, line.strip()[:200], "It is no action; [MERGE: id, id] is."))
+            rejected.append(RejectedLine(number, line.strip()[:200], "It is not an action; [MERGE: id, id] is."))
     return UserManifest(
         path=str(place),
         found=True,

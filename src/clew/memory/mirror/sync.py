@@ -105,7 +105,7 @@ class Syncing:
             try:
                 said: FileFields | None = parsed(data.decode("utf-8", "replace"))
             except BadInput as error:
-                self.notes.append(f"{entry.path} is no memory: {error.message}")
+                self.notes.append(f"{entry.path} is not a memory: {error.message}")
                 known = [id for id, now in self._before.items() if now.path == entry.path]
                 self._files[known[0] if known else entry.path] = (
                     msgspec.structs.replace(side, is_refused=True),

@@ -43,7 +43,7 @@ def hits(result: SearchAnswer) -> str:
 
 def listed(result: MemoryList) -> str:
     if not result.memories:
-        return 'Nothing is remembered here yet. `clew remember "..." --why "..."` keeps something.'
+        return 'No memories here yet. `clew remember "..." --why "..."` stores one.'
     rows = [
         (each.node_id[:ID], each.recorded_at[:10], each.kind, _marked(each.standing), each.title)
         for each in result.memories

@@ -25,7 +25,7 @@ def hydrate(view: "MemoryView", tag: str, offset: int = 0) -> WholeMemory:
     match = _TAG.fullmatch(tag.strip())
     if match is None:
         raise InvalidArgument(
-            f"'{shortened(tag)}' is no citation tag.",
+            f"'{shortened(tag)}' is not a citation tag.",
             hint="A tag is [node_ and hexadecimal digits and ], as answers have it.",
         )
     memory = view.library.get(view.library.with_prefix(match[1][:32], tag))

@@ -238,7 +238,7 @@ def moment_of(time: str) -> datetime:
         return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise InvalidArgument(
-            f"'{shortened(time)}' is no time.", hint="Write it as in 2026-01-31T12:00:00Z."
+            f"'{shortened(time)}' is not a time.", hint="Write it as in 2026-01-31T12:00:00Z."
         ) from error
 
 

@@ -187,9 +187,9 @@ def _checked(value: Any, repository: str) -> Memory:
         value = {**value, "scope": {**scope, "repository": repository}}
     memory = msgspec.convert(value, Memory)
     if normal_id(memory.id) != memory.id:
-        raise InvalidArgument(f"'{memory.id}' is no id of a memory.", hint="")
+        raise InvalidArgument(f"'{memory.id}' is not an id of a memory.", hint="")
     if not _FOLDER.fullmatch(memory.scope.folder) or ".." in memory.scope.folder.split("/"):
-        raise InvalidArgument(f"'{memory.scope.folder}' is no folder of a repository.", hint="")
+        raise InvalidArgument(f"'{memory.scope.folder}' is not a folder of a repository.", hint="")
     for share in (memory.importance, memory.confidence):
         if share is not None and not 0 <= share <= 1:
             raise InvalidArgument(f"{share} is not between 0 and 1.", hint="")

@@ -120,4 +120,4 @@ def normal_id(id: str) -> str:
     try:
         return str(uuid.UUID(given))
     except ValueError as error:
-        raise InvalidArgument(f"'{shortened(id)}' is no id of a memory, which is a UUID.", hint=_HOW) from error
+        raise InvalidArgument(f"'{shortened(id)}' is not an id of a memory, which is a UUID.", hint=_HOW) from error

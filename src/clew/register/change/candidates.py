@@ -165,7 +165,7 @@ def _from_json(text: str) -> Iterator[Candidate | NoCandidate]:
             yield msgspec.convert(raw, Candidate)
         except msgspec.ValidationError as error:
             title = raw.get("title") if isinstance(raw, Mapping) else None
-            yield NoCandidate(str(title or f"item {number}"), f"Item {number} is no requirement: {error}.")
+            yield NoCandidate(str(title or f"item {number}"), f"Item {number} is not a requirement: {error}.")
 
 
 def _items(document: Any) -> Iterable[Any]:

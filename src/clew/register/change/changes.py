@@ -198,7 +198,7 @@ def link(draft: Draft, wanted: LinkChange, *, reason: str | None = None) -> resu
 def _end(draft: Draft, target: str) -> Requirement:
     if number_of(normalise(target)) is None and target.strip() not in draft.requirements:
         raise NotFound(
-            f"'{shortened(target)}' is no requirement of the register, and links lead from one to another of those.",
+            f"'{shortened(target)}' is not a requirement of the register, and links lead from one to another of those.",
             hint=f"To cite a requirement of another format, write `Implements: {shortened(target)}` into the rationale "
             "with req_update; `Refines:` and `Verifies:` are understood too.",
         )

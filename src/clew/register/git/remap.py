@@ -44,7 +44,7 @@ def parse_remap(written: Sequence[str], register: Register) -> dict[str, str]:
         old, separator, target = pair.partition("=")
         ids = normalise(old), normalise(target)
         if not separator or any(number_of(id) is None for id in ids):
-            raise InvalidArgument(f"'{shortened(pair)}' is no pair of ids.", hint="Write --remap REQ-0003=REQ-0007.")
+            raise InvalidArgument(f"'{shortened(pair)}' is not a pair of ids.", hint="Write --remap REQ-0003=REQ-0007.")
         if ids[1] not in register.requirements:
             raise InvalidArgument(f"There is no requirement {ids[1]}.", hint="`clew req list` shows every id.")
         if new.get(ids[0], ids[1]) != ids[1]:

@@ -63,7 +63,7 @@ class Repository:
         commit = self.commit_of(name)
         if commit is None:
             raise InvalidArgument(
-                f"'{shortened(name)}' is no branch, tag or commit of this repository.",
+                f"'{shortened(name)}' is not a branch, tag or commit of this repository.",
                 hint="`git branch --all` lists branches; a shallow clone needs `git fetch --unshallow` first.",
             )
         return commit

@@ -99,7 +99,7 @@ _TABLE = (
     ("0021", _E, "links", "links lead in a circle", "Remove one link of the circle with req_link and remove=true."),
     (
         *("0022", _W, "statement", "several words hedge"),
-        "State what shall happen; what is uncertain belongs into the rationale.",
+        "State what shall happen; put uncertainties into the rationale.",
     ),
     ("0023", _W, "statement", "the external judge objects", "Follow its remark, or correct REQ_VALIDATE_LLM_CMD."),
     (

@@ -158,7 +158,7 @@ _EXCERPT_WORDS = 4
 
 
 def _any_word(words: Sequence[str]) -> re.Pattern[str]:
-    """Any of the words or phrases, whole: neither a letter nor a hyphen may touch it."""
+    """Pattern of whole words or phrases: no letter or hyphen may be next to a match."""
     longest_first = sorted(words, key=len, reverse=True)
     joined = "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in longest_first)
     return re.compile(rf"(?<![\w-])(?:{joined})(?![\w-])", re.IGNORECASE)

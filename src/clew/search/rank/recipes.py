@@ -1,4 +1,4 @@
-"""Recipes: a way to rank, written down as data.
+"""Ranking recipes: each describes, as data, one way to rank.
 
 A recipe says which signals are asked and how deep, how their rankings become one, whether the links of what was found
 are followed, and how much of one document may stand in the answer. It has a name and a version, travels as JSON, and is
@@ -157,7 +157,7 @@ def from_json(text: str | bytes, signals: Iterable[str] = SIGNALS) -> Recipe:
         recipe = msgspec.json.decode(text, type=Recipe)
     except msgspec.DecodeError as error:
         raise InvalidArgument(
-            f"This is no recipe: {error}.", hint="Compare it with one of the built-in recipes."
+            f"This is not a recipe: {error}.", hint="Compare it with one of the built-in recipes."
         ) from None
     return checked(recipe, signals)
 

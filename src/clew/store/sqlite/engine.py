@@ -25,8 +25,8 @@ MOMENT_SECONDS = 0.1
 
 
 def open_own(path: Path, *, busy_timeout: float = BUSY_TIMEOUT) -> "SqliteStore":
-    """The store in this file of a folder of Clew's own. One that came from elsewhere is opened for reading only, and
-    says why nothing is written to it."""
+    """The store in a file of a state folder. A store that came from another machine is opened for reading only, and
+    its errors say why."""
     if not path.parent.exists():
         # The system, or the store itself, says what is wrong with the folder.
         with suppress(OSError):

@@ -43,7 +43,7 @@ class Offers:
     async def list_resources(self, cursor: str | None) -> types.ListResourcesResult:
         """A page of everything that has an address. A cursor is the number of the first one that is left."""
         if cursor is not None and not cursor.isdecimal():
-            raise MCPError(code=types.INVALID_PARAMS, message=f"'{cursor[:80]}' is no cursor of this list.")
+            raise MCPError(code=types.INVALID_PARAMS, message=f"'{cursor[:80]}' is not a cursor of this list.")
         known = await _in_thread(self._texts.known)
         start = int(cursor or 0)
         shown = [

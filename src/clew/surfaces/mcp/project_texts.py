@@ -87,7 +87,7 @@ class ProjectTexts:
         if scheme != self._scheme or kind not in self.kinds() or not written:
             addresses = ", ".join(map(self.template, self.kinds()))
             raise InvalidArgument(
-                f"'{uri[:120]}' is no address.", hint=f"Addresses are: {addresses}.", data={"reason": "invalid_uri"}
+                f"'{uri[:120]}' is not an address.", hint=f"Addresses are: {addresses}.", data={"reason": "invalid_uri"}
             )
         return self.text(kind, unquote(written))
 

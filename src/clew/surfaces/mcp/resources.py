@@ -78,7 +78,7 @@ class ScratchResources:
         address = _ADDRESS.fullmatch(uri)
         if address is None or address[1] != self._scheme:
             raise InvalidArgument(
-                f"'{uri[:120]}' is no address of a passage.",
+                f"'{uri[:120]}' is not an address of a passage.",
                 hint=f"Use a scratch_uri as a tool returned it: {self._scheme}://scratch/session_id/passage_id.",
                 data={"reason": "invalid_uri"},
             )

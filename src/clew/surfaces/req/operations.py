@@ -107,7 +107,7 @@ def _carry_out(line: str, place: list[str]) -> None:
     try:
         words = shlex.split(line)
     except ValueError as error:
-        print(f"This is no command: {error}.")
+        print(f"This is not a command: {error}.")
         return
     if not words:
         return

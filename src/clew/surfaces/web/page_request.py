@@ -126,7 +126,7 @@ class PageRequest:
             return default
         if not value.isascii() or not value.isdecimal() or not 1 <= int(value[:9]) <= most:
             raise InvalidArgument(
-                f"'{name}={value[:80]}' in the address is no number from 1 to {most}.", hint=f"Leave {name} out."
+                f"'{name}={value[:80]}' in the address is not a number from 1 to {most}.", hint=f"Leave {name} out."
             )
         return int(value)
 

@@ -95,7 +95,8 @@ class RequirementFiles:
         """Give a file of requirements another path, with every byte."""
         if not selects(self._root, self._config.requirements, path):
             raise NotFound(
-                f"'{shortened(path)}' is no file of requirements.", hint="get_node with file:PATH shows what one holds."
+                f"'{shortened(path)}' is not a file of requirements.",
+                hint="get_node with file:PATH shows what one holds.",
             )
         target = self._mutations.files.inside(target_file)
         before = self._content(path)

@@ -41,7 +41,7 @@ class LinkRequest(msgspec.Struct, frozen=True):
     ]
     decision: Annotated[
         Decision,
-        Meta(description="reject remembers that it is no link and writes nothing; reconsider takes that back"),
+        Meta(description="reject remembers that it is not a link and writes nothing; reconsider takes that back"),
     ] = "accept"
     dry_run: Annotated[bool, Meta(description="Show the comment and its place, write nothing")] = False
     if_version: Annotated[

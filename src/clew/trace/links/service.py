@@ -115,7 +115,8 @@ class LinkWriter:
         known = self._sources.files().get(path_inside(self._config.root, path))
         if known is None:
             raise Refused(
-                f"'{path}' is no file of tests or code, so a link in it would not be read.", hint=self._sources.where()
+                f"'{path}' is not a file of tests or code, so a link in it would not be read.",
+                hint=self._sources.where(),
             )
         return known
 

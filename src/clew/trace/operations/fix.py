@@ -104,7 +104,7 @@ def _places(call: Call, text: str) -> list[Source]:
     found = _in_spec_files(call, (node for node in owners if node is not None))
     if not found:
         raise InvalidArgument(
-            f"'{subject.name}' is no requirement of a spec file, and holds none.",
+            f"'{subject.name}' is not a requirement of a spec file, and holds none.",
             hint="Only those have hashes and End markers. Pass an id such as REQ-d00001, or a spec file.",
         )
     return found

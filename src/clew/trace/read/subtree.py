@@ -122,7 +122,7 @@ class _Below(msgspec.Struct, frozen=True):
     def neighbours(
         self, ids: Sequence[str], kinds: Collection[NodeKind] | None, direction: Direction, limit: int | None
     ) -> Iterator[Step[Node]]:
-        """Of each node, first the assertions in the order of the file, then the others by id."""
+        """Steps from the nodes: from each, first to its assertions in file order, then to the others by id."""
         if self.root.kind is NodeKind.ASSERTION and self.root.id in ids:
             yield from _as_steps(self.root.id, _naming(self.graph, self.root), kinds)
             return

@@ -99,7 +99,7 @@ def _forbidden(node: Node, kind: EdgeKind, cited: Node) -> tuple[str, str] | Non
     if kind is EdgeKind.REFINES and other and not own:
         return "which is a template", f"Satisfy it, or mark {node.id} as a template too."
     if kind is EdgeKind.REFINES and own and not other:
-        return "which is no template, as its refining template is", f"Take **Template** away from {node.id}."
+        return "which is not a template, as its refining template is", f"Take **Template** away from {node.id}."
     if kind is EdgeKind.IMPLEMENTS and own:
         return "although a template implements nothing", f"Take **Template** away from {node.id}, or the reference."
     return None

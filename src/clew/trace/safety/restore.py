@@ -92,7 +92,7 @@ def _check(repository: ProjectWorkTree, difference: _Difference) -> None:
     """Refuse before anything is touched what could not be written, or would leave the project."""
     path = difference.path
     if any(part in ("", ".", "..") or part.casefold() == ".git" for part in path.split("/")):
-        raise Refused(f"The branch holds '{display(path)}', which is no path of a project.", hint="Use git to look.")
+        raise Refused(f"The branch holds '{display(path)}', which is not a path of a project.", hint="Use git to look.")
     place = repository.place(path)
     is_protected = is_write_protected(place) and not _is_product(place)
     if is_protected or not os.access(_existing_folder(place), os.W_OK):

@@ -148,7 +148,8 @@ def fork_of(root: Path, base: str) -> str | None:
     commit = commit_of(root, base)
     if commit is None:
         raise InvalidArgument(
-            f"'{base}' is no branch, tag or commit of this repository.", hint="`git branch --all` lists the branches."
+            f"'{base}' is not a branch, tag or commit of this repository.",
+            hint="`git branch --all` lists the branches.",
         )
     fork = answer(root, "merge-base", commit, "HEAD")
     return fork.decode().strip() if fork else None

@@ -63,7 +63,7 @@ def _opened(index: Path) -> IO[bytes]:
     descriptor = os.open(index, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(errno.EINVAL, "it is no plain file", str(index))
+        raise OSError(errno.EINVAL, "it is not a plain file", str(index))
     return os.fdopen(descriptor, "rb")
 
 

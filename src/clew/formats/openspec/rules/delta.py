@@ -206,7 +206,7 @@ def _report_unknown(
         _report_promised(section, name, line, issues)
         return
     close = suggestion(name, there)
-    message = f"{section} names {name!r}, which is no requirement of the spec.{close}"
+    message = f"{section} names {name!r}, which is not a requirement of the spec.{close}"
     issues.add("requirement_unknown", message if close else f"{message} Correct the name.", line)
 
 

@@ -57,7 +57,7 @@ _E, _W, _I = IssueLevel
 RULES: dict[str, ValidationRule] = {
     # Specs
     "purpose_missing": ValidationRule("a spec has a section Purpose with text", _E, _E),
-    "purpose_unwritten": ValidationRule("a purpose is no TBD or TODO", None, _W),
+    "purpose_unwritten": ValidationRule("a purpose is not TBD or TODO", None, _W),
     "purpose_short": ValidationRule("a purpose has at least 50 characters", _W, _W),
     "requirements_missing": ValidationRule("a spec has a section Requirements", _E, _E),
     "no_requirements": ValidationRule("a spec has a requirement", _W, _E),

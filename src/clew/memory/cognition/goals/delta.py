@@ -75,7 +75,7 @@ def _fingerprint(view: "MemoryView", name: str, given: object) -> Memory:
             )
         if "content" in given:
             if not isinstance(given["content"], str):
-                raise InvalidArgument(f"'{name}.content' is no text.", hint="Pass a text.")
+                raise InvalidArgument(f"'{name}.content' is not text.", hint="Pass a text.")
             return as_memory(check_text(f"{name}.content", given["content"], LONGEST_TEXT), view.changes.now())
         value = next(iter(given.values()))
     if not isinstance(value, str):

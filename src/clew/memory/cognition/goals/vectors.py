@@ -216,7 +216,9 @@ def fuse(view: "MemoryView", asked: FusionRequest) -> FusedAlignment:
 
 def _check_weights(weights: Sequence[float] | None) -> None:
     if weights is not None and any(not math.isfinite(each) or each < 0 for each in weights):
-        raise InvalidArgument("'custom_weights' holds a number that is no weight.", hint="Pass 13 numbers from 0 up.")
+        raise InvalidArgument(
+            "'custom_weights' holds a number that is not a weight.", hint="Pass 13 numbers from 0 up."
+        )
 
 
 def fused_value(

@@ -1,4 +1,4 @@
-"""Learning about its own learning: how well it is foreseen which shown memories are used, and the weights behind it.
+"""Predictions of which shown memories are used: their accuracy, and the weights behind them.
 
 A prediction is lambda_S times novelty plus lambda_C times similarity. The two lambdas sum to 1, stay between 0.1 and
 0.9 and begin as the stage of the memory has them.

@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
     if args.shell not in SCRIPTS or args.typed:
         known = ", ".join(SCRIPTS)
         raise InvalidArgument(
-            f"'{args.shell}' is no shell that Clew knows." if args.shell else "`clew completion` needs a shell.",
+            f"'{args.shell}' is not a shell that Clew knows." if args.shell else "`clew completion` needs a shell.",
             hint=f"Write `clew completion` with one of {known}; `clew completion --help` says where the script goes.",
         )
     sys.stdout.write(SCRIPTS[args.shell].lstrip("\n"))

@@ -77,12 +77,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _revoked(args: argparse.Namespace) -> tuple[Grant, ...]:
-    """The grants that --revoke names. The word behind it may also be the project's folder."""
+    """The grants that --revoke names. A word after it that is no grant but a folder names the project."""
     names = set(Grant)
     for word in args.revoke:
         if word != _EVERY and word not in names:
             if args.folder != "." or not os.path.isdir(word):  # noqa: PTH112
-                raise InvalidArgument(f"--revoke names '{word}', which is no grant.", hint=f"Name one of {_NAMES}.")
+                raise InvalidArgument(f"--revoke names '{word}', which is not a grant.", hint=f"Name one of {_NAMES}.")
             args.folder = word
     said = [Grant(word) for word in args.revoke if word in names]
     return tuple(said) or tuple(Grant)

@@ -91,7 +91,7 @@ def _lines(lines: list[str]) -> Iterator[DiffLine]:
 
 
 def words(one: str, other: str) -> tuple[tuple[MarkedText, ...], tuple[MarkedText, ...]]:
-    """Two texts with the words marked in which they differ; unmarked where they are long or have little in common."""
+    """Two texts with their different words marked; unmarked if they are long or have little in common."""
     if len(one) > _LONGEST or len(other) > _LONGEST:
         return (MarkedText(one),), (MarkedText(other),)
     before, after = _WORDS.findall(one), _WORDS.findall(other)

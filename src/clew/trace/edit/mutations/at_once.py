@@ -40,7 +40,7 @@ class ReferenceType(Mutation, frozen=True, kw_only=True):
         kind, written = self.new_type.strip().casefold(), self.target_id.strip()
         if kind not in KINDS:
             raise InvalidArgument(
-                f"'{shortened(self.new_type)}' is no type of reference between requirements.",
+                f"'{shortened(self.new_type)}' is not a type of reference between requirements.",
                 hint=f"Pass one of: {', '.join(KINDS)}.",
             )
         id = draft.rules.resolver.requirement(self.req_id).id

@@ -47,7 +47,7 @@ class UpdateJourneyField(Mutation, frozen=True, kw_only=True):
         node, name = _journey(draft, self.node_id), self.field_name.strip().casefold()
         if name not in FIELDS:
             raise InvalidArgument(
-                f"'{self.field_name}' is no field of a journey.", hint=f"Fields are: {', '.join(FIELDS)}."
+                f"'{self.field_name}' is not a field of a journey.", hint=f"Fields are: {', '.join(FIELDS)}."
             )
         value = " ".join(draft.rules.text(self.value).split())
         block = draft.block(node.id)
@@ -79,7 +79,9 @@ class JourneySection(Mutation, frozen=True, kw_only=True):
 
     def _of_section(self, draft: ChangeDraft, id: str) -> Mutation:
         if self._action not in SECTION_ACTIONS:
-            raise InvalidArgument(f"'{self.action}' is no action.", hint=f"Actions are: {', '.join(SECTION_ACTIONS)}.")
+            raise InvalidArgument(
+                f"'{self.action}' is not an action.", hint=f"Actions are: {', '.join(SECTION_ACTIONS)}."
+            )
         if self._action == "add":
             return AddRemainder(req_id=id, heading=self.new_name or self.name, text_=self.content or "")
         section = section_named(draft.block(id).record, self.name)

@@ -22,6 +22,6 @@ def recorded_mutation(operation: str, arguments: Mapping[str, Any]) -> Mutation:
     """The mutation of a record. Its arguments were checked before they were kept."""
     mutation = _NAMED.get(operation)
     if mutation is None:
-        raise StoreError(f"'{operation}' is no mutation.", hint="A newer Clew drafted it; use that one to save it.")
+        raise StoreError(f"'{operation}' is not a mutation.", hint="A newer Clew drafted it; use that one to save it.")
     fields = {field.encode_name: field.name for field in msgspec.structs.fields(mutation)}
     return mutation(**{fields[name]: value for name, value in arguments.items()})

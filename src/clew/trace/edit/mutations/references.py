@@ -186,7 +186,7 @@ class FixBrokenReference(Mutation, frozen=True, kw_only=True):
             _write(draft, block, data, (*others, _reference(draft, reference.edge_kind, aim)))
         elif not rewrite_comment(draft, _citations(draft, reference), aim):
             raise Refused(
-                f"{reference.path}:{reference.line} says {former}, which is no comment that can be rewritten.",
+                f"{reference.path}:{reference.line} says {former}, which is not a comment that can be rewritten.",
                 hint="Edit that line by hand, then refresh the graph.",
             )
         return MutationEffect(

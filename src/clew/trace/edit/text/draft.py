@@ -193,7 +193,7 @@ class ChangeDraft:
         if place is None or node.kind not in AUTHORED or place[1] != self.context.reader.name:
             where = f" of {node.source.path}" if node.source is not None else ""
             raise WrongKind(
-                f"'{id}' is a {node.kind.value}{where}, which the mutations cannot change: that is no file of the "
+                f"'{id}' is a {node.kind.value}{where}, which the mutations cannot change: that is not a file of the "
                 "folders in [requirements] of clew.toml.",
                 hint="req_update changes a register, and a sentence `Implements: ID` in a rationale cites from there; "
                 "the spec of another tool is changed by one of its changes, or in an editor.",

@@ -137,7 +137,7 @@ class Rules:
         is_journey = parsed is not None and self._grammar.is_journey(parsed.target)
         if parsed is None or is_journey is not (kind is NodeKind.USER_JOURNEY):
             raise InvalidArgument(
-                f"'{shortened(text)}' is no id for a {kind.value} in this project.", hint=self._id_hint()
+                f"'{shortened(text)}' is not an id for a {kind.value} in this project.", hint=self._id_hint()
             )
         return parsed.target
 
@@ -184,7 +184,7 @@ class Rules:
         title = text.strip()
         if not title or len(title) > LONGEST_TITLE or "\n" in title or "\t" in title or "*" in title:
             raise InvalidArgument(
-                f"'{shortened(text)}' is no title: it is one line of 1 to {LONGEST_TITLE} characters without `*`.",
+                f"'{shortened(text)}' is not a title: it is one line of 1 to {LONGEST_TITLE} characters without `*`.",
                 hint="Shorten it, or remove the character.",
             )
         return self._writable(title)

@@ -56,7 +56,7 @@ class ProjectSources:
             prefix = "" if spelled == "." else f"{spelled}/"
             found = [file for name, file in files.items() if name.startswith(prefix)]
         if not found:
-            raise NotFound(f"'{path}' is no file of tests or code, nor a folder with any.", hint=self.where())
+            raise NotFound(f"'{path}' is not a file of tests or code, nor a folder with any.", hint=self.where())
         return found
 
     def where(self) -> str:

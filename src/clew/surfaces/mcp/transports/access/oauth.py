@@ -70,7 +70,7 @@ def check_oauth(settings: OAuthSettings) -> None:
         if url is None:
             continue
         if not _is_protected(url):
-            raise ConfigError(f"{name} '{url[:200]}' is no https address.", hint="Tokens travel over TLS only.")
+            raise ConfigError(f"{name} '{url[:200]}' is not an https address.", hint="Tokens travel over TLS only.")
         parts = urlsplit(url)
         if parts.fragment or (parts.query and name != "--oauth-keys"):
             raise ConfigError(f"{name} '{url[:200]}' has to be an address without query and fragment.")
@@ -230,7 +230,7 @@ class Issuer:
             if published.get("issuer") != self._settings.issuer or not isinstance(named, str):
                 continue
             if not _may_name(self._settings.issuer, named):
-                raise ValueError(f"'{named[:200]}' is no https address")
+                raise ValueError(f"'{named[:200]}' is not an https address")
             return named
         raise OSError(f"the issuer {self._settings.issuer} publishes no metadata")
 
@@ -357,7 +357,7 @@ def _read_key(said: dict[str, Any]) -> _Key | None:
 
 def _fetch(address: str, deadline: _Deadline) -> dict[str, Any]:
     if not _is_protected(address):
-        raise ValueError(f"'{address[:200]}' is no https address")
+        raise ValueError(f"'{address[:200]}' is not an https address")
     opener = urllib.request.build_opener(_NoRedirects, _Http(deadline), _Https(deadline))
     with opener.open(address, timeout=_FETCH_SECONDS) as answer:
         found = json.loads(answer.read(_LARGEST_ANSWER))
