@@ -35,7 +35,7 @@ class Comment(msgspec.Struct, frozen=True, gc=False):
     text: str
     """Without the marks around it."""
     line: int
-    """Where it begins."""
+    """Line of its beginning."""
     kind: str
     """line, block or docstring."""
 
@@ -107,7 +107,7 @@ def _python_tokens(text: str, family: Family) -> Iterator[Token]:
     """A string is a docstring where it stands alone at the beginning of a file or below the head of a definition."""
     heads = _Heads()
     code: list[str] = []
-    """What stands before the string in question, without strings and comments."""
+    """Code before the string in question, without strings and comments."""
     last = ""
     """The last sign of it."""
     position = 0
@@ -139,7 +139,8 @@ class _Heads:
         """Of open brackets in a head that has not ended; -1 outside of any."""
 
     def end_with(self, pieces: list[str]) -> bool:
-        """Whether the head of a definition ends with these pieces, of which the last ends in a colon. Uses them up."""
+        """True if the head of a definition ends with these pieces, of which the last ends in a colon. Clears the
+        list."""
         code = "".join(pieces)
         pieces.clear()
         begin = 0
@@ -183,7 +184,8 @@ class Heredocs:
         self._text = text
         self._tags: dict[bool, _Tags] = {}
         self.start = -1
-        """Where the text of the announced ones begins, at the end of the announcing line; -1 where none is."""
+        """Offset at which the text of the announced heredocs begins, at the end of the announcing line; -1 if none is
+        announced."""
         self.end = -1
 
     def announce(self, letter: str, start: int) -> int:

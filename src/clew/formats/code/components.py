@@ -31,7 +31,7 @@ def script_of(text: str, path: str) -> str:
 
 
 def _scripts(text: str) -> Iterator[tuple[int, int]]:
-    """Where the scripts stand. What is opened and never closed ends the search: nothing behind it is closed either."""
+    """Ranges of the scripts. One that is opened and never closed ends the search: nothing after it is closed either."""
     position = 0
     while opened := _OPENED.search(text, position):
         begin = text.find(">", opened.end()) + 1

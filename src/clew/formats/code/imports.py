@@ -1,10 +1,7 @@
-"""What a source file imports, as far as the file alone says it: Python by `ast`, scripts and C by paths, others by what
-`declared_imports` reads.
-
-A relative import is resolved to a path from the project's root, with a slash in front and without the ending. Anything
-else keeps the name that it is written with, in scripts with a question mark in front; whether a file of the project has
-it is for others to say.
-"""
+"""Imports of a source file, as far as the file alone shows them: Python by `ast`, scripts and C by paths, others by
+`declared_imports`. A relative import is resolved to a path from the project's root, with a slash in front and without
+the ending. Anything else keeps its written name, in scripts with a question mark in front; a caller finds out whether
+the project has such a file."""
 
 # Implements: REQ-d00363
 
@@ -76,7 +73,7 @@ def _python(text: str, masked: str, path: str) -> Iterator[Import]:
 
 
 def _end(masked: str, start: int) -> int:
-    """Where a statement ends: at a line's end outside of parentheses, or at a semicolon."""
+    """End of a statement: at a line's end outside of parentheses, or at a semicolon."""
     opened = masked.find("(", start, _line_end(masked, start))
     end = _line_end(masked, start)
     if opened >= 0:

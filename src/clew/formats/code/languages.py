@@ -1,4 +1,4 @@
-"""How programming languages spell comments and strings: one pattern for each family of languages.
+"""Comments and strings of programming languages: one pattern for each family of languages.
 
 A pattern finds the next comment or string. Every alternative begins with a literal character, so that the search
 skips other text at the speed of the regular expression engine, and none can fail after more than a few characters,
@@ -32,9 +32,9 @@ class Family(msgspec.Struct, frozen=True):
     source: str
     """The pattern's source: most projects need few of the patterns, so none is compiled before it is used."""
     blocks: str
-    """How a function's extent shows: `indent`, `braces`, or empty where functions are not looked for."""
+    """Sign of a function's extent: `indent`, `braces`, or empty if functions are not searched."""
     opening: str = ""
-    """What the code begins with in files that may begin with something else."""
+    """Beginning of the code in files that may begin with something else."""
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -117,7 +117,7 @@ _COLUMN_FORTRAN = rf"[Cc*](?=[ \t*])(?P<{FIRST_ON_LINE}%d>)"
 _COMMENT_RST = rf"\.\.(?=[ \t])(?P<{FIRST_ON_LINE}%d>)"
 _MARKUP = _block("<!--", "-->")
 _PAGE_PHP = r"\?>[^<]*+(?:<(?!\?)[^<]*+)*+(?:<\?|\Z)"
-"""What stands between two stretches of code."""
+"""Text between two stretches of code."""
 
 
 def _family(name: str, blocks: str, *pieces: str, opening: str = "") -> Family:
@@ -362,7 +362,7 @@ def _family_of_name(name: str) -> Family | None:
 
 
 def source_patterns() -> tuple[str, ...]:
-    """How files are called whose functions and classes can be found."""
+    """Name patterns of files whose functions and classes can be found."""
     families = (name for name in _ENDINGS if FAMILIES[name].blocks or name == "component")
     endings = (ending for name in families for ending in _ENDINGS[name].split())
     return tuple(f"*.{ending}" for ending in endings if ending not in _DATA)

@@ -44,7 +44,7 @@ class Cited(msgspec.Struct, frozen=True, gc=False):
     line: int
     malformed: bool
     place: str
-    """Where the comment stands: on its own, beside code, or in a docstring."""
+    """Place of the comment: on its own, beside code, or in a docstring."""
     in_prose: bool = False
     """It stands in a docstring or, without a colon before it, among other words."""
 
@@ -55,12 +55,12 @@ _MARKER = re.compile(
     re.IGNORECASE,
 )
 _DECORATION = " \t/!#;-%|@"
-"""What may stand between the mark of a comment and its first word: `///`, `//!`, `##`, `-- |`, `@`."""
+"""Signs between the mark of a comment and its first word: `///`, `//!`, `##`, `-- |`, `@`."""
 _SEPARATOR = re.compile(r"[,;&]|(?<!\S)and(?!\S)")
 _REMARK = re.compile(r"\(([^()]*)\)")
 _BULLETS = " \t-*+•"
 _WRAPPING = "[](){}<>`'\"*.:!?"
-"""What may stand around an id or end the sentence it stands in."""
+"""Signs around an id, or at the end of its sentence."""
 _MOST_UNDECLARED = 100
 
 
@@ -79,11 +79,11 @@ class CommentReader:
         self._continues_at = 0
         """The line in which a list that ended in a comma, or a block of ids, goes on."""
         self._in_block = False
-        """Whether every further line may begin with an id, because the keyword's own line had none."""
+        """True if every further line may begin with an id, because the keyword's own line had none."""
         self._with_short_forms = True
-        """Whether `d1` is an id in the current list; without a colon before it, it is a word like others."""
+        """True if `d1` is an id in the current list; without a colon before it, it is an ordinary word."""
         self._in_prose = False
-        """Whether the current list stands in a text that may only speak of ids."""
+        """True if the current list is in a text that may only mention ids."""
         self.diagnostics: list[Diagnostic] = []
         self.comment_lines: list[int] = []
         """The lines that begin with a comment, in order."""
@@ -212,12 +212,12 @@ class CommentReader:
         return spec_citation(word) if parsed is None and self._specs else parsed
 
     def _resembles(self, word: str) -> bool:
-        """Whether a word begins like an id, so that it was surely meant as one."""
+        """True if a word begins like an id, so that it was certainly meant as one."""
         return self._grammar.resembles(word) or (self._register is not None and self._register.parse(word) is not None)
 
     def _is_short(self, parsed: ParsedReference | None, *, alone: bool) -> bool:
-        """Whether a word without the namespace is an id. With other words beside it, a short form is one of them:
-        "Tests: p1 is the first"."""
+        """True if a word without the namespace is an id. Among other words a short form is one of them: "Tests: p1 is
+        the first"."""
         return parsed is not None and self._with_short_forms and (alone or "alias" not in parsed.notes)
 
     def _bare(self, word: str) -> str:
@@ -242,8 +242,8 @@ class CommentReader:
 
 
 def spec_citation(word: str) -> ParsedReference | None:
-    """What a word of a list of references cites. One without a scenario counts only where no other words stand beside
-    it: `client/server` may as well be a word."""
+    """Citation in a word of a list of references. A word without a scenario counts only alone: `client/server` may be
+    an ordinary word."""
     reference = parse_reference(word)
     if reference is None:
         return None

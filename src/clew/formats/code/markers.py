@@ -80,7 +80,8 @@ class TestFunction(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """The first line, decorators included."""
     end_line: int
     cites: tuple[int, ...] = ()
-    """Which citations of the file are its own, or those of the nearest class that has any, counted from 0."""
+    """Numbers of the citations of the file that are its own, or those of the nearest class that has any, counted from
+    0."""
 
     @property
     def qualname(self) -> str:
@@ -89,23 +90,23 @@ class TestFunction(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class MarkerRecords(msgspec.Struct, frozen=True, array_like=True):
-    """What one file of code or tests cites."""
+    """Citations and tests of a file."""
 
     citations: tuple[Citation, ...] = ()
     tests: tuple[TestFunction, ...] = ()
     """Every test of the file, in order. Code may hold tests beside what they test, as Rust does."""
     defaults: tuple[Citation, ...] = ()
-    """What a test file cites as a whole: it holds for every test without a citation of its own or of its class."""
+    """Citations of a test file as a whole: they hold for every test without a citation of its own or of its class."""
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
 def cited_by(test: TestFunction, records: MarkerRecords) -> tuple[Citation, ...]:
-    """What a test cites: its own citations, else those of its class, else the defaults of the file."""
+    """Citations of a test: its own, else those of its class, else the defaults of the file."""
     return tuple(records.citations[position] for position in test.cites) or records.defaults
 
 
 def carried_by_none(records: MarkerRecords) -> tuple[Citation, ...]:
-    """What a file cites without any of its tests citing it."""
+    """Citations of a file that none of its tests has."""
     carried = {position for test in records.tests for position in test.cites}
     strays = [citation for position, citation in enumerate(records.citations) if position not in carried]
     if all(test.cites for test in records.tests):
@@ -149,8 +150,8 @@ def read_markers(
 def register_citations(
     data: bytes, path: str, grammar: IdGrammar, *, is_test: bool, specs: bool = False
 ) -> tuple[tuple[ParsedReference, int], ...]:
-    """What of a register a file cites, and in which line: the same as `read_markers` finds. Whom a citation belongs to
-    is not asked, which takes half the time."""
+    """Citations of a register in a file, each with its line: the same as `read_markers` finds. Their owners are not
+    determined, which takes half the time."""
     family = family_for(path)
     if family is None or b"\0" in data or _REGISTER_ID.search(data) is None:
         return ()
@@ -167,7 +168,7 @@ def register_citations(
 
 
 def _outside_comments(text: str, found: list[Token]) -> bool:
-    """Whether ids stand anywhere else than in comments, as in the name of a test."""
+    """True if ids occur anywhere but in comments, as in the name of a test."""
     inside = sum(len(_REGISTER_WORD.findall(text, token.start, token.end)) for token in found if token.kind != STRING)
     return len(_REGISTER_WORD.findall(text)) > inside
 
@@ -178,7 +179,7 @@ def _text(data: bytes) -> str:
 
 
 def _worth_reading(data: bytes, family: Family, is_test: bool, register: bool) -> bool:
-    """Whether a file can hold anything of interest. Most do not, and this costs next to nothing."""
+    """True if a file may hold citations or tests. Most do not, and this test is cheap."""
     if is_test and family.blocks and (family.name != "python" or b"test" in data):
         return True
     if (register and b"REQ-" in data) or _has_inline_tests(data, family):
@@ -188,7 +189,7 @@ def _worth_reading(data: bytes, family: Family, is_test: bool, register: bool) -
 
 
 def _has_inline_tests(data: bytes, family: Family) -> bool:
-    """Whether code of a language that keeps tests beside what they test has any."""
+    """True if code of a language with inline tests has any."""
     return any(sign in data for sign in _INLINE_TESTS.get(family.name, ()))
 
 
@@ -234,7 +235,7 @@ def _records(
 
 
 def _is_default(item: Cited, first_definition: int, comment_lines: list[int]) -> bool:
-    """Whether a citation holds for the file: it stands above the first definition, and not directly above it."""
+    """True if a citation holds for the file: it is above the first definition, and not directly above it."""
     if item.line >= first_definition:
         return False
     between = first_definition - item.line - 1
@@ -329,7 +330,7 @@ class _Owners:
             yield following if self._is_above(item, owner, following) else owner
 
     def _is_above(self, item: Cited, owner: int, following: int) -> bool:
-        """Whether a citation belongs rather to the definition that follows."""
+        """True if a citation belongs to the definition that follows."""
         if following >= len(self._defined) or item.place in (BESIDE_CODE, IN_DOCSTRING):
             return False
         ahead = self._defined[following].line

@@ -20,7 +20,7 @@ _SENTENCE = re.compile(rf"(?<=[.;!?])[ \t]+(?={_KEYWORD})", re.IGNORECASE)
 
 
 def cited_in_prose(text: str, grammar: IdGrammar, *, register: bool, specs: bool) -> tuple[Cited, ...]:
-    """What a text cites. `line` counts from 1, the line in which the text begins."""
+    """Citations in a text. `line` counts from 1, the line in which the text begins."""
     if _WORTH_READING.search(text) is None:
         return ()
     ids = RegisterIds(grammar) if register else None

@@ -1,5 +1,5 @@
-"""What files say about names in the imports of scripts: `tsconfig.json` and `jsconfig.json` by `paths`, `baseUrl` and
-what they inherit, `package.json` by the name of a package, its `exports` and its `imports`."""
+"""Declared names in the imports of scripts: `tsconfig.json` and `jsconfig.json` with `paths`, `baseUrl` and inherited
+settings, `package.json` with the name of a package, its `exports` and its `imports`."""
 
 # Implements: REQ-d00363
 
@@ -16,12 +16,12 @@ from clew.formats.code.definitions.scan import masked
 from clew.formats.code.languages import FAMILIES
 
 CONFIGS = ("tsconfig.json", "jsconfig.json")
-"""What the compiler looks for, the first of them first."""
+"""Settings files of the compiler, in the order in which it looks for them."""
 PACKAGE = "package.json"
 PATTERNS = ("tsconfig*.json", "jsconfig*.json", PACKAGE)
 _MAIN = ("source", "main", "module", "types")
 _MADE = re.compile(r"(\.d)?\.[cm]?[jt]sx?$")
-"""What is taken off a named file: what is imported may be written with another ending than what is made of it."""
+"""Ending to remove from a named file: an import may have another ending than the file it was made from."""
 _FOLLOWED_BY_END = re.compile(r",(?=[\s#]*[}\]])")
 
 
@@ -61,7 +61,7 @@ class ScriptConfig(msgspec.Struct, frozen=True):
             yield path if self.base in ("", ".") else path.removeprefix(f"{self.base}/")
 
     def knows(self, name: str) -> bool:
-        """Whether one of its patterns has a name."""
+        """True if one of its patterns matches a name."""
         return any(_star(pattern, name) is not None for pattern, _ in self.paths)
 
 
@@ -114,7 +114,7 @@ def read_package(data: bytes, path: str) -> tuple[ScriptConfig, ScriptConfig]:
 
 
 def _texts(target: Any, depth: int = 0) -> Iterator[str]:
-    """Where a name leads under any condition."""
+    """Targets of a name under any condition."""
     if isinstance(target, str):
         yield target
     elif isinstance(target, dict | list) and depth < 8:
@@ -147,7 +147,7 @@ def _joined(folder: str, name: str) -> str:
 
 
 def _star(pattern: str, name: str) -> str | None:
-    """What a name has in the place of the star; None where the pattern has not this name."""
+    """Part of a name that the star of a pattern matches; None if the pattern does not match."""
     before, star, after = pattern.partition("*")
     if not star:
         return "" if name == pattern else None

@@ -1,5 +1,5 @@
-"""Where names in the imports of scripts lead: by the `tsconfig.json` or `jsconfig.json` that is nearest to the file, by
-the `package.json` of its own package, and by the names of the packages that the project holds."""
+"""Targets of names in the imports of scripts: by the nearest `tsconfig.json` or `jsconfig.json`, by the `package.json`
+of the file's own package, and by the names of the project's packages."""
 
 # Implements: REQ-d00363
 
@@ -35,7 +35,7 @@ class Aliases:
         yield posixpath.normpath(name)
 
     def knows(self, name: str, importing: str) -> bool:
-        """Whether some file says where a name leads, whatever is there."""
+        """True if a settings file has a target for a name, whether or not the target exists."""
         return any(config.knows(name) for config in self._known_to(importing))
 
     def _known_to(self, importing: str) -> Iterator[ScriptConfig]:
@@ -48,7 +48,7 @@ class Aliases:
 
     @cached_property
     def _packages(self) -> dict[str, ScriptConfig]:
-        """What the files of a package know by its folder with a slash; under the empty text what all files know."""
+        """Names known in a package, by its folder with a slash; under the empty text the names known in all files."""
         found: dict[str, ScriptConfig] = {}
         outside: dict[str, tuple[str, ...]] = {}
         for path in sorted(self._configs):

@@ -29,10 +29,10 @@ _ENDINGS = (
     *("", ".py", "/__init__.py", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", "/index.ts", "/index.tsx", "/index.js"),
     *(".rs", "/mod.rs", "/lib.rs", "/main.rs", ".rb", *ENDINGS),
 )
-"""What a path without an ending may mean."""
+"""Possible endings of a path without one."""
 _SCRIPTS = frozenset({"script", "component"})
 _NO_PACKAGE = ("?@/", "?~", "?#", "?$")
-"""How names begin that cannot be those of a package: they mean something in the project."""
+"""Prefixes of names that are no packages: they mean something in the project."""
 _ROOTS = frozenset({"", "src", "lib", "python"})
 """Folders that every file of a project may import from."""
 
@@ -49,7 +49,7 @@ class CodeRegion(Region):
         self._memory = memory
         """The places that cite requirements, which stand in symbols."""
         self._aliases = aliases
-        """Where names in the imports of scripts lead."""
+        """Targets of names in the imports of scripts."""
         self._mentioning = mentioning
         """The sections of documents that mention a name."""
 
@@ -125,7 +125,7 @@ class CodeRegion(Region):
         return [each for each in seen if each.module in modules and each.name == name]
 
     def imported(self, found: FiledImport) -> str | None:
-        """What an import means, if it is a symbol or a file of the project."""
+        """The symbol or file of the project that an import means, if any."""
         file = self._file()
         if found.module.startswith("*"):
             paths = file.ending_with(found.module[1:])
@@ -190,7 +190,7 @@ class CodeRegion(Region):
         )
 
     def _means(self, found: FiledImport, path: str, modules: Sequence[str]) -> bool:
-        """Whether an import that is written so means this file from where it stands."""
+        """True if an import, as it is written and from its place, means this file."""
         if found.module.startswith("?"):
             target = self.imported(found)
             return target is not None and parts_of(target)[0] == path

@@ -54,11 +54,11 @@ _SIGNS = re.compile(r"[()\[\]{};]|\n\s*+(?=([-.?:|&=+*<>,)\]}]|where\b|else\b|ex
 """Brackets and what ends a statement; the group is what makes it go on on the next line."""
 _NOWHERE = sys.maxsize
 _CLOSED = re.compile(r"^@end", re.MULTILINE)
-"""What ends a class of Objective-C."""
+"""End of a class of Objective-C."""
 
 
 def bodiless(code: str, family: str, found: list[Definition]) -> list[Definition]:
-    """Those with the others, in the order they begin, the outer before the inner."""
+    """These definitions and the others, in the order of their beginnings, the outer before the inner."""
     more = list(_of_family(code, family, found))
     if not more:
         return found
@@ -79,7 +79,7 @@ def bodiless(code: str, family: str, found: list[Definition]) -> list[Definition
 
 
 def _holds(outer: Definition, inner: Definition) -> bool:
-    """Whether one stands in the other; of two on one line, only what is named after the other does."""
+    """True if one contains the other; on one line, only if the inner is named after the outer."""
     is_one_line = outer.line == outer.end_line == inner.line
     return not is_one_line or inner.names[: len(outer.names)] == outer.names != inner.names
 
@@ -112,8 +112,8 @@ def _of_family(code: str, family: str, found: list[Definition]) -> Iterator[Defi
 
 
 def _follows_type(code: str, newlines: list[int], line: int, name: int) -> bool:
-    """Whether only words of a type and modifiers stand before a name on its line, or on the line above where the name
-    begins one."""
+    """True if only words of a type and modifiers precede a name on its line, or on the line above if the name begins
+    its line."""
     for number in (line, line - 1):
         begin = newlines[number - 2] + 1 if number > 1 else 0
         end = min(name, newlines[number - 1]) if number <= len(newlines) else name
@@ -142,13 +142,13 @@ class _Extents:
 
 
 class _Statements:
-    """Where the statements of a file end: at a semicolon, at the end of a line after which it does not go on, or where
-    the bracket closes in which it stands. One pass over the file answers for all of them."""
+    """Ends of the statements in a file: at a semicolon, at the end of a line that is not continued, or at the end of
+    the bracket around the statement. Computed in one pass over the file."""
 
     def __init__(self, code: str) -> None:
         self._size = len(code)
         self._signs: list[int] = []
-        """Where brackets and ends of statements are."""
+        """Offsets of brackets and ends of statements."""
         after: list[int] = []
         """For each sign: where a statement that has reached it goes on, which is behind what a bracket holds; the sign
         itself where the statement ends."""

@@ -16,9 +16,9 @@ from clew.formats.code.definitions.model import CLASS, DEEPEST, FUNCTION, INSIDE
 _SIGNS = re.compile(r"[(){};]")
 _LONGEST_HEAD = 600
 _MOST_PIECES = 30
-"""How much of what precedes a brace is looked at, so that a file of one statement costs no more than one of many."""
+"""Limit of the pieces read before a brace, so that a file of one statement costs no more than one of many."""
 _NEAR = 100
-"""How far behind a call its block may begin."""
+"""Distance after a call within which its block begins."""
 _CREATED = re.compile(r"\bnew\b[^;={}]*\Z")
 
 
@@ -39,15 +39,15 @@ class _Level(msgspec.Struct):
     sign: str
     opening: int
     start: int
-    """Where the current stretch of the statement begins."""
+    """Offset at which the current stretch of the statement begins."""
     owner: int
-    """Which definition the bracket stands in, or is; -1 for none."""
+    """Number of the definition that the bracket is in, or is; -1 for none."""
     defines: int = -1
-    """Which definition ends where the bracket closes."""
+    """Number of the definition that ends where the bracket closes."""
     is_data: bool = False
     """After the bracket, the statement goes on."""
     holds_functions: bool = True
-    """Whether `name(...) {` is a function here."""
+    """True if `name(...) {` is a function here."""
     pieces: list[tuple[int, int]] = []
     """The earlier stretches of the statement; what lies between them are brackets that have closed."""
 
@@ -215,7 +215,7 @@ class TestCall(msgspec.Struct, frozen=True, gc=False):
     kind: str
     begin: int
     end: int = -1
-    """Where it ends, if not where its parenthesis closes."""
+    """Offset of its end, if it is not the end of its parenthesis."""
 
 
 class TestCalls:

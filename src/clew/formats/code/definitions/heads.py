@@ -1,4 +1,4 @@
-"""What stands before an opening brace, and what it defines.
+"""Heads before an opening brace, and the definitions in them.
 
 A head comes without what its brackets hold: `function f({a, b}, c): {d: T} {` is `function f(): {}`.
 """
@@ -77,7 +77,7 @@ _WORD_SIGNS = string.ascii_letters + "_"
 
 
 class Head:
-    """What precedes a brace: stretches of code, between which brackets close."""
+    """Head of a brace: stretches of code, between which brackets close."""
 
     def __init__(self, text: str, code: str, pieces: list[tuple[int, int]]) -> None:
         self._text = text
@@ -86,7 +86,7 @@ class Head:
         self.code = "".join(code[start:end] for start, end in pieces)
 
     def offset(self, index: int) -> int:
-        """Where in the file an index of the head is."""
+        """Offset in the file of an index of the head."""
         for start, end in self._pieces:
             if index < end - start:
                 return start + index
@@ -98,7 +98,7 @@ class Head:
         return self._text[offset : offset + end - start]
 
     def arguments(self) -> list[str]:
-        """What the last brackets hold, strings without their quotes."""
+        """Arguments in the last brackets, strings without their quotes."""
         start, end = self._pieces[-2][1], self._pieces[-1][0]
         found = []
         for argument in self._masked[start:end].split(","):
@@ -108,19 +108,19 @@ class Head:
 
 
 class DefinedNames(msgspec.Struct, frozen=True, gc=False):
-    """What a head defines."""
+    """Names that a head defines."""
 
     names: tuple[str, ...]
     kind: str
     index: int
-    """Where in the head it begins; attributes and decorators may precede it."""
+    """Index in the head at which the definition begins; attributes and decorators may precede it."""
     is_test: bool = False
     stands_alone: bool = False
-    """Whether nothing that precedes it belongs to it."""
+    """True if nothing that precedes it belongs to it."""
 
 
 def is_data(head: Head, family: str) -> bool:
-    """Whether the brace opens a literal, a pattern or a type, after which the statement goes on."""
+    """True if the brace opens a literal, a pattern or a type, after which the statement continues."""
     code = head.code.rstrip()
     if code[-1] in _DATA_FOLLOWS:
         if code[-1] == "=" and family == "kotlin":
@@ -134,7 +134,7 @@ def is_data(head: Head, family: str) -> bool:
 
 
 def defined(head: Head, family: str, *, in_function: bool) -> DefinedNames | None:
-    """What the block after a head is, where it is a function or class."""
+    """The function or class that a block after a head defines; None if it is neither."""
     found = _marked_test(head, family)
     if found is None:
         function, other = _function(head, family), _class(head.code, family)
@@ -220,7 +220,8 @@ def _unmarked(code: str, family: str, *, in_function: bool) -> DefinedNames | No
 
 
 def _beginning(code: str, index: int, line_ends: bool) -> int:
-    """Where a definition begins: on the line at `index`, or with what stands directly above and belongs to it."""
+    """Offset at which a definition begins: on the line at `index`, or with the attributes and comments directly above
+    it."""
     begin = start = code.rfind("\n", 0, index) + 1
     for line in reversed(code[: max(0, start - 1)].split("\n") if start else []):
         start -= len(line) + 1

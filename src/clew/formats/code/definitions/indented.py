@@ -103,7 +103,7 @@ class IndentScan:
             self._stack[-1].last = number
 
     def _in_brackets(self, offset: int) -> bool:
-        """Whether the line at `offset` continues one that opened a bracket."""
+        """True if the line at `offset` continues one that opened a bracket."""
         start, self._counted = self._counted, offset
         opened = sum(self._code.count(sign, start, offset) for sign in _OPENING)
         closed = sum(self._code.count(sign, start, offset) for sign in _CLOSING)

@@ -1,4 +1,4 @@
-"""What a definition is."""
+"""Definitions of a source file."""
 
 import msgspec
 
@@ -23,7 +23,7 @@ class Definition(msgspec.Struct, frozen=True, gc=False):
     end_line: int
     is_test: bool
     parent: int = -1
-    """Which definition of the file it stands in, counted from 0; -1 for none."""
+    """Number of the definition of the file that contains it, counted from 0; -1 for none."""
 
     @property
     def qualname(self) -> str:
