@@ -33,7 +33,7 @@ STOPPING_SECONDS = 10.0
 
 
 class Answerer(Protocol):
-    """What answers the requests of one kind."""
+    """Handler of the requests of one kind."""
 
     most_at_once: int
     """A request beyond is declined at once, so that one kind never keeps another waiting."""

@@ -44,7 +44,7 @@ class Kind(StrEnum):
     PITFALL = "pitfall"
     QUESTION = "question"
     EPISODE = "episode"
-    """What happened in a session, as a hook reported it: found by who asks for episodes, never shown otherwise."""
+    """An event of a session, as a hook reported it: found only by a search for episodes."""
 
 
 class Trust(StrEnum):
@@ -68,7 +68,7 @@ class LinkKind(StrEnum):
     CAUSES = "causes"
     PART_OF = "part_of"
     NEXT = "next"
-    """What was remembered next in the same session."""
+    """The next memory of the same session."""
 
 
 EDGE_TYPES: dict[LinkKind, EdgeType] = {
@@ -102,7 +102,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
     """The project's folder inside the repository; empty for the repository itself."""
     branch: str | None = None
     agent: str | None = None
-    """Whose memory it is; None for a person's, or an agent that gave no name."""
+    """Owner of the memory; None for a person's, or an agent that gave no name."""
     visibility: Literal["private", "team"] = "team"
 
 
@@ -124,7 +124,7 @@ class Cite(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An id of the graph, `file:PATH`, `symbol:PATH::NAME` or `lines:PATH#L1-L2`."""
     kind: LinkKind = LinkKind.CITES
     passage: PassageHash
-    """What it said; the same for texts that differ only in formatting."""
+    """Hash of the cited text; the same for texts that differ only in formatting."""
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -151,7 +151,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """When it was superseded, and so no longer believed."""
     cites: tuple[Cite, ...] = ()
     flags: tuple[str, ...] = ()
-    """What is suspicious about the text; a flagged memory is shown as data and never injected by itself."""
+    """Suspicious traits of the text; a flagged memory is shown as data and never injected by itself."""
 
     @property
     def tag(self) -> str:
@@ -177,7 +177,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     weight: float = USUAL_WEIGHT
     confidence: float = 1.0
     origin: str = ""
-    """What made it: a tool, or the judge with its reasons."""
+    """Origin of the link: a tool, or the judge with its reasons."""
 
     @property
     def id(self) -> str:

@@ -48,7 +48,7 @@ class CiteState(msgspec.Struct, frozen=True, omit_defaults=True):
     node: str
     state: State
     now: str | None = None
-    """Where it is now, if it moved."""
+    """Its present place, if it moved."""
 
 
 class Places:
@@ -62,7 +62,7 @@ class Places:
         self._files: tuple[str, ...] | None = None
         self._saying: dict[str, str] | None = None
         self._is_current = False
-        """Whether the graph was brought in step with the files."""
+        """True if the graph was brought up to date with the files."""
 
     # From a written reference to a citation
 

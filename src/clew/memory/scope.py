@@ -25,7 +25,7 @@ class Viewer(msgspec.Struct, frozen=True, kw_only=True):
     is_owner: bool = False
     """A person at the command line of their own machine, who sees the private memories of all their agents."""
     principal: str | None = None
-    """Who was authenticated, where many share a store: then a person sees what is private to their own agents only."""
+    """The authenticated principal of a shared store; a person then sees private memories of their own agents only."""
 
 
 class Filters(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,7 +48,7 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True):
     as_of: str | None = None
     """As it was believed at this time."""
     forgotten: bool = False
-    """Those that were forgotten, instead of those that are there."""
+    """True to list forgotten memories instead of present ones."""
 
 
 EVERYTHING = Filters()

@@ -56,13 +56,13 @@ class MemoryService:
         self._own_session = f"session-{secrets.token_hex(8)}"
         """Of a process that serves one client only."""
         self._agents: Cache[str, str] = Cache(_MOST_SESSIONS)
-        """Who asks in a session."""
+        """Agent of each session."""
         self.pulses = Pulses()
         self.questions = RecentQuestions()
         """The last questions of each session, for the gauges."""
         self.adjustments = SessionAdjustments()
         self.observations = Observations()
-        """What became of memories that were shown."""
+        """Observations about the use of shown memories."""
         self.scratchpad = Scratchpad()
 
     @lazy

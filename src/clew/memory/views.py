@@ -156,7 +156,7 @@ class WholeMemory(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     raw_content: str
     next_offset: int | None = None
-    """Where the rest of the text begins; null where this is all of it."""
+    """Offset at which the rest of the text begins; null if this is all of it."""
     rationale: str
     importance: float
     confidence: float | None

@@ -50,7 +50,7 @@ class RecallAccuracy(msgspec.Struct, frozen=True, kw_only=True):
     missing_expected: tuple[str, ...]
     unexpected_results: tuple[str, ...]
     ranks: dict[str, int]
-    """Where each expected memory stands, from 1."""
+    """Rank of each expected memory, from 1."""
     truncated: bool = False
 
 

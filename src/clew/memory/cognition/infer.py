@@ -31,7 +31,7 @@ _STRONG, _CONFIDENT = 0.7, 0.8
 _SHOWN = 20
 _HOPS, _TIMES = 3, 5
 SHORTCUT = "shortcut"
-"""What made the link, for those that a dream made of a path."""
+"""Origin of links that a dream made of a path."""
 
 
 class Inference(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,7 +69,7 @@ class Shortcut(msgspec.Struct, frozen=True, kw_only=True):
     min_confidence: float
     path: tuple[str, ...]
     is_linked: bool
-    """Whether a dream has made a direct link of it."""
+    """True if a dream has made a direct link of it."""
 
 
 class Shortcuts(SampledAnswer, frozen=True, kw_only=True):
@@ -77,7 +77,7 @@ class Shortcuts(SampledAnswer, frozen=True, kw_only=True):
     total_candidates: int
     returned_count: int
     created_this_cycle: int
-    """How many of them are links by now."""
+    """Number of them that are links by now."""
     truncated: bool = False
 
 

@@ -80,7 +80,7 @@ class ModulatorLevel(msgspec.Struct, frozen=True, kw_only=True):
     last_change: str | None
     last_cause: str | None
     changes: int
-    """How many changes it is made of; with none it is its baseline."""
+    """Number of changes behind it; with none it is its baseline."""
 
 
 class Neuromodulation(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,7 +89,7 @@ class Neuromodulation(msgspec.Struct, frozen=True, kw_only=True):
     """By what each of the thirteen spaces counts in the ranking, as serotonin makes it."""
     derived_parameters: dict[str, float | bool]
     neutral: bool
-    """Whether the ranking is as it would be without modulators."""
+    """True if modulators do not change the ranking."""
     session_id: str | None
 
 

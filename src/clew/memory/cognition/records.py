@@ -29,7 +29,7 @@ class SampledAnswer(msgspec.Struct, frozen=True, kw_only=True):
     samples: int
     """From how many things the figures were computed."""
     note: str
-    """What was measured; where there is too little, what is missing."""
+    """The measurement, or what is missing for one."""
 
 
 class CognitionRecords:

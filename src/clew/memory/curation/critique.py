@@ -21,7 +21,7 @@ class CritiquePair(msgspec.Struct, frozen=True, kw_only=True):
     node_b: str
     type: str
     confidence: float | None
-    """How sure that is, where it was measured."""
+    """Confidence in it, if it was measured."""
     evidence: tuple[str, ...]
 
 

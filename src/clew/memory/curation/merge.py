@@ -176,7 +176,7 @@ class Merger:
         return [self._library.get(id) for id in unique]
 
     def _refuse_circles(self, merged: str, links: Sequence[Link]) -> None:
-        """Nothing is part of its own part, or replaces what replaced it. Causes may lead in a circle."""
+        """Refuse a merge after which a memory would be part of itself, or replace itself. Causes may form a cycle."""
         for kind in (LinkKind.PART_OF, LinkKind.SUPERSEDES):
             above = [link.target for link in links if link.kind is kind and link.source == merged]
             below = {link.source for link in links if link.kind is kind and link.target == merged}
@@ -229,7 +229,7 @@ def _incompatible(priors: Priors) -> PriorsIncompatible:
 
 
 def _refuse_wider(sources: Sequence[Memory]) -> None:
-    """Nobody may see more after a merge than before: the most restricted source decides."""
+    """Refuse a merge after which somebody would see more than before: the most restricted source decides."""
     deepest = max((source.scope.folder for source in sources), key=len)
     for source in sources:
         if source.scope.folder and not f"{deepest}/".startswith(f"{source.scope.folder}/"):

@@ -27,11 +27,11 @@ class MemeticStatus(msgspec.Struct, frozen=True, kw_only=True):
     coherence_score: float
     entropy_level: float
     exchanges: int
-    """How many exchanges the two are averages of; with none they are 0.5 and mean nothing."""
+    """Number of exchanges that the two are averages of; with none they are 0.5 and mean nothing."""
     top_active_concepts: tuple[NamedMemory, ...]
     suggested_action: Literal["consolidate", "explore", "clarify", "curate", "ready"]
     dream_available: bool
-    """Whether trigger_dream would start one now: none runs, and the last one ended more than a minute ago."""
+    """True if trigger_dream would start one now: none runs, and the last one ended more than a minute ago."""
     curation_tasks: tuple[CurationTask, ...]
     phase: str
     node_count: int
@@ -40,7 +40,7 @@ class MemeticStatus(msgspec.Struct, frozen=True, kw_only=True):
     embedder: str | None
     storage: dict[str, Any]
     expiry: Due
-    """What the next run of the job that removes expired things will remove."""
+    """Memories and events that the next run of the expiry job will remove."""
     truncated: bool = False
 
 
@@ -55,7 +55,7 @@ class UtlStatus(msgspec.Struct, frozen=True, kw_only=True):
     suggested_action: str
     thresholds: dict[str, float]
     lambda_weights: dict[str, float]
-    """What novelty and fitting in count for in the reward of a store, at this stage."""
+    """Weights of novelty and fit in the reward of a store, at this stage."""
     sufficient_data: bool
 
 

@@ -37,7 +37,7 @@ def run(arguments: list[str]) -> "NoReturn":
 
 
 def _secure_streams() -> None:
-    """Nothing but the answer is ever printed, and no file that is opened takes the place of a stream that is closed."""
+    """Print nothing but the answer, and let no opened file take the number of a closed stream."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     while nowhere < 2:
         nowhere = os.dup(nowhere)

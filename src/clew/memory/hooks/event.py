@@ -23,7 +23,7 @@ class HookEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The id of a tool's call."""
     source: str = ""
     text: Annotated[str, Meta(max_length=8_000)] = ""
-    """What the user said, or the assistant where that is switched on."""
+    """Text of the user, or of the assistant if that is switched on."""
     transcript: str = ""
     tool: str = ""
     command: Annotated[str, Meta(max_length=1_000)] = ""
@@ -31,7 +31,7 @@ class HookEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The exit code of the command; None where the host does not tell."""
     paths: tuple[str, ...] = ()
     wrote: bool = False
-    """Whether the files were written, and not only read."""
+    """True if the files were written, and not only read."""
     shown: tuple[str, ...] = ()
     """The memories that the hook showed by itself, where no server ran."""
 

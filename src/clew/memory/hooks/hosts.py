@@ -31,7 +31,7 @@ INJECTS = {
 """After which events each host passes text on to the agent, as its documentation says."""
 
 BUDGETS = {START: 400, PROMPT: 300, TOOL: 300}
-"""How many tokens may be said after an event."""
+"""Budget of tokens for a block after an event."""
 
 _ALWAYS_JSON = ("gemini", "cursor")
 

@@ -46,7 +46,7 @@ class FileSide(msgspec.Struct, frozen=True):
     path: str
     hash: str
     is_earlier: bool = False
-    """Whether the memory once said just that."""
+    """True if the memory had exactly this text earlier."""
     is_refused: bool = False
 
 

@@ -46,7 +46,7 @@ class Mirror:
         """Up to which event of the memory the files were brought in step."""
         self._lock = threading.Lock()
         self.problem: str | None = None
-        """Why the last look failed."""
+        """Reason why the last synchronisation failed."""
 
     @property
     def folder(self) -> str | None:

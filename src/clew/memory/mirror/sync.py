@@ -63,7 +63,7 @@ class Syncing:
         self._done: dict[str, list[str]] = {}
         self._seq = 0
         self._is_behind = False
-        """Whether files could not be written."""
+        """True if files could not be written."""
         self.notes: list[str] = []
 
     def run(self, *, deletions: bool = False) -> Synced:

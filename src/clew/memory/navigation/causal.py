@@ -35,7 +35,7 @@ class StatedCause(msgspec.Struct, frozen=True):
 class CausalAnswer(msgspec.Struct, frozen=True, kw_only=True):
     effects: tuple[Effect, ...]
     stated: tuple[StatedCause, ...]
-    """What the memories themselves state."""
+    """Causes that the memories themselves state."""
     confidence: float | None
     """The strength of the best path; null where nothing was found."""
     starts: tuple[str, ...]

@@ -66,7 +66,7 @@ class Neighborhood(msgspec.Struct, frozen=True, kw_only=True):
     neighbors: tuple[NeighbourMemory, ...]
     count: int
     cited: tuple[CitedNode, ...]
-    """What the memory cites in the project."""
+    """Nodes of the project that the memory cites."""
     truncated: bool = False
 
 
@@ -74,7 +74,7 @@ class Hop(msgspec.Struct, frozen=True, kw_only=True):
     node_id: str
     name: str
     edge_type: EdgeType | None
-    """How it follows from the one before; null for the first."""
+    """Kind of the link from the memory before; null for the first."""
     link: str | None
     edge_weight: float | None
     confidence: float | None
@@ -86,7 +86,7 @@ class CausalPath(msgspec.Struct, frozen=True, kw_only=True):
     hop_count: int
     path_confidence: float
     path_type: PathType
-    """Which links were followed."""
+    """Kind of the links that were followed."""
     narrative: str
     cycle_detected: bool
 

@@ -38,9 +38,9 @@ class Parts(msgspec.Struct, frozen=True):
     intra: float
     """The mean distance to its three nearest."""
     inter: float
-    """That to the others."""
+    """Mean similarity to the other memories."""
     silhouette: float
-    """How much nearer its nearest are than the others, from -1 to 1."""
+    """Closeness of its nearest memories compared with the others, from -1 to 1."""
     consistency: float
     """1 minus the confidence of its surest contradiction."""
 

@@ -121,7 +121,7 @@ class AcceptMemories(
 class AcceptedMemories(msgspec.Struct, frozen=True):
     accepted: tuple[NamedMemory, ...]
     waiting: tuple[NamedMemory, ...]
-    """What still waits."""
+    """Memories that still wait for acceptance."""
     truncated: bool = False
 
 

@@ -22,7 +22,7 @@ _PAGE = 2_000
 _SAID = ("text", "title", "notes", "metadata")
 """The fields of a memory that hold written text, besides its reason, which others may have as well."""
 _WHOLES = ("text", "title", "notes")
-"""Those in which a short text is looked for as a whole: other values are often one word."""
+"""Fields in which a short text is searched as a whole: other values are often one word."""
 
 
 class Chosen(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,10 +38,10 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
     others: tuple[str, ...]
     """Memories that hold some of the same text and stay."""
     shared: frozenset[str]
-    """What they hold of it, in small letters."""
+    """Parts of the text that they contain, in small letters."""
     traces: Traces
     text_hashes: frozenset[str]
-    """What the search index calls the texts that they have and had."""
+    """Hashes of their present and former texts in the search index."""
     everything: bool = False
 
 

@@ -23,7 +23,7 @@ from clew.workspace.paths import raw
 from clew.workspace.regular import ANY_BYTES, contents
 
 _SEARCH, _DOCUMENTS = "search", "kb"
-"""Those of the derived folders that keep texts packed."""
+"""Derived folders that keep texts packed."""
 
 
 class DerivedFiles:
@@ -36,7 +36,7 @@ class DerivedFiles:
         self._search = folder / _SEARCH
         self.sought = Sought((PART, EPISODES), frozenset(map(unit_id, staying)), traces.pieces_in, self._is_said)
         self._own: dict[str, frozenset[str]] = {}
-        """What the documents say that were read from files as they are now, by path."""
+        """Texts of the documents as their files are now, by path."""
         self._seen = Seen()
         self._numbers: dict[Path, tuple[int, int]] = {}
         """The identity and the last number of each file of documents that was looked through."""

@@ -50,7 +50,7 @@ _COMMON = frozenset({BY_A_PERSON, "annotated", PURGED})
 """Reasons that say nothing of a memory."""
 
 _OWN = (PURGES, MIRRORS)
-"""What says nothing of memories."""
+"""Records that contain no text of memories."""
 
 
 class Purged(msgspec.Struct, frozen=True, kw_only=True):

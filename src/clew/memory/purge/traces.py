@@ -20,7 +20,7 @@ _INSIDE_NAME = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _AT_ONCE = 4 * 1024 * 1024
 _BEGINS = re.compile(rb"(?:^|[\r\n]|(?<!\\)\"|\\[nr])$")
 _ENDS = re.compile(rb"$|[\r\n]|\\[nr]|\"(?!\s*:)")
-"""What stands around a line, or a value of JSON that is no name."""
+"""Signs around a line, or around a value of JSON that is not a name."""
 _AROUND = 8
 """Bytes that are looked at for that."""
 
@@ -32,7 +32,7 @@ class _Finder(Generic[AnyStr]):
         self.pieces: frozenset[AnyStr] = frozenset(pieces)
         are_few = len(self.pieces) <= _FEW
         self._few: list[AnyStr] = [piece for piece in self.pieces if are_few or len(piece) < SHORTEST_PIECE]
-        """Those that are looked for one by one."""
+        """Pieces that are searched one by one."""
         self._lengths: dict[AnyStr, set[int]] = {}
         """The lengths of the others, by how they begin."""
         for piece in self.pieces.difference(self._few):

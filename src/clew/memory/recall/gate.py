@@ -18,12 +18,12 @@ from clew.text.words import terms
 
 PASSES_FROM = 0.452
 PASSES_FROM_BY_WORDS = 0.42
-"""Where there are no vectors, the words alone have to cover so much of what the prompt says."""
+"""Share of the prompt that its words alone have to cover if there are no vectors."""
 _COVERAGE, _COSINE = 0.35, 0.65
 _BEYOND = 0.4
-"""How much of its rarest word a prompt is taken to say beyond its words."""
+"""Share of its rarest word that a prompt is assumed to say beyond its words."""
 _FEWEST_WORDS = 2
-"""Where there are no vectors, a single word that is shared is chance, however rare: "continue" and "stop" are as rare
+"""Without vectors, a single shared word is chance, however rare: "continue" and "stop" are as rare
 in a memory as any other. An identifier is as many words as it has parts. It is no chance where the prompt asks for that
 word and nothing else, and only one memory has it."""
 

@@ -30,9 +30,9 @@ class MemoryBlock(msgspec.Struct, frozen=True):
     tokens_used: int
     tokens_before: int
     abstained: str | None
-    """Why there is nothing, where that is so."""
+    """Reason why the block is empty, if it is."""
     ranked: tuple[RecalledMemory, ...]
-    """What was found, injected or not."""
+    """Memories that were found, injected or not."""
     notes: tuple[str, ...] = ()
 
 

@@ -60,7 +60,7 @@ class _Past(msgspec.Struct, frozen=True):
     memories: dict[str, Memory]
     """As they were then."""
     reworded: tuple[str, ...]
-    """Those of them that said something else. The search index knows only what they say now."""
+    """Memories whose text was another one then. The search index knows only the present texts."""
     notes: tuple[str, ...]
 
 

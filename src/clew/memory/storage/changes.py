@@ -51,7 +51,7 @@ class Change:
         self._transaction = transaction
         self.at = at
         self.hash = hash
-        """What undoes it."""
+        """Hash that undoes the change."""
         self.details: dict[str, Any] = {}
         self.memories: dict[str, None] = {}
         self._touched: dict[tuple[str, str, int], None] = {}

@@ -46,9 +46,9 @@ class Lineage(msgspec.Struct, frozen=True, kw_only=True):
     forgotten: bool
     events: tuple[LineageEvent, ...]
     ancestors: tuple[str, ...]
-    """What it was merged from, and what it supersedes."""
+    """Memories that it was merged from or supersedes."""
     descendants: tuple[str, ...]
-    """What it was merged into, and what supersedes it."""
+    """Memories that it was merged into or that supersede it."""
     truncated: bool = False
 
 

@@ -61,7 +61,7 @@ class MemoryIndex(DerivedFile):
         self._damaged: object = None
         """The opening of the file in which damage was met."""
         self._is_copied = hasattr(store, "stale")
-        """Whether others may purge what was read here: on one machine, the purge itself rebuilds the index."""
+        """True if others may purge texts that were read here: on one machine, the purge itself rebuilds the index."""
         self._check_store()
 
     def _check_store(self) -> None:

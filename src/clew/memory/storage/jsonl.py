@@ -42,7 +42,7 @@ _LONGEST_NODE = 1_000
 class ExportedLines(msgspec.Struct, frozen=True, kw_only=True):
     memories: int
     private: int
-    """Those of them that only their owner sees."""
+    """Number of them that only their owner sees."""
     links: int
     lines: tuple[str, ...]
 

@@ -30,7 +30,7 @@ _CODE = re.compile(
         |^(?:your|my|the|a|an|some|example|changeme|placeholder|xxx)\b|^[A-Z_]*(?:PASSWORD|TOKEN|SECRET|KEY|VALUE)[A-Z_]*$""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""What stands for a value, but is none: an expression, a type, a placeholder."""
+"""Text in the place of a value that is not a secret: an expression, a type, a placeholder."""
 _DIGIT, _LETTER = re.compile(r"\d"), re.compile(r"[A-Za-z]")
 _MARKS = re.compile(r"[!#@^&+/=~?|-]")
 SECRET_NAME = re.compile(

@@ -17,7 +17,7 @@ class Redaction(msgspec.Struct, frozen=True):
     end: int
     """Characters of the text as it was given."""
     field: str = "content"
-    """Which of the given texts it was in: content, rationale, tags[0], metadata.owner, ..."""
+    """Field in which it was found: content, rationale, tags[0], metadata.owner, ..."""
 
 
 class Scrubbed(msgspec.Struct, frozen=True):

@@ -128,6 +128,6 @@ _NAMES: tuple[tuple[str, str], ...] = (
 NAME_MARKS = ("pass", "pwd", "secret", "token", "key", "credential", "auth")
 """Of which every such name has one."""
 NAMES = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _NAMES)
-"""What a name has that stands for a secret."""
+"""Patterns of names whose values are secrets."""
 
 KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind for kind, *_ in (*_TOKENS, *_NAMES)))

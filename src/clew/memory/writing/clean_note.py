@@ -29,7 +29,7 @@ class CleanNote(msgspec.Struct, frozen=True):
     tags: tuple[str, ...]
     title: str | None
     metadata: dict[str, Any]
-    """What is not among the details."""
+    """Metadata beside the details."""
     details: Details
     found: tuple[Redaction, ...]
 

@@ -27,7 +27,8 @@ its own words that are not denied, and whether both begin with the same word."""
 _BY_WORDS = (2.78, 0.0, -8.3, -0.34, 0.01)
 """The same where there is no cosine."""
 _SAME_SHARES = ((0.95, 0.89), (SAME_FROM, 0.85))
-"""How many pairs that are so alike, and pass the guards, say the same: as measured on the half that was fitted to."""
+"""Share of pairs with this similarity that pass the guards and say the same, as measured on the half that was fitted
+to."""
 
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|without|cannot|neither|nor)\b|n ?['\u2019]t\b", re.IGNORECASE
@@ -59,7 +60,7 @@ pairs in SICK that differ by one of these alone, a third does."""
 class Judgement(msgspec.Struct, frozen=True):
     kind: Relation
     confidence: float | None
-    """How many pairs that look like this one stand to each other so, as far as that was measured; null otherwise."""
+    """Share of similar pairs with the same relation, as far as it was measured; null otherwise."""
     reasons: tuple[str, ...] = ()
 
 

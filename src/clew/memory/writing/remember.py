@@ -297,7 +297,7 @@ def _neighbours(judged: Sequence[Judged]) -> tuple[NearMemory, ...]:
 
 
 def owner_of(viewer: Viewer, details: Details) -> str | None:
-    """Whose memory it is. A private one has an owner: nobody else but a person at the command line sees it."""
+    """Owner of a memory. A private one needs an owner: only the owner and a person at the command line see it."""
     if details.visibility == "private" and viewer.agent is None and not viewer.is_owner:
         raise InvalidArgument(
             "A private memory needs an owner, and 'agent_id' is missing.",

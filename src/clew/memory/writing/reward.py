@@ -7,7 +7,7 @@ from clew.text.display import counted
 INFANCY, GROWTH = 50, 500
 """Up to so many memories, what is new counts; up to so many, also what fits in; above, what fits in."""
 STAGE_WEIGHTS = {"infancy": (0.7, 0.3), "growth": (0.5, 0.5), "maturity": (0.3, 0.7)}
-"""What novelty and what fitting in count for in a reward, by stage."""
+"""Weights of novelty and fit in a reward, by stage."""
 NEAR_DUPLICATE = 0.9
 _DUPLICATE_PENALTY, _DOUBT_PENALTY = -0.4, -0.3
 _DOUBTFUL = 0.3
@@ -23,7 +23,7 @@ class Reward(msgspec.Struct, frozen=True):
     value: float
     """From -1 to 1: above 0.3 keep doing it, below -0.3 do otherwise."""
     novelty: float
-    """How unlike the nearest memory it is, from 0 to 1; 1 where no memory resembles it at all."""
+    """Distance from the nearest memory, from 0 to 1; 1 if no memory resembles it at all."""
     stage: str
     parts: tuple[RewardPart, ...]
     explanation: str

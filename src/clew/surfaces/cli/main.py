@@ -23,7 +23,7 @@ DONE = 0
 FAILED = 3
 OUTPUT_LOST = 4
 READER_GONE = 141
-"""What a shell says of a program whose output nobody reads any more, as `head` does."""
+"""Exit code of a program whose output is no longer read, as after `head`."""
 
 COMMANDS = {
     "init": "set up a folder: detect what it holds, write clew.toml, configure MCP clients",
@@ -43,7 +43,7 @@ COMMANDS = {
 FOR_AGENTS = ("tools", "call", "hook")
 
 OVERVIEW = os.path.join(os.path.dirname(__file__), "overview.txt")
-"""What `clew help` prints. `make docs` writes it, so that no declaration is read for it."""
+"""Text that `clew help` prints, written by `make docs`, so that no declaration is read for it."""
 
 
 def all_commands() -> dict[str, str]:
@@ -81,7 +81,7 @@ def _version() -> int:
 
 
 def _is_in_project() -> bool:
-    """Whether this folder is a project, or in one."""
+    """True if the current folder is a project, or in one."""
     from clew.workspace.root import marked
 
     return marked(os.getcwd()) is not None
@@ -202,8 +202,8 @@ def _load_msgspec() -> None:
 
 
 def _open_closed_streams() -> None:
-    """Where a program is started without its streams, the next files that it opens, a database for one, would take
-    their numbers. Nothing can be read from what stands in for standard input, and nothing written to that for output.
+    """Open a substitute for each missing standard stream: otherwise the next opened file, such as a database, would
+    get its number. The substitute for input cannot be read, and that for output cannot be written.
     """
     for number, name, flags, mode in (
         (0, "stdin", os.O_RDONLY, "r"),

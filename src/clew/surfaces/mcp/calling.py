@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 MAX_CONCURRENT_CALLS = 32
 
 _SSE_MESSAGES = "/messages"
-"""Where requests of the SSE transport arrive, each with the session that it keeps."""
+"""Path of the requests of the SSE transport, each with its session."""
 
 Context = ServerRequestContext[Any, Any]
 
@@ -181,7 +181,7 @@ class Calls:
 
 
 def _plain_failure(tool: Listed, error: ClewError) -> types.CallToolResult:
-    """What went wrong and nothing else, as req says it."""
+    """The message of an error and nothing else, as req prints it."""
     message = types.TextContent(type="text", text=error.message)
     return types.CallToolResult(content=[message], is_error=True, _meta=meta_of(tool))
 
@@ -191,8 +191,8 @@ def _minified(data: Mapping[str, Any]) -> str:
 
 
 def _session(ctx: Context) -> str | None:
-    """Whose request it is: the only client of this process, or the session of the transport. What a request says where
-    no transport has checked it names nobody: anybody could be anybody, and a new one with each call."""
+    """Session of a request: that of the only client of this process, or that of the transport. A name that no transport
+    has checked counts for nothing, since any client could claim it."""
     if ctx.request is None:
         return OWN_SESSION
     named: str | None = None
@@ -210,7 +210,7 @@ def _credential(ctx: Context) -> str:
 
 
 def _principal(ctx: Context) -> str | None:
-    """Who was authenticated; None over stdio, and where anybody may read."""
+    """The authenticated principal; None over stdio, and where anybody may read."""
     name: str | None = ctx.request.scope.get("state", {}).get("principal") if ctx.request is not None else None
     return name
 
@@ -221,8 +221,8 @@ def _code_of(result: types.CallToolResult | types.InputRequiredResult) -> str:
 
 
 def _may_write(ctx: Context) -> bool:
-    """Whether a request may change anything: over stdio always, over HTTP with the token only. Any page in a browser of
-    this machine can reach the server, and says what it likes about where it comes from, except for a secret."""
+    """True if a request may change something: over stdio always, over HTTP with the token only. Any page in a browser
+    of this machine can reach the server and forge its origin, but does not have the token."""
     return ctx.request is None or bool(ctx.request.scope.get("state", {}).get("may_write", False))
 
 

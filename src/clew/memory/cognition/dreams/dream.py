@@ -41,7 +41,7 @@ _PATIENCE_SECONDS = 0.5
 _POLL_SECONDS = 0.02
 _CLOSING_SECONDS = 5.0
 _LOOK_SECONDS = 0.05
-"""How often a dream looks whether another process asked it to end."""
+"""Interval at which a dream checks whether another process asked it to end."""
 _RECENT = timedelta(minutes=10)
 
 

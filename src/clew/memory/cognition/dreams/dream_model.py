@@ -40,7 +40,7 @@ class Dreamed(msgspec.Struct, frozen=True, kw_only=True):
     trigger_reason: str
     forced: bool
     resumed: bool
-    """Whether it goes on with what an earlier one left."""
+    """True if it continues an earlier one."""
     steps: tuple[str, ...]
     steps_done: tuple[str, ...]
     cooldown_remaining_secs: float
@@ -50,7 +50,7 @@ class Dreamed(msgspec.Struct, frozen=True, kw_only=True):
     report: dict[str, Any] | None = None
     recall: RecallCheck | None = None
     reversal_hashes: tuple[str, ...] = ()
-    """What undoes the steps, the last one first."""
+    """Hashes that undo the steps, the last step first."""
     truncated: bool = False
 
 
@@ -65,7 +65,7 @@ class DreamStatus(msgspec.Struct, frozen=True, kw_only=True):
     time_since_last_dream_secs: float | None
     scheduler: dict[str, Any]
     expiry: Due
-    """What will be removed for good at the end of the next dream."""
+    """Memories and events that the next dream will remove for good."""
     last_report: dict[str, Any] | None
     recall: RecallCheck | None
     note: str

@@ -29,15 +29,15 @@ _ENOUGH = 0.5
 
 class Ego(SampledAnswer, frozen=True, kw_only=True):
     purpose_vector: Values
-    """How like the goal's memories those of this week are in each space; without a goal, how alike they are."""
+    """Similarity of this week's memories to those of the goal in each space; without a goal, among themselves."""
     reference: str
     identity_coherence: float | None
     """The cosine of this week's vector to that of the week before, times r."""
     coherence_with_actions: float | None
-    """How well the memory answered the last questions of the session."""
+    """Quality of the answers to the last questions of the session."""
     identity_status: str
     trajectory_length: int
-    """How many of the last two weeks have enough memories."""
+    """Number of the last two weeks that have enough memories."""
     thresholds: dict[str, float]
     identity_continuity: dict[str, Any]
 
@@ -47,15 +47,15 @@ class Consciousness(SampledAnswer, frozen=True, kw_only=True):
     """Integration times reflection times differentiation; null where one of them is."""
     r: float | None
     psi: float | None
-    """Where the phases of the spaces point on average; 0 is full agreement with the answers."""
+    """Mean phase of the spaces; 0 is full agreement with the answers."""
     integration: float | None
     """r: how far the spaces agree."""
     reflection: float | None
     """The logistic function of 4 * meta_score - 2."""
     differentiation: float | None
-    """How evenly this week's vector is spread over its spaces, from 0 to 1."""
+    """Evenness of this week's vector over its spaces, from 0 to 1."""
     meta_score: float | None
-    """How well it was foreseen which of the shown memories are used, from 0 to 1."""
+    """Accuracy of the predictions which shown memories are used, from 0 to 1."""
     state: str
     workspace: dict[str, Any]
     identity: dict[str, Any]

@@ -53,7 +53,7 @@ class GlobalWorkspace(SampledAnswer, frozen=True, kw_only=True):
     broadcast_duration_ms: int
     last_broadcast: WorkspaceEntry | None
     broadcasting_for_ms: int | None
-    """How long the active memory is there by a broadcast; null where it is there by its salience."""
+    """Time that the active memory is there by a broadcast; null if it is there by its salience."""
     truncated: bool = False
 
 

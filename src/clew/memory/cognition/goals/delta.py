@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 class DeltaSC(SampledAnswer, frozen=True, kw_only=True):
     delta_s_per_embedder: Values
-    """How unlike its nearest memories the new one is."""
+    """Distance of the new memory from its nearest ones."""
     delta_s_aggregate: float | None
     delta_c: float | None
     """.4 connectivity + .4 fit to its nearest + .2 freedom from contradiction; the mean over the spaces."""

@@ -111,7 +111,7 @@ class _Reference:
         earlier = self._between("", spelled(before), _REFERENCE) if len(goal) < 2 else []
         self.memories = goal if len(goal) >= 2 else earlier
         self._usual: Values | None = None
-        """How alike they are among themselves."""
+        """Similarity of the memories among themselves."""
 
     def _between(self, since: str, until: str, limit: int) -> list[Memory]:
         rows = self._library.index.recorded(self._library.viewer, since, until, limit)

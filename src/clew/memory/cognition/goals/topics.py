@@ -40,8 +40,7 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True):
     coherence: float
     """The mean cosine of the members to their middle."""
     confidence: float
-    """How far the members are nearer to their own middle than to the next: (silhouette + 1) / 2. Of a single topic, its
-    coherence."""
+    """Separation of the members from the next topic: (silhouette + 1) / 2. Of a single topic, its coherence."""
 
     @property
     def label(self) -> str:

@@ -45,7 +45,7 @@ class StoredWeights(msgspec.Struct, frozen=True):
     accuracy: float | None = None
     """Of what was foreseen, with these weights; null below ten outcomes."""
     searched: bool = False
-    """Whether all weights were tried, and not one step made."""
+    """True if all weights were tried, instead of one step."""
 
 
 class LearnerState(SampledAnswer, frozen=True, kw_only=True):
@@ -96,7 +96,7 @@ class MetaStatus(SampledAnswer, frozen=True, kw_only=True):
 class Recalibrated(SampledAnswer, frozen=True, kw_only=True):
     success: bool
     adjustment: dict[str, float | None] | None
-    """What changed, the step alpha of a gradient, and the mean error that it comes from."""
+    """Changes, the step alpha of a gradient, and the mean error that it comes from."""
     previous_lambdas: Lambdas
     new_lambdas: Lambdas
     method: str

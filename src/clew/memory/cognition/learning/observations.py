@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Kind = Literal["used", "ignored", "corrected", "undone", "told"]
 FEWEST = 10
 KEPT = timedelta(hours=24)
-"""How long somebody may tell the outcome of a prediction."""
+"""Time in which the outcome of a prediction can be reported."""
 OBSERVED = "observe_outcome"
 _ASKING = ("search_graph", "inject_context")
 _READING = "hydrate_citation"
@@ -92,7 +92,7 @@ class Observations:
         self.walks: deque[tuple[str, ...]] = deque(maxlen=_MOST_WALKS)
         """Paths along which somebody walked from memory to memory."""
         self.together: deque[tuple[int, tuple[str, ...]]] = deque(maxlen=_MOST)
-        """Which memories were shown together, with the number of the event."""
+        """Memories that were shown together, with the number of the event."""
 
     def read(self, home: "Home") -> "Observations":
         with self._lock:

@@ -81,7 +81,7 @@ class Metrics(msgspec.Struct, frozen=True, kw_only=True):
     ece: float | None
     """The mean distance of similarity and share of used memories, in ten bins."""
     mce: float | None
-    """That of the worst bin."""
+    """Calibration error of the worst bin."""
     brier: float | None
     sample_count: int
     status: str

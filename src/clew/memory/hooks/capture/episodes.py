@@ -18,7 +18,7 @@ from clew.text.instruction_like import flags_of
 
 ACTOR = "hook"
 _SAME_TURN_SECONDS = 30
-"""Where a host does not number turns: the same again within this time is the same turn."""
+"""Time within which a repeated event belongs to the same turn, for hosts that do not number turns."""
 _MOST_REPEATS = 1_000
 _LOOKED_BACK = 200
 

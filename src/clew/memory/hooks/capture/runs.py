@@ -34,7 +34,7 @@ class Mended(msgspec.Struct, frozen=True):
     exit: int | None
     edited: tuple[str, ...]
     tests: tuple[str, ...]
-    """Those that failed then and pass now, where a report tells."""
+    """Tests that failed then and pass now, if a report says so."""
 
 
 def test_run(command: str) -> str | None:

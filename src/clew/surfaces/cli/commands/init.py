@@ -192,7 +192,7 @@ def _flat(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _gitignore_change(root: Path) -> PlannedFile:
-    """Nothing that is in the file already is touched, not even its missing last line end."""
+    """Change of .gitignore. Existing bytes are kept, even a missing last line end."""
     name, line = ".gitignore", ".clew/"
     before = read_if_there(real_target(root / name, within=root))
     if before is None:

@@ -184,7 +184,7 @@ def _oauth(args: argparse.Namespace) -> "OAuthSettings | None":
 
 
 def open_browser(address: str) -> None:
-    """Nobody waits for a browser to start, or minds where there is none: the address is printed too."""
+    """Open a browser without waiting for it; without one nothing happens, since the address is printed too."""
     import threading
     import webbrowser
 

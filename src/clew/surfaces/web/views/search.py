@@ -37,7 +37,7 @@ def show_why(request: PageRequest) -> TemplateView:
 
 
 def go(request: PageRequest) -> ViewResult:
-    """Whatever is called so, at its own address."""
+    """Redirect to the page of the thing with a name."""
     name = request.text("to").strip()
     with request.reading() as project:
         node = project.graph.get_node(name)
