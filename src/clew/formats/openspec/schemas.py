@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from clew.formats.openspec.settings import Lines
+from clew.formats.openspec.settings import SettingsLines
 
 FOLDER, FILE, TEMPLATES = "schemas", "schema.yaml", "templates"
 MOST_ARTEFACTS = 1_000
@@ -48,7 +48,7 @@ class Schema(msgspec.Struct, frozen=True):
 
 def read_schema(data: bytes) -> Schema:
     """The schema in a file. Never fails: what cannot be read is among the problems."""
-    lines = Lines(data.decode("utf-8", "replace").removeprefix("\ufeff").splitlines())
+    lines = SettingsLines(data.decode("utf-8", "replace").removeprefix("\ufeff").splitlines())
     values: dict[str, str] = {}
     artefacts: list[SchemaArtefact] = []
     applying = Applying()
@@ -65,7 +65,7 @@ def read_schema(data: bytes) -> Schema:
     return msgspec.structs.replace(schema, problems=faults)
 
 
-def _artefacts(lines: Lines) -> Iterator[SchemaArtefact]:
+def _artefacts(lines: SettingsLines) -> Iterator[SchemaArtefact]:
     indent = lines.indent()
     while indent >= 0 and (depth := lines.open_item(indent)):
         values: dict[str, str] = {}
@@ -80,7 +80,7 @@ def _artefacts(lines: Lines) -> Iterator[SchemaArtefact]:
         yield SchemaArtefact(**known, requires=requires)
 
 
-def _apply(lines: Lines) -> Applying:
+def _apply(lines: SettingsLines) -> Applying:
     requires: tuple[str, ...] = ()
     values: dict[str, str] = {}
     indent = lines.indent()

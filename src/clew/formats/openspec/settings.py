@@ -30,7 +30,7 @@ class ProjectSettings(msgspec.Struct, frozen=True):
 
 def read_settings(data: bytes) -> ProjectSettings:
     """The settings of a project. Never fails: what cannot be read is among the problems."""
-    lines = Lines(data.decode("utf-8", "replace").removeprefix("\ufeff").splitlines())
+    lines = SettingsLines(data.decode("utf-8", "replace").removeprefix("\ufeff").splitlines())
     values: dict[str, str] = {}
     rules: dict[str, tuple[str, ...]] = {}
     while (key := lines.next_key(0)) is not None:
@@ -46,7 +46,7 @@ def read_settings(data: bytes) -> ProjectSettings:
     return ProjectSettings(values.get("schema", ""), context.strip(), rules, tuple(lines.problems))
 
 
-def _rules(lines: "Lines") -> dict[str, tuple[str, ...]]:
+def _rules(lines: "SettingsLines") -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     indent = lines.indent()
     while indent > 0 and (key := lines.next_key(indent)) is not None:
@@ -57,7 +57,7 @@ def _rules(lines: "Lines") -> dict[str, tuple[str, ...]]:
     return {name: items for name, items in found.items() if items}
 
 
-class Lines:
+class SettingsLines:
     """Goes through the lines of a file by their indentation."""
 
     def __init__(self, lines: list[str]) -> None:

@@ -47,7 +47,7 @@ class LineAuthor(msgspec.Struct, frozen=True):
         return bool(_BOT.search(self.name) or _BOT.search(self.email.partition("@")[0]))
 
 
-class Made(msgspec.Struct, frozen=True):
+class LineOrigins(msgspec.Struct, frozen=True):
     """The commits behind lines, and their authors."""
 
     made_by: EvidenceSection
@@ -58,20 +58,20 @@ class Made(msgspec.Struct, frozen=True):
     """The authors, bots included, the one with the largest share first."""
 
 
-def made(inquiry: Inquiry) -> Made:
+def made(inquiry: Inquiry) -> LineOrigins:
     """The commits and authors of the lines that were asked about. Formatting commits are skipped, .mailmap applies."""
     ready = inquiry.readiness
     path = inquiry.target.path
     if ready.head is None or path is None:
         reason = ready.notes[0] if ready.notes else "Not known: it is in no file."
-        return Made(EvidenceSection("made_by", note=reason), EvidenceSection("authors", note="Not known."), ())
+        return LineOrigins(EvidenceSection("made_by", note=reason), EvidenceSection("authors", note="Not known."), ())
     touches = inquiry.history.of_path(path, _MOST_TOUCHES)
     blame = _blame(inquiry, path, ready.head)
     if blame is None:
         return _by_touches(inquiry, touches)
     if not blame.made:
         note = "Not known: none of these lines is committed yet."
-        return Made(
+        return LineOrigins(
             EvidenceSection("made_by", note=note),
             EvidenceSection("authors", note="Not known: nothing is committed."),
             (),
@@ -88,7 +88,7 @@ def _blame(inquiry: Inquiry, path: str, head: str) -> Blame | None:
     return blamer.of(path, inquiry.text.data, first, last, inquiry.left, follows=follows)
 
 
-def _by_lines(inquiry: Inquiry, blame: Blame, touches: Sequence[Touch]) -> Made:
+def _by_lines(inquiry: Inquiry, blame: Blame, touches: Sequence[Touch]) -> LineOrigins:
     commits = commits_of(inquiry, [*blame.made, *blame.moved_by])
     chosen = sorted(blame.made, key=lambda id: (-blame.made[id], -_number(commits.get(id))))
     is_file = not inquiry.target.first
@@ -104,7 +104,7 @@ def _by_lines(inquiry: Inquiry, blame: Blame, touches: Sequence[Touch]) -> Made:
             authors[commits[id].author, commits[id].email] += number
     people = _people(authors)
     unread = sum(1 for id in blame.made if id not in commits)
-    return Made(
+    return LineOrigins(
         section("made_by", facts, absent="Not known.", note=_note(inquiry, blame), most=_MOST_COMMITS + 2 * is_file),
         _authors(people, "line", note=f"{counted(unread, 'commit')} not read yet." if unread else ""),
         tuple(commits[id] for id in chosen if id in commits),
@@ -213,11 +213,11 @@ def _note(inquiry: Inquiry, blame: Blame) -> str:
     return " ".join(notes)
 
 
-def _by_touches(inquiry: Inquiry, touches: Sequence[Touch]) -> Made:
+def _by_touches(inquiry: Inquiry, touches: Sequence[Touch]) -> LineOrigins:
     """The commits that touched the file, for lines without blame."""
     if not touches:
         reason = "Not known: the file is not committed, or its history is not read yet."
-        return Made(EvidenceSection("made_by", note=reason), EvidenceSection("authors", note="Not known."), ())
+        return LineOrigins(EvidenceSection("made_by", note=reason), EvidenceSection("authors", note="Not known."), ())
     facts = list(_ends(inquiry, touches, set()))
     first, last = inquiry.span
     size = last - first + 1
@@ -225,7 +225,7 @@ def _by_touches(inquiry: Inquiry, touches: Sequence[Touch]) -> Made:
     if not note and inquiry.text is not None and inquiry.text.lines:
         note = "git blame timed out; these are the commits of the file."
     people = _people(Counter((touch.commit.author, touch.commit.email) for touch in touches))
-    return Made(
+    return LineOrigins(
         section("made_by", facts, absent="Not known.", note=note, most=_MOST_COMMITS),
         _authors(people, "commit"),
         tuple(touch.commit for touch in touches[:_MOST_COMMITS]),
