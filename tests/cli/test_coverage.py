@@ -120,7 +120,7 @@ def test_what_nobody_knows_is_not_a_number(clew: Clew, tested: Path, tmp_path: P
 def test_a_level_that_nothing_has_is_told_with_those_there_are(clew: Clew, tested: Path) -> None:
     done = clew(tested, "coverage", "--level", "nope")
     assert done.returncode == 1
-    assert "no requirement fits. Levels here: dev" in done.stderr
+    assert "no requirement matches. Levels here: dev" in done.stderr
 
 
 # Verifies: REQ-d00066-C

@@ -123,7 +123,7 @@ def test_a_memory_that_changed_in_its_source_stays_and_is_named(clew: Clew, empt
     done = clew(empty, "import", "mem0", str(place))
     assert (done.returncode, memories(clew, empty)) == (1, before)
     assert "0 memories added, 1 unchanged" in done.stdout
-    assert f"kept  {before['The team prefers rebase.']['id'][:8]}: It says something else" in done.stdout
+    assert f"kept  {before['The team prefers rebase.']['id'][:8]}: It is different here" in done.stdout
 
 
 # Verifies: REQ-d00605-C

@@ -74,7 +74,7 @@ def test_a_requirement_is_shown_with_what_was_learned_about_it(clew: Run, tmp_pa
     assert f"{id}  decision  We decided to keep time in UTC." in shown
     fact = clew("remember", "Hours have names.", "--about", "REQ-p00001").stdout.split()[2]
     clew("remember", "Never show the hour twice.", "--about", "REQ-p00001")
-    lines = clew("show", "REQ-p00001").stdout.partition("remembered about it")[2].split("\n")[1:4]
+    lines = clew("show", "REQ-p00001").stdout.partition("memories about it")[2].split("\n")[1:4]
     assert [line.split()[1] for line in lines] == ["pitfall", "decision", "fact"]
     assert "Never show the hour twice." in clew("brief", str(tmp_path / "harbour"), here=True).stdout
     spec = tmp_path / "harbour" / "spec" / "small.md"

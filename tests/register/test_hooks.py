@@ -234,7 +234,7 @@ def test_the_doctor_sees_that_a_shared_hook_passes_a_project_over(tmp_path: Path
         return {check["name"]: check["detail"] for check in two.call("req_doctor")["checks"] if not check["ok"]}
 
     for name in ("pre-commit", "post-commit", "commit-msg"):
-        assert "It looks after one/project.req, but not after two/project.req." in found()[f"{name} hook"]
+        assert "It checks one/project.req, but not two/project.req." in found()[f"{name} hook"]
     assert set_up(two.root).ok
     assert not found().keys() & {"pre-commit hook", "post-commit hook", "commit-msg hook"}
     if sys.platform != "win32":

@@ -83,7 +83,10 @@ def test_a_requirement_that_integrates_another_tells_its_coverage(
     assert [each["id"] for each in found["children"] if each["kind"] == "code"] == ["code:libs/library/src/b.py:1"]
     assert "integrated" not in found["coverage"]
     main(["show", "-C", str(tmp_path), "REQ-d00001"])
-    assert "of what it integrates, 1 of 2 assertions are implemented and 1 passed" in capsys.readouterr().out
+    assert (
+        "of the requirements that it integrates, 1 of 2 assertions are implemented and 1 passed"
+        in capsys.readouterr().out
+    )
     main(["check", str(tmp_path)])
     assert "trace.coverage_rule" not in capsys.readouterr().out
 

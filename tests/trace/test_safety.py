@@ -321,7 +321,7 @@ def test_a_project_that_the_repository_around_it_ignores_is_refused(root: Path) 
 # Verifies: REQ-d00050-E
 def test_a_branch_called_safety_is_named_as_what_stands_in_the_way(root: Path) -> None:
     run(root, "branch", "safety")
-    with pytest.raises(Refused, match="'safety' stands in the way"):
+    with pytest.raises(Refused, match="'safety' blocks"):
         create(root, "x", NOW)
 
 

@@ -77,7 +77,7 @@ def test_the_seven_checks(plant: Plant, tmp_path: Path, capsys: pytest.CaptureFi
     assert told == sorted(
         [
             "error terms.duplicates: 'Tick' is defined in spec/words.md:10 already.",
-            "error terms.bad_definition: The definition of 'Short' says nothing.",
+            "error terms.bad_definition: The definition of 'Short' is empty.",
             "warning terms.unused: Nothing uses the term 'Short'.",
             "warning terms.unused: Nothing uses the term 'Chime'.",
             "warning terms.unused: Nothing uses the term 'Parts'.",

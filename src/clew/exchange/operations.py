@@ -25,7 +25,7 @@ _NO_SOURCE = ("`{command}` needs a file or folder.", "Name it after the format, 
 
 Columns = Annotated[
     str | None,
-    Meta(description="What the columns of a table mean, as --save-columns wrote it"),
+    Meta(description="A mapping of columns, as --save-columns wrote it"),
     Option(metavar="FILE"),
 ]
 
@@ -57,22 +57,22 @@ class ImportItems(
     ] = None
     name: Annotated[
         str | None,
-        Meta(description="What the import is called, so that the next one finds its items; else the file's name"),
+        Meta(description="The name of the import, by which the next one finds its items; default: the file's name"),
     ] = None
     level: Annotated[
-        str | None, Meta(description="Level of items that say none (elspais); else the most general one")
+        str | None, Meta(description="Level of items without one (elspais); default: the most general one")
     ] = None
     include: Annotated[
         tuple[str, ...], Meta(description="Another kind of item that becomes a requirement"), Option(metavar="KIND")
     ] = ()
     relation: Annotated[
         tuple[str, ...],
-        Meta(description="What a kind of relation means here, such as links=refines"),
+        Meta(description="The meaning of a kind of relation, such as links=refines"),
         Option(metavar="NAME=KIND"),
     ] = ()
     map: Annotated[
         tuple[str, ...],
-        Meta(description="What a column of a table means, such as 'Object Text=text'; COLUMN=- is not read"),
+        Meta(description="The field of a column of a table, such as 'Object Text=text'; COLUMN=- is not read"),
         Option(metavar="COLUMN=MEANING"),
     ] = ()
     cites: Annotated[
@@ -80,9 +80,9 @@ class ImportItems(
     ] = ()
     columns: Columns = None
     save_columns: Annotated[
-        str | None, Meta(description="Keep what the columns mean in a file"), Option(metavar="FILE")
+        str | None, Meta(description="Save the mapping of columns in a file"), Option(metavar="FILE")
     ] = None
-    dry_run: Annotated[bool, Meta(description="Say what would be made, and make nothing")] = False
+    dry_run: Annotated[bool, Meta(description="Say what would be changed, and change nothing")] = False
 
     def run(self, call: Call) -> results.ImportReport:
         source = (
@@ -180,7 +180,7 @@ def _pairs(given: tuple[str, ...], such_as: str) -> dict[str, str]:
     for each in given:
         name, sign, kind = each.partition("=")
         if not (name.strip() and sign and kind.strip()):
-            raise InvalidArgument(f"'{each}' is not of the form {such_as}.", hint="Write what it is, =, what it means.")
+            raise InvalidArgument(f"'{each}' is not of the form {such_as}.", hint="Write NAME=MEANING.")
         found[name.strip()] = kind.strip()
     return found
 
@@ -198,7 +198,7 @@ def _report_lines(result: results.ImportReport) -> list[str]:
         if len(problems) > _MOST_SHOWN:
             lines.append(f"{word}  and {len(problems) - _MOST_SHOWN:,} more; --json lists all")
     own = result.memories_kept
-    says = "It says something else here than in the source; what is here stays. `clew memory edit` changes it."
+    says = "It is different here than in the source, and is not changed here. `clew memory edit` changes it."
     lines += [f"kept  {id[:8]}: {says}" for id in own[:_MOST_SHOWN]]
     if len(own) > _MOST_SHOWN:
         lines.append(f"kept  and {len(own) - _MOST_SHOWN:,} more; --json lists all")

@@ -97,7 +97,7 @@ code 1 when something is wrong. In an MCP client: `clew req mcp` offers the tool
 """
 
 VERSION_CONTROL = """
-Commit project.req together with the code that it is about. req_diff shows what changed between two revisions
+Commit project.req together with the code that it is about. req_diff shows changes between two revisions
 requirement by requirement, req_review what a branch does, req_audit who signed.
 
 Two branches that both add requirements merge into one register: where both gave the same id, that of the other branch
@@ -200,7 +200,7 @@ SECTIONS = {
     "tui": ("requirements on a terminal", TUI),
     "integration": ("hooks, CI and MCP clients", INTEGRATION),
     "version-control": ("diffs, reviews and merges", VERSION_CONTROL),
-    "audit": ("who changed and signed the register", AUDIT),
+    "audit": ("authors and signers of the register's commits", AUDIT),
     "format-policy": ("what stays readable, and what never changes", FORMAT_POLICY),
     "env": ("the variables that are read", ENV),
     "verification": ("kinds of evidence, and when it is stale", VERIFICATION),

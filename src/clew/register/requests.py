@@ -33,7 +33,7 @@ Acceptance = Annotated[
     Meta(description="What a test can decide; functional requirements need one"),
     Option("-a", about="a criterion; may be repeated"),
 ]
-Force = Annotated[bool, Meta(description="Allow a move that the life of a requirement does not have")]
+Force = Annotated[bool, Meta(description="Allow a change of status that is otherwise refused")]
 OptionalReason = Annotated[Text | None, Meta(description="Kept in the history")]
 
 
@@ -67,8 +67,8 @@ class Addition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     title: Title
     statement: Statement
     rationale: Rationale
-    kind: Annotated[KindWord, Meta(description="What kind of requirement"), Option("-k")] = "functional"
-    priority: Annotated[PriorityWord, Meta(description="How much it is needed"), Option("-p")] = "should"
+    kind: Annotated[KindWord, Meta(description="The kind"), Option("-k")] = "functional"
+    priority: Annotated[PriorityWord, Meta(description="The priority"), Option("-p")] = "should"
     acceptance: Acceptance = ()
     tags: Annotated[
         tuple[str, ...], Meta(description="Words to find it by"), Option("--tag", about="a tag; may be repeated")
@@ -108,13 +108,13 @@ class Deletion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class LinkChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A link of two requirements that is made or removed."""
 
-    source: Annotated[AnyId, Option(positional=True, metavar="FROM", about="where the link starts")] = msgspec.field(
+    source: Annotated[AnyId, Option(positional=True, metavar="FROM", about="the source of the link")] = msgspec.field(
         name="from"
     )
-    to: Annotated[AnyId, Option(positional=True, metavar="TO", about="where it leads")]
+    to: Annotated[AnyId, Option(positional=True, metavar="TO", about="the target of the link")]
     kind: Annotated[
         LinkWord,
-        Meta(description="What the link means"),
+        Meta(description="The kind of the link"),
         Option("-k", metavar="KIND", about="parent, depends-on, conflicts, refines or verifies"),
     ] = "parent"
     remove: Annotated[bool, Meta(description="Take the link away")] = False
@@ -130,7 +130,7 @@ class Splitting(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         Option("-s", metavar="STATEMENT", about="once for each part"),
     ]
     reason: Annotated[str | None, Meta(description="Kept in the history"), MANY_LINES] = None
-    keep_original: Annotated[bool, Meta(description="Do not retire what is split")] = False
+    keep_original: Annotated[bool, Meta(description="Keep the original requirement")] = False
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -149,13 +149,13 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class ImportedFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A file of requirements."""
 
-    format: Annotated[Literal["markdown", "json"], Meta(description="What the file is written in"), Option("-f")]
+    format: Annotated[Literal["markdown", "json"], Meta(description="The format of the file"), Option("-f")]
     source: Annotated[
         str,
         Meta(min_length=1, description="A file of the project, relative to it"),
         Option(positional=True, about="a file, or - for standard input"),
     ]
-    dry_run: Annotated[bool, Meta(description="Say what would happen")] = False
+    dry_run: Annotated[bool, Meta(description="Only say what would happen")] = False
     strict: Annotated[bool, Meta(description="All or nothing")] = False
 
 
@@ -175,8 +175,8 @@ class SingleTest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """The outcome of one test."""
 
     id: Id
-    result: Annotated[Literal["pass", "fail"], Meta(description="How it went")]
-    notes: Annotated[Text, Meta(description="What was tested, and how")] = ""
+    result: Annotated[Literal["pass", "fail"], Meta(description="The outcome")]
+    notes: Annotated[Text, Meta(description="Notes on the test")] = ""
 
 
 class SavedRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -196,7 +196,7 @@ class OtherEvidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
     id: Id
     by: Annotated[Literal["composition", "inspection"], Meta(description="The kind of evidence")]
-    notes: Annotated[Text, Meta(min_length=1, description="What was looked at, and what was seen")]
+    notes: Annotated[Text, Meta(min_length=1, description="Notes on the inspection")]
     cites: Annotated[tuple[str, ...], Meta(description="Tests or requirements that support it")] = ()
     promote: Annotated[bool, Meta(description="Make it verified, where it is implemented")] = False
     force: Force = False
@@ -206,12 +206,14 @@ class Adoption(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Requirements of something that exists already."""
 
     reason: Annotated[str, Meta(description="Kept in the history"), MANY_LINES]
-    ids: Annotated[tuple[AnyId, ...], Meta(description="What to adopt"), Option(positional=True, metavar="ID")] = ()
+    ids: Annotated[
+        tuple[AnyId, ...], Meta(description="The requirements to adopt"), Option(positional=True, metavar="ID")
+    ] = ()
     all_drafts: Annotated[bool, Meta(description="Every draft")] = False
     to: Annotated[Literal["proposed", "approved", "implemented", "verified"], Meta(description="How far")] = (
         "implemented"
     )
-    dry_run: Annotated[bool, Meta(description="Say what would happen")] = False
+    dry_run: Annotated[bool, Meta(description="Only say what would happen")] = False
 
 
 class AuditPolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -223,7 +225,7 @@ class AuditPolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         Meta(description="Report commits that break the policy"),
         Option(about="exit code 1 where a commit breaks the policy"),
     ] = False
-    require_good_signature: Annotated[bool, Meta(description="Every commit must be signed well")] = False
+    require_good_signature: Annotated[bool, Meta(description="Every commit must have a good signature")] = False
     required_signers: Annotated[
         tuple[str, ...],
         Meta(description="Parts of the signer's name, in any case"),
@@ -234,7 +236,7 @@ class AuditPolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 class ReviewScope(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The change that is reviewed."""
 
-    base: Annotated[Revision, Option(metavar="BASE", about="what to compare with; where that is missing, main")] = (
+    base: Annotated[Revision, Option(metavar="BASE", about="the base of the comparison; main if it is missing")] = (
         "origin/main"
     )
     path: Folder = "."
@@ -257,4 +259,4 @@ class MergedFiles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     base: Annotated[str, Meta(description="The version both sides go back to (%O)"), Option(positional=True)]
     ours: Annotated[str, Meta(description="Our version, which becomes the merged one (%A)"), Option(positional=True)]
     theirs: Annotated[str, Meta(description="Their version (%B)"), Option(positional=True)]
-    path: Annotated[str, Meta(description="What the file is called (%P)"), Option(metavar="PATH")] = "project.req"
+    path: Annotated[str, Meta(description="The path of the file (%P)"), Option(metavar="PATH")] = "project.req"

@@ -188,7 +188,7 @@ def _check_tasks(change: ChangeProposal, request: ArchiveRequest) -> tuple[str, 
         return ()
     refusal = Refused(
         f"{tasks.total - tasks.completed} of {tasks.total} tasks of '{change.id}' are not done.",
-        hint="Finish them, or say that it is to be archived unfinished (--yes, unfinished=true).",
+        hint="Finish them, or archive it unfinished (--yes, unfinished=true).",
     )
     if not request.dry_run:
         raise refusal
@@ -246,7 +246,7 @@ def check_order(known: SpecLibrary, change_id: str) -> None:
     firsts = ", ".join(sorted({f"'{each.first}'" for each in waiting}))
     _, circular = order(changes, needed)
     hint = (
-        "They wait for each other: take what they share out of one of them."
+        "They wait for each other: remove the common part from one of them."
         if change_id in circular
         else f"Archive {firsts} first. `clew change conflicts` shows the order."
     )
@@ -304,7 +304,7 @@ def first_seen(
     now; what was archived otherwise than by Clew is forgotten. One that is merely absent is kept: it may be on another
     branch. A store that cannot be used costs the memory and nothing else."""
     if store is None:
-        return {}, ("There is no store, so what changed since a change was written is not known.",)
+        return {}, ("There is no store, so the state in which a change was written is not known.",)
     remembered: dict[str, Sequence[Baseline]] = {}
     fresh: Mapping[str, Sequence[Baseline]] = {}
     damaged: Damaged = {}
@@ -327,10 +327,10 @@ def first_seen(
                         transaction.delete(COLLECTION, id)
     except (StoreReadOnly, StoreUnreachable) as error:
         # What is known can be used; what is touched for the first time is recorded by a process that may write.
-        log.info("What changes touch for the first time was not recorded: %s", error)
+        log.info("The first state of changes could not be recorded: %s", error)
         return {**remembered, **fresh}, () if isinstance(error, StoreReadOnly) else (str(error),)
     except StoreError as error:
-        log.warning("What changes touched when they were written is not known: %s", error)
+        log.warning("The first state of changes is not known: %s", error)
         return {}, (str(error),)
     return remembered, tuple(map(str, damaged.values()))
 
@@ -339,9 +339,7 @@ def record_anew(change_id: str, known: SpecLibrary, store: Store | None, base: S
     """Compare a change with the specs as they are now from here on, and no longer with its `base`; returns the
     requirements that had moved."""
     if store is None:
-        raise StoreError(
-            "There is no store that could remember it.", hint="Make the folder .clew of the project writable."
-        )
+        raise StoreError("There is no store for it.", hint="Make the folder .clew of the project writable.")
     specs = known.in_force()
     present = record(known.change(change_id).change, specs, promises(known.open_changes(), specs))
     seen = _by_place(base)
@@ -359,10 +357,10 @@ def rebased(store: Store | None) -> Mapping[str, Sequence[Baseline]]:
     try:
         found = {item.id: _decoded(item.data) for item in store.scan(REBASED, damaged=damaged)}
     except StoreError as error:
-        log.warning("Which changes were brought up to date is not known: %s", error)
+        log.warning("The records of changes that were brought up to date cannot be read: %s", error)
         return {}
     for each in damaged.values():
-        log.warning("Whether a change was brought up to date is not known: %s", each)
+        log.warning("The records of changes that were brought up to date cannot be read: %s", each)
     return found
 
 

@@ -87,7 +87,7 @@ ARTEFACTS: tuple[Artefact, ...] = (
         "Write it where several parts change, data moves, or somebody will ask why it was done this way: the "
         "decisions, what was left out and why, the risks, and how users get from here to there. Leave it out "
         "where nothing of that is at stake.",
-        "## Context\n\n## Goals and what is none\n\n## Decisions\n\n## Risks\n\n## Migration\n\n## Open questions\n",
+        "## Context\n\n## Goals and non-goals\n\n## Decisions\n\n## Risks\n\n## Migration\n\n## Open questions\n",
     ),
     Artefact(
         "tasks",
@@ -226,7 +226,7 @@ def _state(how: Applying, missing: Sequence[str], tracked: Sequence[str], total:
     if how.tracks and done == total:
         return "all_done", "All tasks are done. Run the tests, look at the change once more, and archive it."
     usual = (
-        "Read the files above, do one task after another, and tick each when it is done. Ask where something is open."
+        "Read the files above, do one task after another, and tick each when it is done. Ask if something is unclear."
     )
     return READY, how.instruction or usual
 

@@ -27,6 +27,6 @@ class ArchiveRequest(msgspec.Struct, frozen=True, kw_only=True):
     take: Annotated[
         Literal["spec", "change"] | None, Meta(description="Which side wins where there is a conflict; default refuse")
     ] = None
-    accept_base: Annotated[
-        bool, Meta(description="Go on though git no longer knows what the change was written against")
-    ] = False
+    accept_base: Annotated[bool, Meta(description="Continue although git no longer knows the base of the change")] = (
+        False
+    )

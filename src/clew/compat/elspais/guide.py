@@ -149,7 +149,7 @@ def page(topic: str) -> TopicPage:
     ]
     parts = [f"## {question}\n\n{answer}" for _, question, answer in own]
     parts += [f"## {tool.name}\n\n{tool.description}\n\nArguments: {tool.signature}." for tool in tools]
-    content = "\n\n".join(parts) or "Nothing is said about this."
+    content = "\n\n".join(parts) or "There is no page about this."
     return TopicPage(topic=topic.strip(), content=content, count=len(parts), hint=f"Topics are: {', '.join(topics)}.")
 
 

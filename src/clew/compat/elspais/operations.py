@@ -35,7 +35,7 @@ class OpenCursor(
     get_hierarchy, query_nodes, get_test_coverage, get_uncovered_assertions or scoped_search. A session has one cursor;
     opening another closes it. It ends after 30 minutes without use."""
 
-    query: Annotated[Query, Meta(description="What to go through")]
+    query: Annotated[Query, Meta(description="The query")]
     params: Annotated[dict[str, Any], Meta(description="Arguments of that query's own tool")] = msgspec.field(
         default_factory=dict
     )

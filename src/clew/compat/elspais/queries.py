@@ -56,7 +56,7 @@ def decoded(name: str, params: Mapping[str, Any]) -> CursorRequest:
     others = {key: value for key, value in params.items() if key not in most}
     for key in others:
         if key in OF_PAGES:
-            raise InvalidArgument(f"{about} has no argument '{key}'.", hint="cursor_next says how many items come.")
+            raise InvalidArgument(f"{about} has no argument '{key}'.", hint="cursor_next sets the number of items.")
     kinds = others.get("include_kinds")
     if isinstance(kinds, list):
         others["include_kinds"] = ",".join(map(str, kinds))

@@ -33,7 +33,7 @@ Strict = Annotated[
     bool | None,
     Meta(description=f"Ask for a marker within {STRICT_LINES} lines of changes, or (--no-strict) in the file only"),
 ]
-ClaudeCode = Annotated[bool, Meta(description="Tell Claude Code of the register, in .claude")]
+ClaudeCode = Annotated[bool, Meta(description="Add the register to Claude Code's settings, in .claude")]
 
 _CARGO = {
     "fmt": ("cargo", "fmt", "--check"),
@@ -63,9 +63,7 @@ class SetUpClone(
     """Prepares a clone: hooks, .gitattributes, the merge driver and the text for agents."""
 
     strict: Strict = None
-    name: Annotated[str | None, Meta(description="Make a register of this name where there is none"), Option("-n")] = (
-        None
-    )
+    name: Annotated[str | None, Meta(description="Make a register of this name if there is none"), Option("-n")] = None
     hooks: Annotated[bool, Option(about="only .gitattributes and the merge driver")] = True
     agents: Annotated[bool, Option(about="leave AGENTS.md alone")] = True
     uninstall: Annotated[bool, Meta(description="Remove the hooks again")] = False
@@ -92,7 +90,7 @@ class ChangeHooks(SetupOperation, verb="req hooks", summary="install the hooks, 
 
     what: Annotated[
         Literal["install", "uninstall"],
-        Meta(description="Put the hooks there, or take them away"),
+        Meta(description="Install or remove the hooks"),
         Option(positional=True),
     ]
     strict: Strict = None
@@ -122,7 +120,7 @@ def _reported(steps: list[SetupStep]) -> SetupReport:
 class CheckBeforeCommit(
     RegisterOperation,
     verb="req precheck",
-    summary="everything a commit should pass: formatting, tests, rules, coverage, review",
+    summary="all checks before a commit: formatting, tests, rules, coverage, review",
 ):
     """Runs the checks of cargo, where the project is trusted, and those of the register, one after another."""
 
@@ -131,7 +129,7 @@ class CheckBeforeCommit(
         Option(metavar="STEP", about="fmt, clippy, test, validate, coverage, review"),
     ] = ()
     keep_going: Annotated[bool, Meta(description="Do the steps after one that failed, too")] = False
-    base: Annotated[str, Meta(description="What the review compares with"), Option(metavar="BASE")] = "origin/main"
+    base: Annotated[str, Meta(description="The base of the review"), Option(metavar="BASE")] = "origin/main"
 
     def run(self, call: Call) -> Any:
         return precheck(

@@ -54,7 +54,7 @@ def read(source: ImportSource) -> Exchange:
     notes: tuple[str, ...] = ()
     if others:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(others.items()))
-        notes = (f"What is made from files is not read back: {kinds}.",)
+        notes = (f"Nodes that are made from files are not read back: {kinds}.",)
     return Exchange(items=tuple(items), memories=tuple(memories), notes=notes)
 
 

@@ -210,7 +210,7 @@ def check_circle(draft: Draft, start: str, end: str, kind: LinkKind) -> None:
     if back is not None:
         raise WouldCycle(
             f"A {kind.word} link from {start} to {end} would create a cycle: {' -> '.join((start, *back))}.",
-            hint="Turn the link round, use another kind, or remove a link of the circle first.",
+            hint="Reverse the link, use another kind, or remove a link of the circle first.",
         )
 
 

@@ -62,7 +62,7 @@ def writing(register: Path, patience: float = PATIENCE_SECONDS) -> Iterator[None
         if not held:
             raise StoreBusy(
                 f"Another process has held the lock {place} for more than {patience:g} seconds.",
-                hint="Try again. If it stays so, find the program that hangs and end it. Nothing was written.",
+                hint="Try again. If it remains locked, find the program that hangs and end it. Nothing was written.",
                 data={"lock": str(place)},
             )
         yield
@@ -338,7 +338,7 @@ def _rewritten(id: str, now: Requirement, earlier: Requirement | None, before: R
 def check_purpose(purpose: str) -> None:
     if len(purpose) > MOST_PURPOSE:
         raise InvalidArgument(
-            f"The purpose has {len(purpose)} characters; {MOST_PURPOSE} are the most.", hint="Say it shorter."
+            f"The purpose has {len(purpose)} characters; {MOST_PURPOSE} are the most.", hint="Shorten it."
         )
 
 

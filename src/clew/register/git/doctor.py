@@ -85,7 +85,7 @@ def _hook_problem(repository: Repository, name: str, command: str, place: Regist
         return "It finds no clew on this PATH, and checks nothing without it. Put clew there, or run `clew req setup`."
     if hook is not None and hook.places and place not in hook.places:
         others = ", ".join(sorted(each.register for each in hook.places))
-        return f"It looks after {others}, but not after {place.register}. `clew req setup` adds that."
+        return f"It checks {others}, but not {place.register}. `clew req setup` adds that."
     return ""
 
 

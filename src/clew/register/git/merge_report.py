@@ -51,7 +51,7 @@ def reported(merged: Merged, service: RegisterService, path: str) -> dict[str, A
     for line in (*_renumbered(merged, service), *(_conflict(path, each) for each in merged.conflicts)):
         _tell(line)
     if merged.kept:
-        _tell(f"What was there held more than either side and is now {merged.kept}")
+        _tell(f"The replaced register held requirements of neither side; it is kept as {merged.kept}")
     return {
         "merged": not merged.conflicts,
         "requirements": len(merged.register.requirements),

@@ -96,7 +96,7 @@ class ShowCitedRequirements(
         return self.extensions or (_ENDINGS_OF_REQ if call.is_lenient else ())
 
 
-class CoverageCommand(ShowCitedRequirements, verb="req coverage", summary="which requirements the files mention"):
+class CoverageCommand(ShowCitedRequirements, verb="req coverage", summary="the requirements that the files mention"):
     """Lists the requirements that the files mention; rewrites ids in the files on request."""
 
     by_req: Annotated[bool, Meta(description="For each requirement where it is cited"), Option(exclusive=True)] = False
@@ -112,7 +112,7 @@ class CoverageCommand(ShowCitedRequirements, verb="req coverage", summary="which
     def run(self, call: Call) -> Any:
         if self.apply and not self.remap:
             raise InvalidArgument(
-                "--apply says nothing without --remap.", hint="Pass --remap REQ-0003=REQ-0007 as well."
+                "--apply has no effect without --remap.", hint="Pass --remap REQ-0003=REQ-0007 as well."
             )
         if self.remap:
             return register_of(call).remap(self.remap, self.path, apply=self.apply)

@@ -179,7 +179,7 @@ class SplitRequirement(
     tool="req_split",
     verb="req split",
     title="Split a requirement",
-    summary="put several requirements in the place of one",
+    summary="replace a requirement by several",
     writes=True,
     idempotent=False,
 ):
@@ -257,7 +257,7 @@ class ImportRequirements(
 
 
 class ImportCommand(
-    ImportRequirements, verb="req import", summary="take in requirements from markdown or JSON", writes=True
+    ImportRequirements, verb="req import", summary="import requirements from markdown or JSON", writes=True
 ):
     """Imports from any file, or from standard input."""
 

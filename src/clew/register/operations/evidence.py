@@ -65,7 +65,7 @@ class TestRunCommand(RecordTestRun, verb="req test run", summary="record the tes
     from_file: SavedLog = None  # type: ignore[assignment]
     cmd: Annotated[
         str | None,
-        Meta(description="What prints the log; it is started in the project"),
+        Meta(description="The command that prints the log; it runs in the project"),
         MANY_LINES,
         Option(metavar="COMMAND", exclusive=True),
     ] = None
@@ -164,7 +164,7 @@ class RenumberRequirements(
     """Moves requirements out of the way of those that have the same ids in another revision."""
 
     base: Annotated[str, Meta(description="The revision whose ids stay"), Option(metavar="REF")]
-    dry_run: Annotated[bool, Meta(description="Say what would happen")] = False
+    dry_run: Annotated[bool, Meta(description="Only say what would happen")] = False
 
     def run(self, call: Call) -> Any:
         return register_of(call).renumber(author_of(call), self.base, dry_run=self.dry_run)

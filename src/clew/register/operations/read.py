@@ -133,7 +133,7 @@ class ValidateRegister(RegisterOperation, tool="req_validate", title="Check ever
 class ValidateCommand(ValidateRegister, verb="req validate", summary="check every requirement; exit code 1 on errors"):
     """Runs every rule, also over what the next commit would hold."""
 
-    staged: Annotated[bool, Meta(description="What the next commit would hold")] = False
+    staged: Annotated[bool, Meta(description="The content of the next commit")] = False
 
     def run(self, call: Call) -> Any:
         return register_of(call).validate(staged=self.staged)
@@ -269,8 +269,8 @@ class NextRequirement(
     RegisterOperation,
     tool="req_next",
     verb="req next",
-    title="What to work on next",
-    summary="what to work on next",
+    title="Next requirement",
+    summary="the next requirement to work on",
 ):
     """The most urgent unfinished requirement whose dependencies are all done, in full; or found=false with what blocks
     the rest. Filters narrow the choice."""
@@ -294,8 +294,8 @@ class ShowRegisterBrief(
     RegisterOperation,
     tool="req_brief",
     verb="req brief",
-    title="Where the register stands",
-    summary="where the register stands, and what comes next",
+    title="State of the register",
+    summary="the state of the register, and the next steps",
     default=True,
     trim=("implemented_unverified", "drafts", "verified_but_defective"),
 ):

@@ -49,8 +49,8 @@ class DiffRegister(
     RegisterOperation,
     tool="req_diff",
     verb="req diff",
-    title="What changed between revisions",
-    summary="what changed between two revisions",
+    title="Changes between revisions",
+    summary="changes between two revisions",
     trim=("changed", "added", "removed"),
 ):
     """Requirements added, removed and changed between two revisions, field by field, with the last reason."""
@@ -122,8 +122,8 @@ class AuditRegister(
     RegisterOperation,
     tool="req_audit",
     verb="req audit",
-    title="Who changed the register",
-    summary="who changed and signed the register",
+    title="Commits of the register",
+    summary="authors and signers of the register's commits",
     trim=("entries", "violations"),
 ):
     """The commits that changed the register, with author, signer and state of the signature. gate=true with a policy
@@ -154,8 +154,8 @@ class ExamineClone(
     RegisterOperation,
     tool="req_doctor",
     verb="req doctor",
-    title="Is this clone set up?",
-    summary="is this clone set up to keep the register sound",
+    title="Setup of this clone",
+    summary="check the setup of this clone",
 ):
     """Examines the register, the hook, .gitattributes, the merge driver and signing; says what is missing and how to
     mend it. Changes nothing."""
@@ -194,7 +194,7 @@ class ReviewChange(
         return _readable(result)
 
 
-class ReviewCommand(ReviewChange, verb="req review", summary="everything a reviewer of a change wants to know"):
+class ReviewCommand(ReviewChange, verb="req review", summary="a report on a change for reviewers"):
     """Reviews a change, with more ways to say what needs a marker."""
 
     ext: Annotated[tuple[str, ...], Meta(description="Only files with this ending; may be repeated")] = ()

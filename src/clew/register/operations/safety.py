@@ -254,7 +254,7 @@ class TraceSafety(
     tool="req_trace",
     verb="req trace",
     title="The safety case of a hazard",
-    summary="what answers a hazard, and what is missing",
+    summary="the safety case of a hazard, and its gaps",
     later=True,
 ):
     """The safety case that an artefact (HAZ-, SF- or SR-) belongs to: the hazard, its safety functions and what

@@ -91,7 +91,7 @@ class BeginRegister(RegisterOperation, verb="req init", summary="make a new regi
         if further_down and place.exists() and not os.environ.get(FILE_VARIABLE, "").strip():
             raise AlreadyExists(
                 f"The project has a register already: {place}.",
-                hint=f"Say with --output which place is meant: that one, or {SINGLE}, which would hide it.",
+                hint=f"Choose the place with --output: that one, or {SINGLE}, which would hide it.",
             )
         return place
 
@@ -105,7 +105,7 @@ class RepairRegister(
 ):
     """Renews the checksum of a file that was edited by hand."""
 
-    confirm_direct_edit: Annotated[bool, Meta(description="Yes, the edit by hand is meant")] = False
+    confirm_direct_edit: Annotated[bool, Meta(description="Confirm that the edit by hand was intended")] = False
     force: Annotated[bool, Meta(description="Accept it although the validator has errors")] = False
 
     def run(self, call: Call) -> dict[str, Any]:
@@ -131,7 +131,7 @@ class RepairRegister(
 class CheckMessage(
     RegisterOperation,
     verb="req check-message",
-    summary="whether a commit message names only requirements that exist",
+    summary="check that a commit message names only requirements that exist",
 ):
     """Runs as the commit-msg hook of git: an id that nobody has is a typing error, or a requirement that was lost."""
 

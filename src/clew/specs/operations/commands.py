@@ -39,7 +39,7 @@ class ShowDashboard(
     verb="specs overview",
     aliases=("",),
     toolset=Toolset.SPECS,
-    summary="the dashboard: what there is, what is open, what needs attention",
+    summary="the dashboard: specs, open changes and problems",
     epilog="clew specs",
 ):
     """The dashboard: specs, open changes, and problems that need attention."""
@@ -151,7 +151,7 @@ class CheckSpecs(
     tools.ValidateSpec,
     verb="specs validate",
     toolset=Toolset.SPECS,
-    summary="hold specs to the rules",
+    summary="check specs against the rules",
     epilog="clew specs validate --strict",
     hidden=_PAGE,
 ):
@@ -212,7 +212,7 @@ class ShowChange(
     tools.GetChange,
     verb="change show",
     toolset=Toolset.SPECS,
-    summary="why, what, tasks and deltas of a change",
+    summary="proposal, tasks and deltas of a change",
     epilog="clew change show add-neap-warning --full",
     hidden=("section", "spec_id", "requirement"),
 ):
@@ -243,7 +243,7 @@ class CheckChanges(
     tools.ValidateChange,
     verb="change validate",
     toolset=Toolset.SPECS,
-    summary="hold changes to the rules and against the specs",
+    summary="check changes against the rules and the specs",
     epilog="clew change validate add-neap-warning --strict",
     hidden=_PAGE,
 ):
@@ -258,7 +258,7 @@ class ShowConflicts(
     tools.ChangeConflicts,
     verb="change conflicts",
     toolset=Toolset.SPECS,
-    summary="what open changes do to each other and to the specs",
+    summary="conflicts of open changes with each other and with the specs",
     epilog="clew change conflicts",
     hidden=_PAGE,
 ):

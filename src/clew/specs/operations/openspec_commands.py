@@ -24,7 +24,7 @@ class DiffChange(
     Operation,
     verb="change diff",
     toolset=Toolset.SPECS,
-    summary="what a change means: requirements, scenarios and steps that come, go or read differently",
+    summary="the effect of a change: requirements, scenarios and steps that are added, removed or reworded",
     epilog="clew change diff add-neap-warning",
 ):
     """Compares what a change says with the specs in force, by meaning: blank lines and wrapping are no difference."""
@@ -120,7 +120,7 @@ class ShowArtefacts(
     verb="change artefacts",
     aliases=("artifacts",),
     toolset=Toolset.SPECS,
-    summary="which artefacts of a change are there, and which come next",
+    summary="the artefacts of a change, and the next ones to write",
     epilog="clew change artefacts add-neap-warning --json",
 ):
     """Proposal, specs, design and tasks of a change, or what the project's own schema names: done, ready to be written,
@@ -153,7 +153,7 @@ class ShowInstructions(
     Operation,
     verb="change instructions",
     toolset=Toolset.SPECS,
-    summary="how an artefact of a change is written, with a template",
+    summary="instructions for an artefact of a change, with a template",
     epilog="clew change instructions proposal add-neap-warning",
 ):
     """Instructions for one artefact: a template, the artefacts that must exist first and those that it unlocks. With

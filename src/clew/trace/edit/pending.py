@@ -90,7 +90,7 @@ class PendingDrafts:
         change, outcome = recorded_mutation(draft.operation, draft.arguments).planned(self._drafting)
         now = msgspec.to_builtins(outcome.before)
         if now != draft.before:
-            self._note_conflict(draft, "The files changed what it replaces.", now)
+            self._note_conflict(draft, "The text that it replaces has changed in the files.", now)
         else:
             self._apply(change, draft)
 

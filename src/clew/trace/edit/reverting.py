@@ -155,7 +155,7 @@ def _lines(readers: Sequence[Reader], path: str, data: bytes, target: bytes) -> 
     """A file of code or tests, in which only lines change."""
     before, after = data.splitlines(keepends=True), target.splitlines(keepends=True)
     if len(before) != len(after):
-        raise Refused(f"'{path}' has other lines by now.", hint="Edit the file by hand.")
+        raise Refused(f"'{path}' has different lines now.", hint="Edit the file by hand.")
     starts = accumulate(map(len, before), initial=0)
     texts = {
         Slot(path, start, 0, start + len(old)): new
@@ -195,7 +195,7 @@ class Reverts:
         """The change that takes a saved mutation back. FileChanged where a file is no longer as it left it."""
         saved = next((each for each in self._drafts.saved() if each.draft.id == mutation_id), None)
         if saved is None:
-            raise NotFound(f"No saved mutation has the id '{mutation_id}'.", hint="It may be another process's.")
+            raise NotFound(f"No saved mutation has the id '{mutation_id}'.", hint="It may belong to another process.")
         definitions: list[Redefinition] = []
         texts: list[Rewriting] = []
         for file in saved.files:

@@ -250,6 +250,6 @@ def _changed_meanwhile(edit: FileEdit, theirs: bytes | None) -> FileChanged:
     other = "The file was deleted.\n" if theirs is None else diff_of([FileEdit(edit.path, edit.before, theirs)])
     return FileChanged(
         f"'{edit.path}' changed on disk since it was read. Nothing was saved; the drafts are kept.",
-        hint="refresh_graph reads it and brings the drafts onto the new text; then save again.",
+        hint="refresh_graph reads it and applies the drafts to the new text; then save again.",
         data={"path": edit.path, "mine": mine[:_MOST_SHOWN], "theirs": other[:_MOST_SHOWN]},
     )

@@ -68,7 +68,7 @@ class MutationService:
             try:
                 leave()
             except ClewError as error:
-                log.warning("The drafts were not left in order: %s", error)
+                log.warning("The drafts could not be closed properly: %s", error)
 
     @contextmanager
     def _turn(self, progress: Progress | None, *, current: bool = False) -> Iterator[None]:
@@ -126,7 +126,9 @@ class MutationService:
             block = draft.block(node.id)
             self.refuse_drafted([block.path])
             if not is_utf8(draft.file(block.path)):
-                raise Refused(f"'{block.path}' is not UTF-8; a model cannot be shown it.", hint="Save it as UTF-8.")
+                raise Refused(
+                    f"'{block.path}' is not UTF-8, so it cannot be given to a model.", hint="Save it as UTF-8."
+                )
             return block.record.raw, version_of(self._graph, node)
 
     def _planned(self, mutation: "Mutation") -> "tuple[Change, MutationEffect]":
@@ -339,7 +341,7 @@ class MutationService:
                     self.pending.withdraw()
             if saved.unnoted is not None:
                 raise StoreError(
-                    f"The files are saved, but the store could not note it: {saved.unnoted.message}",
+                    f"The files are saved, but the store could not record it: {saved.unnoted.message}",
                     hint="Nothing is lost, and nothing is left to save. The next mutation or undo notes it first; "
                     "opening the project again does so too.",
                 ) from saved.unnoted
@@ -370,7 +372,8 @@ class MutationService:
         raise Conflict(
             f"{counted(len(conflicts), 'draft')} cannot be applied to the files any more, such as {first.operation} of "
             f"'{first.target_id}': {conflicts[0].reason} Nothing was saved.",
-            hint="undo_to_mutation with the id of such a draft drops it alone; then repeat it on the new text, or not.",
+            hint="undo_to_mutation with the id of such a draft removes only that draft; then repeat the change on the "
+            "new text, if it is still wanted.",
             data={"conflicts": [msgspec.to_builtins(each) for each in conflicts[:MOST_UNSEEN]]},
         )
 

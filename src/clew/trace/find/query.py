@@ -180,7 +180,7 @@ def compile_pattern(pattern: str) -> SearchPattern:
     except PatternTooLarge as error:
         raise InvalidPattern(
             f"The regular expression '{shortened(pattern)}' is too large: {error}.",
-            hint="Count less, or search for words.",
+            hint="Use smaller repetition counts, or search for words.",
         ) from error
     except ValueError as error:
         raise InvalidPattern(

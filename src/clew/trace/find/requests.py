@@ -15,7 +15,7 @@ Limit = Annotated[int, Meta(ge=1, le=500, description="Items at most")]
 RequirementId = Annotated[str, Meta(min_length=1, description="Such as REQ-d00062, or d62 for short")]
 Keywords = Annotated[str | list[str], Meta(description="Words or phrases: a list, or separated by commas")]
 MatchAll = Annotated[bool, Meta(description="All keywords must occur, not just one")]
-EdgeKinds = Annotated[str, Meta(description="Edges that count, with commas")]
+EdgeKinds = Annotated[str, Meta(description="Kinds of edges, separated by commas")]
 Lacking = Literal["test", "uat", "both"]
 """The proof that an uncovered assertion lacks: a test, a user journey that validates it, or either."""
 
@@ -101,7 +101,7 @@ class SubtreeQuery(msgspec.Struct, frozen=True, kw_only=True):
 
     root_id: Annotated[str, Meta(min_length=1, description="Any node, such as REQ-p00001")]
     depth: Annotated[int, Meta(ge=0, le=10_000, description="Levels below the root; 0 for all")] = 0
-    include_kinds: Annotated[str, Meta(description="Kinds to show, with commas")] = ""
+    include_kinds: Annotated[str, Meta(description="Kinds to show, separated by commas")] = ""
     format: Annotated[Literal["markdown", "flat", "nested"], Meta(description="How to write it")] = "markdown"
     limit: Annotated[int, Meta(ge=1, le=500, description="Nodes at most")] = 200
 

@@ -75,7 +75,7 @@ class LinkComment:
         family = family_for(path)
         if family is None:
             raise Refused(
-                f"Nothing is known of the comments of '{PurePosixPath(path).name}'.",
+                f"Clew does not know the comments of '{PurePosixPath(path).name}'.",
                 hint="Links are comments; put it into a file of a language that has them.",
             )
         if b"\0" in data:

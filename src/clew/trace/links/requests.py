@@ -27,7 +27,7 @@ class SuggestionSearch(SuggestionQuery, frozen=True):
     """All links that are probably missing, however long that takes."""
 
     limit: Annotated[int, Option(metavar="N", about="suggestions at most")] = 20
-    tests: Annotated[bool, Option(about="only tests; what code may implement is not looked for")] = False
+    tests: Annotated[bool, Option(about="only tests; links of code are left out")] = False
     wait: Wait = False
 
 

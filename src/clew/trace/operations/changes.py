@@ -31,7 +31,7 @@ class ShowChanged(
     Operation,
     verb="changed",
     toolset=Toolset.TRACE,
-    summary="what changed since the last commit, or since the branch began",
+    summary="changes since the last commit, or since the branch began",
     epilog="clew changed\nclew changed --base main --json",
     folder="argument",
 ):

@@ -38,7 +38,7 @@ class MatrixShown(msgspec.Struct, frozen=True):
 
     @property
     def nothing_fits(self) -> str:
-        return f"clew: no requirement fits. Levels here: {', '.join(self.levels) or 'none'}."
+        return f"clew: no requirement matches. Levels here: {', '.join(self.levels) or 'none'}."
 
 
 class ShowMatrix(
@@ -111,7 +111,7 @@ class ShowCoverage(
     Operation,
     verb="coverage",
     toolset=Toolset.TRACE,
-    summary="how much is implemented, tested and passed, and what is missing",
+    summary="shares that are implemented, tested and passed, and the gaps",
     epilog="clew coverage\nclew coverage REQ-d00006\nclew coverage --fail-under 90",
 ):
     """Shares of the requirements that are implemented, tested and passed; of one requirement, assertion by

@@ -140,7 +140,7 @@ class LinkAtPlace(Operation, toolset=Toolset.TRACE, needs=Freshness.NONE, writes
     """A link that somebody names by its place in a file."""
 
     place: Annotated[
-        str, Option(positional=True, metavar="FILE:LINE", about="where the test, function or class stands")
+        str, Option(positional=True, metavar="FILE:LINE", about="the place of the test, function or class")
     ]
     requirement: Annotated[str, Option(positional=True, metavar="ID", about="a requirement or assertion; d1-A works")]
 
@@ -188,6 +188,6 @@ def _place(text: str) -> tuple[str, int]:
     path, colon, line = text.rpartition(":")
     if not colon or not path or not line.isdecimal():
         raise InvalidArgument(
-            f"'{text}' does not say where.", hint="Write file and line, such as src/clock.py:12; line 0 is the top."
+            f"'{text}' has no line number.", hint="Write file and line, such as src/clock.py:12; line 0 is the top."
         )
     return path, int(line)

@@ -110,7 +110,7 @@ class SearchRequirements(
     def _lines(self, page: results.RequirementPage) -> Iterator[str]:
         yield from map(_summary_line, page.results)
         if not page.results:
-            yield "No requirement holds all words." if page.related else "Nothing found."
+            yield "No requirement has all the words." if page.related else "Nothing found."
         if page.related:
             yield coloured("related:", "dim")
             yield from map(_summary_line, page.related)
@@ -318,8 +318,8 @@ def _lines(shown: RequirementShown) -> Iterator[str]:
     if (inherited := shown.coverage.get("integrated")) is not None:
         failing = ", with failures" if inherited.has_failures else ""
         yield (
-            f"of what it integrates, {inherited.implemented_covered} of {inherited.implemented_total} assertions are "
-            + (f"implemented and {inherited.verified_covered} passed{failing}")
+            f"of the requirements that it integrates, {inherited.implemented_covered} of {inherited.implemented_total} "
+            f"assertions are implemented and {inherited.verified_covered} passed{failing}"
         )
     separator = "-"
     for assertion in shown.assertions:
@@ -339,10 +339,10 @@ def _lines(shown: RequirementShown) -> Iterator[str]:
         yield coloured(f"  {more} more; `clew impact {shown.id} --limit {shown.children_total}` lists them", "dim")
     yield from (coloured(f"  cites {each}, which does not exist", "red") for each in shown.broken_references)
     if shown.documented:
-        yield coloured("documents speak of it", "dim")
+        yield coloured("documents about it", "dim")
     yield from (f"  {page.id}  {coloured(f'{page.path}:{page.line}', 'dim')}" for page in shown.documented)
     if shown.remembered:
-        yield coloured("remembered about it", "dim")
+        yield coloured("memories about it", "dim")
     for each in shown.remembered:
         mark = "" if each.standing == "current" else coloured(f"  {each.standing}", "yellow")
         yield f"  {each.id[:8]}  {each.kind}  {each.title}{mark}"

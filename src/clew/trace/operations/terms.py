@@ -243,7 +243,7 @@ def _place(term: TermDetail) -> str:
 class ShowTermIndex(
     OfGlossary,
     verb="terms index",
-    summary="where the terms are used, as Markdown",
+    summary="the uses of the terms, as Markdown",
     epilog="clew terms index -o spec/term-index.md",
 ):
     """Every indexed term with the places that use it, as elspais writes them."""

@@ -140,7 +140,7 @@ def wrong_levels(graph: Graph, context: Context) -> Iterator[Finding]:
                     "trace.wrong_level",
                     "warning",
                     f"{node.id} of level {own} implements {cited.id} of level {level}.",
-                    f"Level {own} may implement {', '.join(levels) or 'nothing'}. Turn the reference round, or correct "
+                    f"Level {own} may implement {', '.join(levels) or 'nothing'}. Reverse the reference, or correct "
                     "the level.",
                 )
 
@@ -261,7 +261,7 @@ def unmatched_results(graph: Graph, context: Context) -> Iterator[Finding]:
     for path, count in counts.items():
         if count > MOST_UNMATCHED:
             more = f"{count - MOST_UNMATCHED} more results of this report belong to no test."
-            hint = "Correct what [tests] in clew.toml names, or run the tests again."
+            hint = "Correct the folders under [tests] in clew.toml, or run the tests again."
             yield Finding("trace.unmatched_result", "warning", more, path, 0, hint=hint)
 
 
@@ -271,8 +271,8 @@ _UNMATCHED = {
         "Run the tests again, or name the folder of that test in [tests] of clew.toml.",
     ),
     "ambiguous": (
-        "There is a result for {}, which several tests are called.",
-        "Let the report name files or classes, or give the tests names of their own.",
+        "There is a result for {}, which is the name of several tests.",
+        "Let the report name files or classes, or give each test a name of its own.",
     ),
 }
 

@@ -43,7 +43,7 @@ def format_rules(graph: Graph, context: Context) -> Iterator[Finding]:
             hint = f"Add it, or change {rule} under [rules.format] of .elspais.toml."
             yield finding_at(node, "trace.format_rule", "error", f"{rule}: {node.id} {lacks}.", hint)
         if rules.no_assertions and not node.get_field("labels"):
-            hint = "Say what has to hold, one sentence for each assertion."
+            hint = "Write its assertions, one sentence for each."
             yield finding_at(node, "trace.no_assertions", rules.no_assertions, f"{node.id} has no assertions.", hint)
 
 
@@ -137,7 +137,7 @@ def _all(found: Glossary, styles: tuple[str, ...]) -> Iterator[tuple[str, _Item]
 def _of_term(term: Term) -> Iterator[tuple[str, _Item]]:
     place = term.path, term.definition.line, None
     if term.definition.is_trivial:
-        yield "bad_definition", (*place, f"The definition of '{term.name}' says nothing.", "Explain the term.")
+        yield "bad_definition", (*place, f"The definition of '{term.name}' is empty.", "Explain the term.")
     if not term.uses:
         yield "unused", (*place, f"Nothing uses the term '{term.name}'.", "Use it, or remove its definition.")
         if term.definition.collection:

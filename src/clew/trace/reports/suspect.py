@@ -75,10 +75,10 @@ def first_hashes(graph: Graph, store: Store, links: Iterable[HashedCitation]) ->
         if fresh and not graph.state.is_edited:
             _remember(graph, store, fresh, damaged)
     except StoreError as error:
-        log.warning("What links were first seen with is not known: %s", error)
+        log.warning("The first state of the links is not known: %s", error)
         return {}
     for each in damaged.values():
-        log.warning("What some links were first seen with is not known: %s", each)
+        log.warning("The first state of some links is not known: %s", each)
     return known
 
 

@@ -68,7 +68,7 @@ def repository_of(root: Path) -> ProjectWorkTree:
     found = ProjectWorkTree(Path(top), prefix, git.head(root), git.branch(root), _DIGITS[algorithm])
     if prefix and git.ignored(found.top, [prefix.rstrip("/")], also_tracked=True):
         raise Refused(
-            f"The repository at '{top}' ignores the folder '{prefix}', so git keeps nothing of this project.",
+            f"The repository at '{top}' ignores the folder '{prefix}', so git tracks nothing of this project.",
             hint="Run `git init` in the project's folder, or repeat the call without save_branch.",
         )
     return found

@@ -116,7 +116,7 @@ def _impact(found: ImpactShown) -> Iterator[str]:
     if total := found.used_by_total:
         yield from _affected(f"uses it ({total})", found.used_by, total)
     if total := found.documented_total:
-        yield from _affected(f"documents speak of it ({total})", found.documented, total)
+        yield from _affected(f"documents about it ({total})", found.documented, total)
     yield coloured(f"proves it ({found.proofs_total})", "dim")
     for proof in found.proofs:
         result = proof.result or "no result"

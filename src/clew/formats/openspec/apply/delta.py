@@ -362,7 +362,9 @@ class _Applying:
             self._refusals += [f"The result: {_placed(each)}" for each in errors if _is_fault(each, self._layout)]
             read = {requirement.name for requirement in result.requirements}
             if plan is not None and read != set(plan.names()):
-                self._refusals.append("The result would not read as meant. Look for headings and fences in the delta.")
+                self._refusals.append(
+                    "The result would not be read as intended. Look for headings and fences in the delta."
+                )
         return self._outcome(before, after, edits)
 
     def _outcome(self, before: bytes | None, after: bytes | None, edits: tuple[Edit, ...] = ()) -> Applied:

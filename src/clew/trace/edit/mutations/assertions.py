@@ -105,7 +105,7 @@ class DeleteAssertion(Mutation, frozen=True, kw_only=True):
         reason = _reason_to_stay(draft, owner, label, moved) if moved else ""
         if reason and self.compact:
             raise Refused(
-                f"The labels behind {node.id} cannot be closed up: {reason}, and would mean another assertion.",
+                f"The labels after {node.id} cannot move down: {reason}, and would mean another assertion.",
                 hint="Pass compact=False, or correct that reference first.",
             )
         moved = {} if reason else moved

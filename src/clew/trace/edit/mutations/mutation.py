@@ -25,7 +25,7 @@ Label = Annotated[str, Meta(min_length=1, max_length=10, description="Such as B"
 FileId = Annotated[str, Meta(min_length=1, max_length=2_000, description="A spec file, such as file:REQ:spec/a.md")]
 Confirm = Annotated[bool, Meta(description="Must be true")]
 Version = Annotated[Short | None, Meta(description="Refuse unless the requirement still has this version")]
-FileVersion = Annotated[Short | None, Meta(description="Not looked at: a file that changed on disk is refused")]
+FileVersion = Annotated[Short | None, Meta(description="Ignored: a file that changed on disk is refused")]
 Content = Annotated[str, Meta(min_length=1, max_length=25_000, description="The text below the heading"), MANY_LINES]
 MaybeContent = Annotated[
     Annotated[str, Meta(max_length=25_000)] | None, Meta(description="The text below the heading"), MANY_LINES

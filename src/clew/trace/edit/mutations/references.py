@@ -18,7 +18,7 @@ from clew.trace.edit.text.renaming import ReferenceTarget, rewrite_comment
 Citing = Annotated[str, Meta(min_length=1, max_length=300, description="What cites: the child")]
 Cited = Annotated[str, Meta(min_length=1, max_length=300, description="What is cited: the parent")]
 Kind = Annotated[str, Meta(min_length=1, max_length=40, description="implements, refines, satisfies, addresses")]
-WhichKind = Annotated[Short | None, Meta(description="Needed only where they are tied in several ways")]
+WhichKind = Annotated[Short | None, Meta(description="Needed only if one cites the other in several ways")]
 
 
 class AddEdge(Mutation, frozen=True, kw_only=True):

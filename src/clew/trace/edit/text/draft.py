@@ -214,7 +214,7 @@ class ChangeDraft:
         if record is None:
             raise Refused(
                 f"'{definition.node.id}' does not read the same by itself as in {place[0]}.",
-                hint="Edit the file by hand; blocks that depend on what stands around them cannot be changed here.",
+                hint="Edit the file by hand; a block that depends on the text around it cannot be changed here.",
             )
         return DraftBlock(place, slot, data, definition, record)
 
@@ -287,7 +287,9 @@ class ChangeDraft:
     def _read_as(self, data: bytes, expected: Record, rule: str) -> Record:
         record = self.context.read(data)
         if record is None or content_of(record) != content_of(expected):
-            raise InvalidArgument(f"The result would not read as meant. {rule}", hint="Change the text, and try again.")
+            raise InvalidArgument(
+                f"The result would not be read as intended. {rule}", hint="Change the text, and try again."
+            )
         return record
 
     def _check_encoding(self, path: str, before: bytes, after: bytes) -> None:

@@ -171,7 +171,7 @@ class Preparation:
         def stop(*_: object) -> None:
             self._reader.check_open()
             if self._settings() != opened_with:
-                raise Cancelled("Somebody else makes vectors now.")
+                raise Cancelled("Another process computes embeddings now.")
 
         def read() -> None:
             vectors.of(texts(), stop)
@@ -195,7 +195,7 @@ class Preparation:
             if embedder is not None:
                 self._vectors = Vectors(embedder, self._folder)
             elif self.problem is None:
-                self.problem = "Compared by keywords only: the configuration wants no embedder."
+                self.problem = "Compared by keywords only: embeddings are switched off in the configuration."
         return self._vectors
 
 
