@@ -1,4 +1,4 @@
-"""A language model behind the chat interface of OpenAI, which most services and local servers speak."""
+"""A language model behind OpenAI's chat interface, which most services and local servers offer."""
 
 from collections.abc import Callable
 

@@ -54,7 +54,7 @@ class Service:
     def ask(
         self, body: dict[str, Any], type: type[_Answer], what: str, check: Callable[[], None] = lambda: None
     ) -> _Answer:
-        """The decoded answer, which has to be `what`. `check` is called while it comes in and may raise."""
+        """The decoded answer, which must be of the type `what`. `check` is called while it arrives and may raise."""
         content = self._send(msgspec.json.encode(body), check)
         try:
             return msgspec.json.decode(content, type=type)

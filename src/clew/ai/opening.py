@@ -46,8 +46,8 @@ def open_model(
     settings: AiSettings | None = None,
     trust: ConfigurationTrust | None = None,
 ) -> LanguageModel:
-    """The model of the environment, or else of the settings, or else the client's own. ConfigError, with the way to get
-    one, where there is none."""
+    """The model of the environment, or else of the settings, or else the client's own. Raises ConfigError, with the way
+    to set one up, if there is none."""
     wanted = _wanted(os.environ if environment is None else environment, settings or AiSettings())
     names = wanted.names
     if wanted.command and wanted.url:

@@ -37,7 +37,7 @@ _INDENT = "   "
 
 
 def flattened(item: Item) -> dict[str, str]:
-    """The item as texts; what is empty is left out."""
+    """The item as named texts; empty ones are left out."""
     found = {
         "id": item.id,
         "kind": item.kind,
@@ -97,13 +97,13 @@ _FIELDS |= {"rich": "xhtml", "kept": "kept"}
 
 
 def field_name(name: str, relations: set[str]) -> str:
-    """The name under which `flattened` has what a column says; `relations` are further names of relations."""
+    """The name in `flattened` for a column; `relations` are further names of relations."""
     kind = None if name in OWN else _kind_of(name, relations)
     return relation_name(kind) if kind is not None else name
 
 
 def completed(item: Item, here: Item, columns: Collection[str]) -> Item:
-    """An item of a table, which says what it says here wherever the table has no column for it."""
+    """An item of a table, completed by the project's values for fields without a column."""
     named = {name.casefold() for name in columns}
     missing: dict[str, Any] = {own: getattr(here, own) for own, name in _FIELDS.items() if name not in columns}
     attributes = {

@@ -129,9 +129,9 @@ def whole(item: Item) -> UnplacedParts:
 def restored(
     item: Item, records: Iterable[ImportRecord], ids: Mapping[str, Mapping[str, str]], now: Container[str]
 ) -> Item:
-    """An item of the project with what its imports kept of it, the last one over those before. `ids` are the project's
-    ids by those of each source; what was written is one of `now` where nobody changed the item here since, so that what
-    reads differently here may be what the source said."""
+    """An item of the project with the parts that its imports kept, the last one over those before. `ids` are the
+    project's ids by those of each source; a text is one of `now` if nobody changed it here since, so that the source's
+    own may replace it."""
     own = item
     for record in sorted(records, key=lambda each: (each.written in now, each.order)):
         item = _restored(item, own, record, ids[record.source], untouched=record.written in now)
@@ -139,7 +139,7 @@ def restored(
 
 
 def _restored(item: Item, own: Item, record: ImportRecord, ids: Mapping[str, str], *, untouched: bool) -> Item:
-    """`own` is the item as the project says it."""
+    """Restore one record; `own` is the item as it is in the project."""
     kept, known = record.kept, {key.casefold() for key in own.attributes}
     again = {key: value for key, value in kept.attributes.items() if untouched or key.casefold() not in known}
     replaced = {key.casefold() for key in again}

@@ -83,7 +83,7 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def version_of(item: Item) -> str:
-    """Names what an item says. Where it stands, and in which order its attributes come, is no part of that."""
+    """A hash of an item's content, without its place and the order of its attributes."""
     content = (
         (item.id, item.kind, item.title, item.text, item.parent or "", item.rich),
         [(each.label, each.text, each.title) for each in item.criteria],
@@ -102,7 +102,7 @@ def is_same(item: Item, here: Item) -> bool:
 
 
 def attribute(item: Item, name: str) -> str:
-    """The attribute of a name, or else of that name in another case; empty where there is none."""
+    """The attribute of a name, or else of that name in another case; empty without one."""
     if name in item.attributes:
         return item.attributes[name]
     return next((value for key, value in item.attributes.items() if key.casefold() == name.casefold()), "")
@@ -183,7 +183,7 @@ def _refuse_new_circle(steps: Sequence[tuple[str, str, bool]], word: str) -> Non
 
 
 def _circle(edges: Mapping[str, Iterable[str]]) -> list[str]:
-    """A way that ends where it began; empty where there is none."""
+    """A path that ends at its beginning; empty without one."""
     try:
         TopologicalSorter(edges).prepare()
     except CycleError as error:

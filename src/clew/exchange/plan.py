@@ -57,7 +57,7 @@ class ImportPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ImportChoices(msgspec.Struct, frozen=True, kw_only=True):
-    """The choices of the user who imports."""
+    """The choices of a user for an import."""
 
     name: str
     include: tuple[str, ...] = ()
@@ -376,7 +376,7 @@ class _Planner:
         return "conflict", record
 
     def _hashes(self, item: Item, ids: Mapping[str, str]) -> tuple[str, str]:
-        """Of the item, and of the item as the file itself says it; `ids` are other ids than the project's."""
+        """The hashes of the item, and of the item as the file itself has it; `ids` are other ids than the project's."""
         hash, file_hash = (
             _hash(each, with_ids(self._translated(each), ids)) if each is not None else ""
             for each in (item, self._in_file.get(item.id))
@@ -384,8 +384,8 @@ class _Planner:
         return hash, file_hash or hash
 
     def _as_before(self, item: Item) -> list[ImportRecord]:
-        """Of an item that does not come in now: what it became before stays known, so that it is found again. What was
-        kept before it was exported needs no other record."""
+        """The record of an item that is not in this import: its former id stays known, so that it is found again.
+        Anything kept before it was exported needs no other record."""
         record = self._records.get(item.id)
         if record is None and item.id in self._as_exported:
             return []
@@ -431,7 +431,7 @@ def _counted(found: Mapping[str, Sequence[str]]) -> Iterable[results.Unplaced]:
 
 
 def _has_emptied_title(item: Item) -> bool:
-    """Of what was exported from here: every requirement has a title."""
+    """True if an exported item lost its title: every requirement has one."""
     return bool(item.version) and not item.title.strip()
 
 
@@ -450,7 +450,7 @@ def _check_labels(item: Item, here: Item | None) -> None:
 
 
 def _hash(item: Item, wanted: Item) -> str:
-    """Names what the source says, and what that is in the ids of the project."""
+    """A hash of the source's content, with the ids of the project."""
     return content_hash(f"{version_of(item)} {version_of(wanted)}".encode(), 8)
 
 

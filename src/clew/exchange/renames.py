@@ -124,8 +124,8 @@ def labels_by_record(item: Item, record: ImportRecord | None, here: Item | None)
 
 
 def labels_by_text(item: Item, known: Mapping[str, str], here: Item) -> dict[str, str]:
-    """The same for an item that changed: first those that say what they said, then those of the same text, then those
-    of the same label. `known` is what the record says."""
+    """The labels for an item that changed: first for unchanged criteria, then for those of the same text, then of the
+    same label. `known` are those of the record."""
     texts = {each.label: _plain(each.text) for each in here.criteria}
     found = {
         each.label: known[each.label]

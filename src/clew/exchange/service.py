@@ -50,7 +50,7 @@ class ExchangeService:
     # In
 
     def take_in(self, exchange: Exchange, request: ImportRequest) -> results.ImportReport:
-        """Make requirements of the items, and memories of the memories, or say what would be made."""
+        """Import requirements and memories, or report the changes that this would make."""
         report = results.ImportReport(
             format=request.format, source=request.name, into="", dry_run=request.dry_run, notes=exchange.notes
         )
@@ -105,7 +105,8 @@ class ExchangeService:
     def _understood(
         self, exchange: Exchange, request: ImportRequest, exported: Sequence[Item], records: Records
     ) -> Exchange:
-        """The items of a file with what its format cannot say, or spells otherwise, as the project has it."""
+        """The items of a file, completed by the project's values for parts that the format cannot hold or spells
+        otherwise."""
         from clew.exchange.formats import WRITTEN
         from clew.exchange.sources import ImportSource
         from clew.exchange.unchanged import keep_unchanged
@@ -139,7 +140,7 @@ class ExchangeService:
     def _write(
         self, busy: Sequence[tuple[RequirementBackend, ImportPlan]], edits: Sequence[FileEdit], record: FileEdit
     ) -> tuple[str, ...]:
-        """One transaction over all files, and just after it what is kept otherwise."""
+        """Write all files in one transaction, and just after it the items that are not in files."""
         facts = {
             "added": sum(len(plan.added) for _, plan in busy),
             "changed": sum(len(plan.changed) for _, plan in busy),
@@ -160,7 +161,7 @@ class ExchangeService:
     def _memories(
         self, exchange: Exchange, request: ImportRequest, report: results.ImportReport
     ) -> results.ImportReport:
-        """Files of others: what they say is not injected before somebody accepts it."""
+        """Import memories. Those of files of others are not injected before somebody accepts them."""
         done = self._project.memory.import_lines(
             self._call, "\n".join(exchange.memories), as_document=True, dry_run=request.dry_run
         )
@@ -192,7 +193,7 @@ class ExchangeService:
         return results.Exported(report, content)
 
     def _not_exported(self, form: "ExchangeFormat") -> tuple[str, ...]:
-        """An export is what the files say, like every answer of the command line; and not all of what they say."""
+        """Notes on parts of the project that the export does not have. It has the saved files, without drafts."""
         with self._context.lock.reading():
             held = [part for backend in backends_of(self._call) for part in backend.beside()]
             graph = self._context.graph
@@ -206,7 +207,7 @@ class ExchangeService:
         return tuple(notes)
 
     def give_out(self, *, memories: bool = False, ids_of: str | None = None) -> Exchange:
-        """The requirements of the project, each with what was kept of it when it was imported."""
+        """The requirements of the project, each with the parts that its import kept."""
         items, records = self._exported()
         if ids_of is not None:
             _demand_import(records, ids_of)
@@ -246,7 +247,7 @@ _SHOWN = (str, int, float, bool, type(None))
 
 
 def _without_now(item: Item) -> Item:
-    """An item without what its source said when it came in no more."""
+    """An item without the parts of a source that no longer has it."""
     return msgspec.structs.replace(item, kept={name: value for name, value in item.kept.items() if name != NOW})
 
 
@@ -330,7 +331,7 @@ def _demand_import(records: Mapping[tuple[str, str], ImportRecord], name: str) -
 
 
 def _exported(found: Mapping[str, Item], records: Iterable[ImportRecord], former: Mapping[str, str]) -> Iterator[Item]:
-    """Each item with what was kept of it. `former` are the ids of imported items that were renamed here."""
+    """Each item with the parts that were kept of it. `former` are the ids of imported items that were renamed here."""
     ids: dict[str, dict[str, str]] = {}
     kept: dict[str, list[ImportRecord]] = {}
     alone: list[ImportRecord] = []

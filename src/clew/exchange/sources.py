@@ -92,7 +92,7 @@ def _read(place: Path) -> bytes:
 
 
 def text_of(data: bytes, name: str) -> str:
-    """A text in UTF-8, or in UTF-16 where it says so by its first bytes."""
+    """A text in UTF-8, or in UTF-16 if its first bytes mark it."""
     encoding = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     try:
         text = data.decode(encoding)
@@ -171,7 +171,7 @@ def local(tag: object) -> str:
 
 
 def mapping(value: Any, what: str) -> dict[str, Any]:
-    """An object of JSON, or an error that says what should be one."""
+    """An object of JSON; otherwise an error that names it."""
     if not isinstance(value, dict):
         raise FormatError(
             f"{what} is {shortened(repr(value))}, not an object.", hint=f"Check the format of the file. {_NOTHING}"
@@ -188,7 +188,7 @@ def listing(value: Any, what: str) -> list[Any]:
 
 
 def string(value: Any) -> str:
-    """A value of another format as text: nothing for null, JSON for what is no text."""
+    """A value of another format as text: empty for null, JSON for values that are not text."""
     if value is None:
         return ""
     if isinstance(value, bool):

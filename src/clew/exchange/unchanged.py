@@ -21,9 +21,9 @@ def keep_unchanged(
     written: Mapping[str, str],
     after_the_format: Callable[[Exchange], Exchange],
 ) -> Exchange:
-    """The items of a file, in which what did not change since the export says what it says here. `here` are the items
-    as they are exported now, `written` the versions that the last import of the file left, and `after_the_format` is
-    how items read that were written in the format."""
+    """The items of a file, with the project's own text in each part that did not change since the export. `here` are
+    the items as they are exported now, `written` the versions at the last import of the file, and `after_the_format`
+    gives items as they are after writing and reading them in the format."""
     own = {
         item.id: here[item.id]
         for item in exchange.items
@@ -52,7 +52,7 @@ def _as_here(item: Item, here: Item, exported: Item) -> Item:
 
 
 def _text(text: str, here: str, exported: str) -> str:
-    """A text whose lines are those of here, as far as they are what the format makes of them."""
+    """A text with the project's own lines, if they are the same after the format."""
     if text == exported:
         return here
     own, before, given = here.split("\n"), exported.split("\n"), text.split("\n")
@@ -95,7 +95,8 @@ def _attributes(attributes: Mapping[str, str], here: Mapping[str, str], exported
 def _relations(
     relations: tuple[Relation, ...], here: tuple[Relation, ...], exported: tuple[Relation, ...]
 ) -> tuple[Relation, ...]:
-    """As here, as far as they are what the format makes of them: it may join those of one target, or order them."""
+    """The project's own relations, if they are the same after the format, which may join those of one target or order
+    them."""
     if set(relations) == set(exported):
         return here
     given, own, before = map(_by_target, (relations, here, exported))

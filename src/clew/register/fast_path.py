@@ -66,7 +66,7 @@ def _validate(words: "list[str]") -> int | None:
 
 
 def _gate(words: "list[str]") -> int | None:
-    """Lets a commit pass that certainly passes, and prints what comes next for the requirements that it touches."""
+    """Let a commit pass that certainly passes, and print the next steps for the requirements that it touches."""
     options = _options(words, {*_GATE, "--all"})
     place = _place(options) if options is not None else None
     if options is None or place is None:

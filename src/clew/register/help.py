@@ -46,7 +46,7 @@ class ToolAdvice(msgspec.Struct, frozen=True):
 
 
 def advice() -> tuple[ToolAdvice, ...]:
-    """The advice to agents as data: when to call what."""
+    """The advice to agents as data: the call for each occasion."""
     rows = (re.split(r" {2,}", line, maxsplit=1) for line in help_texts.AGENTS.splitlines())
     return tuple(ToolAdvice(*row) for row in rows if len(row) == 2)
 

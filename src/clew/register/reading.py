@@ -310,8 +310,8 @@ def _with_markdown(found: Any, render: Callable[[Any], str]) -> Any:
 
 
 def locate(root: Path, named: str | None = None, environment: Mapping[str, str] = os.environ) -> Path:
-    """The register that somebody named, that REQ_FILE names, or that the project has. Where there is none, the place
-    where it would be made."""
+    """The register that the caller names, else that of REQ_FILE, else the project's. If there is none, the path for a
+    new one."""
     given = named or environment.get(FILE_VARIABLE, "").strip()
     if given:
         return root / given

@@ -66,7 +66,8 @@ class RegisterService(RegisterReading):
         return self.file.difference(by, lambda draft: changes.update(draft, wanted))
 
     def delete(self, by: Author, wanted: Deletion, *, again: bool = False) -> results.Deleted:
-        """`again` lets somebody retire what is retired already, with one more reason."""
+        """Retire or remove a requirement. `again` allows to retire one that is retired already, with one more
+        reason."""
         return self.file.transaction(by, lambda draft: changes.delete(draft, wanted, again=again))
 
     def link(self, by: Author, wanted: LinkChange) -> results.Linked:
@@ -81,7 +82,7 @@ class RegisterService(RegisterReading):
         )
 
     def set_purpose(self, by: Author, purpose: str, reason: str) -> str | None:
-        """Set what the project is for; an empty text removes it."""
+        """Set the purpose of the project; an empty text removes it."""
         check_purpose(purpose)
 
         def change(draft: Draft) -> str | None:
@@ -101,7 +102,7 @@ class RegisterService(RegisterReading):
         )
 
     def check_placing(self, call: "Call", wanted: Sequence[Requirement], *, source: str) -> None:
-        """Raises what `place` would raise, and writes nothing."""
+        """Raise the errors of `place`, and write nothing."""
         place_all(Draft(self.register, author_of(call)), wanted, source)
 
     def place(
@@ -204,7 +205,7 @@ class RegisterService(RegisterReading):
         return merged
 
     def side_of(self, version: bytes, path: str) -> str | None:
-        """The commit that git merges, seen from what it tells a driver."""
+        """The commit that git merges, found from the arguments of a merge driver."""
         return side_of(self._tree, version, path)
 
     def markers_at(self, commit: str, ids: Iterable[str]) -> dict[str, list[str]]:

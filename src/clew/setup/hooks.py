@@ -103,7 +103,7 @@ def with_hooks(client: str, text: str | None, command: Sequence[str], *, answers
 
 
 def without_hooks(client: str, text: str | None) -> str | None:
-    """The text without Clew's hooks, and without what only they had filled; None where nothing is left."""
+    """The text without Clew's hooks, and without the keys that are empty then; None if nothing is left."""
     file = hook_file(client)
     if text is None or not text.strip("\ufeff \t\r\n"):
         return None

@@ -77,7 +77,7 @@ def registry_entry() -> dict[str, Any]:
 
 
 def bundle() -> dict[str, str]:
-    """The files of `clew.mcpb`. Its host installs what pyproject.toml names, for its own platform."""
+    """The files of `clew.mcpb`. Its host installs the packages of pyproject.toml for its own platform."""
     manifest = {
         "manifest_version": "0.4",
         "name": SERVER_NAME,

@@ -63,7 +63,7 @@ def own_token() -> str | None:
 
 
 def make_token() -> Path:
-    """Make the token of this user, unless there is one; where it stands."""
+    """Make the token of this user, unless there is one; returns its path."""
     # Not at the start of a server, which only reads.
     from clew.edit.replacing import add_in_place, temporary_beside, translated, write_private
 

@@ -236,7 +236,7 @@ _SHOWN = 5
 
 
 def check_order(known: SpecLibrary, change_id: str) -> None:
-    """Refuse a change that needs what another open one has yet to bring, or the name that it has yet to free."""
+    """Refuse a change that needs a requirement, or a free name, which another open change has yet to provide."""
     changes = known.open_changes()
     needed = dependencies(changes, known.in_force())
     waiting = [each for each in needed if each.then == change_id]

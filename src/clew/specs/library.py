@@ -163,7 +163,7 @@ def _named(name: str, among: tuple[T, ...]) -> T | None:
 
 
 def similar_names(name: str, known: Iterable[str], otherwise: str) -> str:
-    """A hint that names what may have been meant."""
+    """A hint with similar names."""
     close = get_close_matches(name[:80], list(known), n=3, cutoff=0.6)
     return f"Did you mean {', '.join(map(repr, close))}? {otherwise}" if close else otherwise
 

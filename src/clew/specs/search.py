@@ -52,7 +52,7 @@ class SpecIndex:
         return IndexBuilt(len(known.specs), units, engine.state().describe())
 
     def ensure(self, known: SpecLibrary) -> None:
-        """Have every spec in the index, for who searches it together with other parts."""
+        """Index every spec, for a search that includes other parts."""
         if not known.specs and not known.changes:
             return
         engine = self._open()
@@ -112,7 +112,7 @@ class SpecIndex:
         return engine
 
     def _catch_up(self, engine: SearchEngine, known: SpecLibrary) -> tuple[str, ...]:
-        """Index what changed; returns the specs that are out of date because that was not possible."""
+        """Index the changed specs; returns those that are out of date because that was not possible."""
         with self._lock:
             try:
                 self._sync(engine, known)

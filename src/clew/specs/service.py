@@ -194,7 +194,7 @@ class SpecsService:
         requirement: str | None = None,
     ) -> results.ChangeDetail:
         """A change, or one section of it; the first `texts` operations with their whole text. `spec_id` and
-        `requirement` leave only what it does to these."""
+        `requirement` limit the deltas to these."""
         if section is not None and section not in SECTIONS:
             raise InvalidArgument(
                 f"A change has no section '{shortened(section)}'.", hint=f"Sections are: {', '.join(SECTIONS)}."
@@ -305,7 +305,7 @@ class SpecsService:
         return results.Rebased(change_id, moved, valid.valid, valid.errors)
 
     def remember(self) -> None:
-        """Record what changes touch, once for each state of the graph."""
+        """Record the baselines of changes, once for each state of the graph."""
         self._graph.derived("specs.remembered", lambda graph: self._first_seen(self._known()))
 
     def _first_seen(self, known: SpecLibrary) -> tuple[Mapping[str, Sequence[Baseline]], tuple[str, ...]]:

@@ -84,7 +84,7 @@ def _undated(name: str) -> str:
 
 
 def _restored(project: Path, found: Archived) -> list[FileEdit]:
-    """The specs as they were before, each checked against what the change made of it."""
+    """The former specs, each checked against the text that the change gave it."""
     deltas = _deltas(project, found)
     commit = _before(project, found.folder) if deltas else None
     edits: list[FileEdit] = []

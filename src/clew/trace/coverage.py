@@ -271,7 +271,7 @@ class CodeMetrics(msgspec.Struct, frozen=True):
 
 
 def annotate(graph: Graph, node: Node) -> Mapping[str, Any]:
-    """The figures of a node: a requirement's coverage, a test's verdict, what was executed of a place in code."""
+    """Add the figures of a node: a requirement's coverage, a test's verdict, the executed lines of a place in code."""
     match node.kind:
         case NodeKind.REQUIREMENT:
             return msgspec.structs.asdict(requirement_metrics(graph, node))
@@ -373,7 +373,7 @@ def proof(metrics: Mapping[str, Any], label: str) -> str:
 
 
 def tier(covered: float, total: int, *, failing: bool = False) -> str:
-    """The one word for how far something is covered; a failure outweighs everything."""
+    """The degree of coverage in one word; a failure takes precedence over all others."""
     if failing:
         return FAILING
     if not covered:

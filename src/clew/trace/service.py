@@ -61,7 +61,7 @@ class TraceService:
 
     @without_garbage_collection
     def warm(self) -> None:
-        """Compute what is asked for most, so that the first question costs no more than the next."""
+        """Compute the most used answers in advance, so that the first question costs no more than the next."""
         self._graph.root_count()
         coverage.orphan_count(self._graph)
         coverage.count_by_coverage(self._graph)
@@ -181,7 +181,7 @@ class TraceService:
         return requirement_full(self._graph, node, broken.get(node.id, ()), offset=offset, limit=limit)
 
     def hierarchy(self, id: str, *, offset: int = 0, limit: int | None = None) -> Hierarchy:
-        """Everything above the requirement, what stands directly below it, and what shares a parent with it."""
+        """All ancestors of the requirement, its direct children, and the other children of its parents."""
         if (copy := find_copy(self._graph, id.strip())) is not None:
             return self._hierarchy_of_copy(copy)
         node = self.resolve(id)

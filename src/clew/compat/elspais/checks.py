@@ -1,4 +1,4 @@
-"""The checks of elspais by the names it gives them, and what Clew calls the same."""
+"""The checks of elspais by their names, and Clew's codes for them."""
 
 from collections.abc import Mapping
 

@@ -122,7 +122,7 @@ class CursorRead:
         self.taken = 0
 
     def take(self, count: int) -> CursorState:
-        """Hand out so many items; the cursor as it stands after them."""
+        """Take so many items; returns the new state of the cursor."""
         self.taken = count
         return msgspec.structs.replace(self.state, position=self.state.position + count)
 

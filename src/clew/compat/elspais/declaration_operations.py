@@ -1,4 +1,4 @@
-"""Toolset trace: what the settings of elspais declare under a name, changed by agents."""
+"""Toolset trace: changes of named declarations in the settings of elspais."""
 
 from typing import Annotated, Any
 
@@ -40,7 +40,7 @@ ScopeSettings = Annotated[
 
 
 def _checked(settings: Settings) -> Settings:
-    """The settings, without what is null."""
+    """The settings, without null values."""
     try:
         scope = msgspec.convert(settings, ScopeKeys)
     except msgspec.ValidationError as error:

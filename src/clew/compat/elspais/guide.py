@@ -132,7 +132,7 @@ def faq(topic: str) -> Faq:
 
 
 def page(topic: str) -> TopicPage:
-    """One topic: what is asked about it, and the tools whose names or descriptions have the word."""
+    """One topic: its questions and answers, and the tools whose names or descriptions have the word."""
     from clew.operation.declare import Toolset
     from clew.operation.listing import all_tools
 

@@ -273,8 +273,8 @@ class NodeViewer:
         return msgspec.structs.replace(shown, kind=DECLARATION)
 
     def file_version(self, path: str) -> str:
-        """Of a file of code or tests, or of settings, that of its bytes, as apply_link demands it. Of any other it
-        changes with its path and with what stands in it, not with the texts."""
+        """The version of a file. For code, tests and settings it is that of their bytes, as apply_link expects it; for
+        others it changes with the path and the nodes of the file, not with their texts."""
         from clew.text.hashing import content_hash
 
         if path in SETTINGS:

@@ -9,7 +9,7 @@ from clew.trace.find.results import AssertionText, NodeSummary
 
 
 class CursorItem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One item of a cursor. Only what the query and the batch size call for is there."""
+    """One item of a cursor, with the parts that the query and the batch size ask for."""
 
     id: str
     kind: str

@@ -52,7 +52,8 @@ def _read(root: Path, path: Path) -> bytes | None:
 
 
 def tell_claude_code(root: Path) -> SetupStep:
-    """Add to Claude Code's settings of the project what it may run unasked, and what it runs before it stops."""
+    """Add to Claude Code's settings of the project the commands that it may run unasked, and those that it runs before
+    it stops."""
     path = root / ".claude" / "settings.json"
     raw = _read(root, path)
     try:

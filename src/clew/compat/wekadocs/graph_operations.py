@@ -57,8 +57,8 @@ class OlderGraphOperation(
 
     @contextmanager
     def walking(self, call: Call) -> Iterator[tuple["Snapshot", "AnswerPage"]]:
-        """One state of documents and graph, and the page that is asked for. Anybody can read the cursor; what is no
-        cursor is the beginning."""
+        """One state of documents and graph, and the requested page. The cursor is not secret; an invalid one is the
+        beginning."""
         from clew.compat.wekadocs.documents import decode_cursor, encode_cursor, session_name
         from clew.kb.walk.answers import MOST_OFFSET, AnswerPage
 

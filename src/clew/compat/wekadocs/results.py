@@ -107,7 +107,7 @@ class TraversedPath(msgspec.Struct, frozen=True):
 
 
 class Traversal(msgspec.Struct, frozen=True, kw_only=True):
-    """The one answer without an envelope: what goes wrong is said in `error`."""
+    """The one answer without an envelope: failures are in `error`."""
 
     nodes: tuple[TraversedNode, ...] = ()
     relationships: tuple[TraversedRelationship, ...] = ()

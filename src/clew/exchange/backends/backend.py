@@ -60,8 +60,8 @@ class RequirementBackend(Protocol):
     def commit(
         self, added: Sequence[PlacedItem], changed: Sequence[PlacedItem], files: Callable[[], None]
     ) -> tuple[str, ...]:
-        """Write items that are kept otherwise than in files of their own, and just before it `files`, the transaction
-        over all files. Returns what was written besides them."""
+        """Write items that are not in files of their own, and just before them `files`, the transaction over all files.
+        Returns the other things that were written."""
         ...
 
 
@@ -100,8 +100,8 @@ def free_name(wanted: str, taken: Container[str]) -> str:
 
 
 class FreeIds:
-    """Ids that nobody has, made of a word, and of a number where the word alone is taken. It remembers how far it came:
-    many items may have one title."""
+    """Unused ids, made of a word, and of a number if the word is taken. It remembers the last number: many items may
+    have one title."""
 
     def __init__(self) -> None:
         self._last: dict[str, int] = {}

@@ -210,8 +210,8 @@ class ElspaisBackend:
         return msgspec.structs.replace(read_back, path=wanted.path if self._reads(wanted.path) else "")
 
     def _block(self, item: Item, old: Requirement | Journey | None = None, former: bytes | None = None) -> bytes:
-        """The text of a requirement or journey; where there is one already, with what differs. `former` is the text of
-        that one, byte for byte."""
+        """The text of a requirement or journey; an existing one with the changes. `former` is the present text, byte
+        for byte."""
         if item.kind != JOURNEY:
             self._check_criteria(item, len(old.assertions) if isinstance(old, Requirement) else 0)
         if old is not None:
@@ -252,7 +252,7 @@ class ElspaisBackend:
             )
 
     def _edited(self, item: Item, old: Requirement | Journey, former: bytes) -> bytes:
-        """The text that there is, with what differs."""
+        """The present text with the changes."""
         if isinstance(old, Journey):
             return edited_journey(former, self._grammar, item, self._reference)
         fields = Fields(self._level_of(item, item.id, old), self._status_of(item, old), self._reference)
@@ -337,7 +337,7 @@ class ElspaisBackend:
 
     @property
     def _default_status(self) -> str:
-        """Draft, or what a project without it calls a requirement that nobody has agreed to."""
+        """Draft, or the project's own status of requirements that nobody has agreed to."""
         roles = dict(self._settings.status_roles)
         if any(_DEFAULT_STATUS in statuses for statuses in roles.values()):
             return _DEFAULT_STATUS
@@ -409,7 +409,8 @@ class _Files:
         return (self._before[path] or b"")[old.span.start : old.span.end]
 
     def replace(self, path: str, old: Requirement | Journey, block: bytes) -> None:
-        """Rejected where an open code block begins in it: what stands behind that may be other requirements."""
+        """Replace a block. Rejected if an open code block begins in it: the text after that may be other
+        requirements."""
         self._read(path)
         line = self._fence_line(path)
         if old.span.line <= line <= old.span.end_line:
@@ -431,7 +432,7 @@ class _Files:
         return self._fence_lines[path]
 
     def edits(self) -> list[FileEdit]:
-        """Rejected where a file would not be read as what it holds."""
+        """The edits of files. Rejected if a file would not be read back as its requirements."""
         found = [FileEdit(path, before, self._after(path, before or b"")) for path, before in self._before.items()]
         for edit in found:
             added = [id for id, _ in self._appended.get(edit.path, ())]

@@ -140,7 +140,7 @@ def step_lines(steps: Sequence[Criterion], texts: SpecText | None = None) -> Ite
 
 
 def edited_journey(data: bytes, grammar: IdGrammar, item: Item, written: Callable[[Relation], str]) -> bytes:
-    """The block of a journey that says what an item says. `written` is how a relation is written."""
+    """The block of a journey with the content of an item. `written` is the notation of a relation."""
     record = next(each for each in read(data, grammar).blocks if isinstance(each, Journey))
     before = journey_item(record, "")
     texts = SpecText(grammar, item.id)
@@ -161,7 +161,7 @@ def edited_journey(data: bytes, grammar: IdGrammar, item: Item, written: Callabl
 
 
 def _with_sections(data: bytes, grammar: IdGrammar, record: Journey, item: Item, texts: SpecText) -> bytes:
-    """The block with the steps of an item, and with what it says in the sections that there are."""
+    """The block with the steps of an item, and with its texts in the present sections."""
     steps = "\n".join(step_lines(item.criteria, texts))
     named = named_sections(record)
     of_steps = [each for name, each in named if name is None or (item.criteria and is_of_steps(each.heading))]

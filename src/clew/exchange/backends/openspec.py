@@ -62,14 +62,14 @@ class SpecDraft(msgspec.Struct, frozen=True):
         return SpecLines(self.data or b"").fence_line
 
     def refuse_open(self, slugs: Container[str]) -> None:
-        """Rejected where an open code block begins in one of these requirements: what stands behind may be others."""
+        """Rejected if an open code block begins in one of these requirements: the text after it may be others."""
         line = self.fence_line
         spans = (each.span for each in self.spec.requirements if each.slug in slugs)
         if any(each.line <= line <= each.end_line for each in spans):
             raise open_fence(self.path, line)
 
     def bytes_of(self, requirement: Requirement) -> bytes:
-        """A requirement as it stands here, without the byte order mark of the file."""
+        """The present text of a requirement, without the byte order mark of the file."""
         return (self.data or b"")[self._start(requirement) : requirement.span.end]
 
     def _start(self, requirement: Requirement) -> int:
@@ -214,7 +214,7 @@ class OpenSpecBackend:
         }
 
     def _block(self, item: Item, old: Requirement | None = None) -> bytes:
-        """The text of a requirement; where there is one already, with what differs."""
+        """The text of a requirement; an existing one with the changes."""
         if old is None:
             return self._whole(item)
         spec_id = item.id.rpartition("/")[0]

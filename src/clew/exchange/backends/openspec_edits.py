@@ -1,4 +1,4 @@
-"""Changing a requirement of a spec: only what an item says otherwise is written, all else stays as it is."""
+"""Changes of a requirement in a spec: only the differences of an item are written, all else stays as it is."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ class _Block(BlockLines):
 
 
 def edited_block(data: bytes, grammar: IdGrammar, record: Requirement, items: tuple[Item, Item]) -> bytes:
-    """The lines of a requirement that say what the second of two items says; the first is what they say now."""
+    """The lines of a requirement with the content of the second of two items; the first is the present content."""
     here, item = items
     lines = _Block(data, grammar)
     parts: list[Scenario | OtherHeading] = sorted((*record.scenarios, *record.asides), key=lambda each: each.span.start)
@@ -91,7 +91,7 @@ def _matched(here: Item, item: Item) -> tuple[dict[str, Criterion], dict[str, li
 def _moved(
     lines: _Block, record: Requirement, here: Item, wanted: Mapping[str, Criterion]
 ) -> dict[Criterion, Sequence[str]]:
-    """The lines of scenarios that stand in another place now, and say what they said."""
+    """The unchanged lines of scenarios that have another position now."""
     found: dict[Criterion, Sequence[str]] = {}
     for part, criterion in zip(record.scenarios, here.criteria, strict=True):
         if part.slug not in wanted:

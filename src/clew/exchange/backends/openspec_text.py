@@ -76,7 +76,7 @@ def _reference(relation: Relation, grammar: IdGrammar) -> str:
 
 
 def citation(line: str) -> re.Match[str] | None:
-    """The kind of citation that a line would be, and where what it cites begins."""
+    """The kind of citation in a line, and the position of its target."""
     found = _CITATION.match(line) or METADATA.match(line)
     return found if found is not None and found[1].strip().casefold() in CITED else None
 
@@ -94,7 +94,7 @@ def field_lines(lines: SpecLines, first: int, stop: int, grammar: IdGrammar) -> 
 
 
 def _is_field(line: str, grammar: IdGrammar) -> bool:
-    """A line that has other words between what it cites is text."""
+    """True for a line of citations only; with other words between them it is text."""
     found = citation(line)
     if found is None:
         return METADATA.match(line) is not None
@@ -111,7 +111,7 @@ def misread(item: Item, grammar: IdGrammar) -> Callable[[str], bool]:
 
 
 def renamed(heading: str, word: str, former: str, name: str) -> str:
-    """A heading in which another name stands in the place of the former; `word` stands before it, with a colon."""
+    """A heading with another name in the place of the former one; `word` is written before it, with a colon."""
     before = rf"#*\s*{word}\s*:\s*" if word else r"#*\s*"
     start = len(heading) - len(re.sub(before, "", heading, count=1, flags=re.IGNORECASE))
     made, behind = exchanged(heading, start, former, name), heading[start + len(former) :]
@@ -130,7 +130,7 @@ def exchanged(line: str, start: int, former: str, text: str) -> str:
 
 
 def trimmed(text: str) -> str:
-    """A text without the blank lines around it, and without what nobody sees at its end."""
+    """A text without the blank lines around it, and without white space at its end."""
     lines = text.split("\n")
     first = next((index for index, line in enumerate(lines) if line.strip()), len(lines))
     return "\n".join(lines[first:]).rstrip()

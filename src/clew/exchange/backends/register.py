@@ -142,8 +142,8 @@ class RegisterBackend:
     def commit(
         self, added: Sequence[PlacedItem], changed: Sequence[PlacedItem], files: Callable[[], None]
     ) -> tuple[str, ...]:
-        """Under the lock of the register. The files are written first, the record of the import among them: what it
-        says is made and is not there will be made by the next import."""
+        """Write under the lock of the register. The files come first, with the record of the import: an item that it
+        names and that is missing is made by the next import."""
         wanted, source = self._wanted(added, changed)
         self._register.place(self._call, wanted, source=source, expected=self._snapshot.version, before=files)
         return (self._register.file.place.name,)
@@ -176,7 +176,7 @@ def item_of(requirement: Requirement, path: str) -> Item:
 
 
 def _rationale(item: Item, here: Item | None) -> str:
-    """As it stands here where it says the same."""
+    """The present rationale if it says the same, else the new one."""
     said = attribute(item, "rationale")
     return said if here is not None and said == attribute(here, "rationale") else writable(said).strip()
 

@@ -44,7 +44,7 @@ _LONGEST_LISTED = 100
 
 
 class SectionAttribute(msgspec.Struct, frozen=True):
-    """An attribute, where it stands."""
+    """An attribute and its place."""
 
     name: str
     written: str
@@ -133,8 +133,8 @@ def _is_heading(name: str, texts: SpecText) -> bool:
 def with_references(
     data: bytes, grammar: IdGrammar, kinds: Sequence[str], items: tuple[Item, Item], written: Callable[[Relation], str]
 ) -> bytes:
-    """The block that cites what the second of two items cites, and not any more what only the first does. `written` is
-    how a relation is written."""
+    """The block with the citations of the second of two items, and without those that only the first has. `written` is
+    the notation of a relation."""
     before, after = items
     for kind in kinds:
         former = [each for each in before.relations if each.kind == kind]
@@ -158,7 +158,7 @@ class Fields(msgspec.Struct, frozen=True):
 
 
 def edited_requirement(data: bytes, grammar: IdGrammar, item: Item, fields: Fields) -> bytes:
-    """The block of a requirement that says what an item says."""
+    """The block of a requirement with the content of an item."""
     record = _record(data, grammar)
     before = requirement_item(record, "")
     texts = SpecText(grammar, item.id, are_assertions_behind=bool(item.criteria))
@@ -197,7 +197,7 @@ def _assertions(record: Requirement, item: Item, texts: SpecText) -> list[tuple[
 
 
 def _with_attributes(data: bytes, grammar: IdGrammar, item: Item, texts: SpecText) -> bytes:
-    """The block with what an item says in sections, those that there are and new ones."""
+    """The block with the attributes of an item in sections, present ones and new ones."""
     said = list(said_by(_record(data, grammar)))
     own = {each.name for each in said}
     sections, listed = attribute_texts(

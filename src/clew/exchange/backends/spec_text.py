@@ -73,7 +73,7 @@ class SpecText:
         return "\n".join((first, *self._written((*self._header, *heading, f"{label}. {first}"), rest)))
 
     def _written(self, before: tuple[str, ...], said: Sequence[str]) -> list[str]:
-        """The lines that stand behind others: those that begin something else with a backslash."""
+        """The lines after others; those that would begin something else get a backslash."""
         lines = list(said)
         escaped: set[int] = set()
         while found := [each for each in self._begin_something(before, lines) if each not in escaped]:

@@ -98,8 +98,7 @@ _WRITTEN_TYPE = "req"
 
 
 def _is_link(name: str, value: Any, known: set[str], schema: dict[str, Any]) -> bool:
-    """A field is one of links where the file's schema says so, where it is usually called so, or where every word in it
-    is a need."""
+    """True for a field of links: by the file's schema, by its usual name, or because every word in it is a need."""
     described = schema.get(name)
     if isinstance(described, dict) and described.get("field_type") in ("links", "link"):
         return True

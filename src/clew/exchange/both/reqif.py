@@ -133,7 +133,7 @@ class _Reading:
         return Exchange(items=tuple(items))
 
     def _values(self, spec_object: Any) -> tuple[dict[str, str], dict[str, str]]:
-        """The texts of an object by what they mean, and the XHTML of those that have it."""
+        """The texts of an object by field, and the XHTML of those that have it."""
         fields: dict[str, str] = {}
         rich: dict[str, str] = {}
         for each in spec_object.attributes or ():

@@ -111,7 +111,7 @@ def _item(path: Path, fields: dict[str, Any], source: ImportSource, parent: str 
 
 
 def _links(links: Any) -> list[str]:
-    """The items above; newer files note beside each what it said when it was reviewed."""
+    """The items above; newer files add to each the hash of its reviewed text."""
     found: list[str] = []
     for each in links if isinstance(links, list) else []:
         found.extend(map(str, each) if isinstance(each, dict) else [str(each)])
@@ -211,7 +211,7 @@ def _scalar_over_lines(text: str, lines: list[str], index: int, depth: int, name
 
 
 def _folded(parts: list[str]) -> str:
-    """The lines of a text in quotes: joined by a space, and an empty line stands for the end of one."""
+    """The lines of a quoted text: joined by spaces; an empty line is a line break."""
     text: list[str] = []
     empty = 0
     for number, part in enumerate(parts, start=1):

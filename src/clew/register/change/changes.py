@@ -58,7 +58,7 @@ def add(draft: Draft, new: Addition, *, action: str | None = None, reason: str |
 
 
 def update(draft: Draft, wanted: Update) -> results.Updated:
-    """Change what is asked for. Where that changes nothing, nothing is written."""
+    """Change the given fields. If they have these values already, nothing is written."""
     requirement = draft.find(wanted.id)
     fields, changes = _amended(requirement, wanted)
     if not changes:
@@ -84,7 +84,7 @@ def check_dossier(draft: Draft, requirement: Requirement) -> None:
 
 
 def _amended(requirement: Requirement, wanted: Update) -> tuple[dict[str, Any], list[str]]:
-    """The fields that differ, and what to tell about each."""
+    """The fields that differ, each with its entry for the history."""
     fields: dict[str, Any] = {}
     changes: list[str] = []
     for name in ("title", "statement", "rationale"):

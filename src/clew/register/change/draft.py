@@ -126,7 +126,7 @@ class Draft:
         return changed
 
     def record(self, action: str, reason: str | None) -> None:
-        """Note what happened to the register as a whole."""
+        """Add an entry to the history of the register as a whole."""
         self._history.append(self.author.entry(self.author.with_channel(action), reason))
         self._changed = True
 
@@ -150,7 +150,7 @@ def find(
     what: str = "requirement",
     history: Sequence[HistoryEntry] = (),
 ) -> Requirement:
-    """`history` is the register's own: it knows what became of a requirement that was removed."""
+    """The requirement with an id. `history` is the register's own, which tells about removed requirements."""
     found = requirements.get(written) or requirements.get(id := normalise(written))
     if found is not None:
         return found

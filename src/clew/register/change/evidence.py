@@ -98,7 +98,7 @@ def record_test(draft: Draft, wanted: SingleTest, commit: str, files: LinkedFile
 
 
 def verify(draft: Draft, wanted: OtherEvidence, commit: str) -> results.Verified:
-    """Attach evidence of composition or inspection, and where asked promote what is implemented."""
+    """Attach evidence of composition or inspection, and on request promote an implemented requirement."""
     requirement = draft.find(wanted.id)
     kind = parse_word(wanted.by, EvidenceKind, "verification kind", VERIFY_KINDS)
     promoted = wanted.promote and check_promotion(requirement, force=wanted.force)

@@ -27,7 +27,7 @@ ENDING = ".history"
 
 
 def with_copy(register: Register, copy: bytes | None) -> Register:
-    """The register with what only the copy of its history remembers, in the order of time."""
+    """The register with the entries that only the copy of its history has, in the order of time."""
     if not copy:
         return register
     known = set(_lines(register.history))

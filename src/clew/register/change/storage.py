@@ -48,7 +48,7 @@ class Storage(Protocol):
         ...
 
     def recover(self) -> None:
-        """Complete or take back what a killed writer left. Only for the holder of the lock."""
+        """Complete or undo the interrupted work of a killed writer. Only for the holder of the lock."""
         ...
 
     def load(self) -> Files: ...
@@ -60,11 +60,11 @@ class Storage(Protocol):
         ...
 
     def save(self, register: Register) -> Files:
-        """Write the register and return what was written."""
+        """Write the register and return the written files."""
         ...
 
     def keep(self, tag: str) -> Path | None:
-        """Copy what is there, sound or not, beside it, and return where; None where there is nothing."""
+        """Copy the present register, sound or not, beside it, and return the path; None if there is none."""
         ...
 
 
@@ -81,7 +81,7 @@ class _Contents(FileContents):
             raise missing(place) from error
 
     def read_copy(self, place: Path) -> bytes | None:
-        """The copy of a history; None where there is none that can be read."""
+        """The copy of a history; None if there is none that can be read."""
         try:
             return super().read(place)
         except OSError:

@@ -149,14 +149,14 @@ class RegisterFile:
                 return self._read()
 
     def remove_leftovers(self) -> None:
-        """Clear away what a killed writer left, unless somebody is writing now."""
+        """Remove the files that a killed writer left, unless somebody is writing now."""
         if self._storage.has_leftovers():
             with suppress(StoreError, OSError), writing(self.place, 0.0):
                 self._storage.recover()
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Keep other writers out, and complete what a killed one left."""
+        """Exclude other writers, and complete the work of a killed one."""
         with translated(self.place), writing(self.place, self._patience):
             self._storage.recover()
             yield
@@ -225,8 +225,7 @@ class RegisterFile:
 
     @contextmanager
     def held(self) -> Iterator["LockedRegister"]:
-        """Keep everybody else from writing, so that what is made from the present register loses nothing that was
-        written meanwhile."""
+        """Exclude other writers, so that a change of the present register does not lose theirs."""
         with self._locked():
             yield LockedRegister(lambda: self._read().register, lambda: self._storage.keep(REPLACED), self._write)
 

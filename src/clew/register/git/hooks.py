@@ -197,8 +197,7 @@ def place_of(root: Path, register: Path) -> RegisterPaths | None:
 
 
 def install(repository: Repository, name: str, place: RegisterPaths, *, strict: bool | None) -> HookStep:
-    """Have a hook look after a register, beside those it looks after already. A strict hook stays strict unless the
-    caller says otherwise."""
+    """Add a register to those that a hook checks. A strict hook stays strict unless the caller says otherwise."""
     file = hook_file(repository, name)
     if file is None:
         return HookStep(False, "git does not say where hooks are.")
@@ -256,8 +255,8 @@ def _set_aside(file: Path, hook: Hook) -> str:
 
 
 def _block(name: str, places: Iterable[RegisterPaths], finding: str, *, is_strict: bool) -> str:
-    """The managed lines. They run by themselves: settings of the lines before them mean nothing to them, and what
-    follows them runs too unless they refuse."""
+    """The managed lines. They run by themselves: settings of the lines before them have no effect on them, and the
+    lines after them run too unless they refuse."""
     script = _script(name, places, is_strict=is_strict)
     return f"{_BEGIN}{_mode(name, is_strict=is_strict)}(\nset +eu\n{finding}{script}) || exit 1\n{_END}"
 

@@ -231,7 +231,7 @@ _NAMED = "GITHEAD_"
 
 
 def merge_branch(file: RegisterFile, repository: Repository, theirs: str | None, by: Author) -> Merged:
-    """Merge a revision, or what git is in the middle of merging, into the register of HEAD, and write it."""
+    """Merge a revision, or the one that git is merging, into the register of HEAD, and write it."""
     head = repository.head()
     if head is None:
         raise InvalidArgument("There is no commit to merge into.", hint="Commit first.")

@@ -67,7 +67,7 @@ def known_ids(ours: Register, theirs: Register) -> dict[str, str]:
 
 
 def _fresh(base: Register, ours: Register, theirs: Register) -> dict[str, str]:
-    """New ids for what only their side has and whose id our side gave to something else, even if that is deleted."""
+    """New ids for requirements of their side only, if our side gave the id to another one, even if that is deleted."""
     own = {origin(requirement) for requirement in ours.requirements.values()}
     taken = max((number_of(id) or 0 for id in (*ours.requirements, *theirs.requirements)), default=0)
     free = max(ours.next_id, theirs.next_id, taken + 1)

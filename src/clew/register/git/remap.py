@@ -54,7 +54,7 @@ def parse_remap(written: Sequence[str], register: Register) -> dict[str, str]:
 
 
 def remap(root: Path, mentions: Mentions, new: Mapping[str, str], limit: int, *, apply: bool) -> RemapReport:
-    """Say, or write, what the lines that cite old ids would be. All files are written or none."""
+    """Preview or write the lines that cite old ids with the new ones. All files are written or none."""
     changes: list[RewrittenId] = []
     edits: list[FileEdit] = []
     for path, found in mentions.by_file.items():

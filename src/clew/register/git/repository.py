@@ -50,7 +50,7 @@ class Repository:
         return git.commit_of(self._folder, name)
 
     def revision(self, written: str) -> str:
-        """The commit that somebody names; InvalidArgument for what is none."""
+        """The commit of a revision; raises InvalidArgument for an unknown one."""
         name = written.strip()
         if _REGISTER_ID.fullmatch(name):
             raise InvalidArgument(
@@ -79,7 +79,7 @@ class Repository:
         return output.decode().strip() if output else None
 
     def add(self, path: str) -> None:
-        """Have the next commit hold what is there now. Refused for what git has a filter for."""
+        """Stage the present content. Refused for files that git has a filter for."""
         place = self._folder / raw(path)
         held = files_below(place) if place.is_dir() else [place]
         git.refuse_filtered(self._folder, (display(str(each.relative_to(self._folder))) for each in held))
@@ -156,7 +156,7 @@ class Repository:
         return self._ask_index("cat-file", "blob", f":./{raw(path)}")
 
     def log(self, path: str, limit: int, span: str | None = None) -> list[AuditedCommit]:
-        """The commits that changed a file, newest first, with what git says about their signatures."""
+        """The commits that changed a file, newest first, with git's verdict on their signatures."""
         fields = _FIELD.join(("%H", "%aI", "%aN", "%G?", "%GS", "%s"))
         follow = () if path == "." else ("--follow",)
         output = git.command(

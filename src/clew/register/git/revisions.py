@@ -1,4 +1,4 @@
-"""A register as it was in a commit, and what changed since."""
+"""A register as it was in a commit, and the changes since."""
 
 from collections.abc import Mapping
 
@@ -38,8 +38,8 @@ class CheckedFile(msgspec.Struct, frozen=True):
 
 
 def register_at(file: RegisterFile, repository: Repository, commit: str) -> Register:
-    """The register in a commit, whatever its checksum says: what git keeps, git vouches for. `repository` is seen from
-    the folder that holds the register."""
+    """The register in a commit, whatever its checksum is, because git has one of its own. `repository` is seen from the
+    folder of the register."""
     name = file.place.name
     single = file.layout is RegisterLayout.SINGLE
     data = repository.content_at(commit, name) if single else None

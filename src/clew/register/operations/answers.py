@@ -53,7 +53,7 @@ class RequirementView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NextView(msgspec.Struct, frozen=True, kw_only=True):
-    """A requirement, or why there is none."""
+    """A requirement, or the reason why there is none."""
 
     id: str | None = None
     title: str | None = None
@@ -147,7 +147,7 @@ def paged(
 
 
 def shown(requirement: Requirement, max_tokens: int | None) -> Object:
-    """A requirement in full; where that is too long, with only the newest of what happened to it."""
+    """A requirement in full; if that is too long, only with the newest entries of its history."""
     plain = requirement_object(requirement)
     budget = Budget.of(max_tokens)
     if fits(plain, budget):

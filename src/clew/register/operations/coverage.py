@@ -120,7 +120,7 @@ class CoverageCommand(ShowCitedRequirements, verb="req coverage", summary="the r
         return coverage.by_requirement(found) if self.by_req and isinstance(found, coverage.Coverage) else found
 
     def data(self, result: Any) -> Any:
-        """As the command line of req says it: places by id, a list of files, or figures; no word about the mode."""
+        """The answer in the form of req's command line: places by id, a list of files, or figures; without the mode."""
         if isinstance(result, coverage.ByRequirement):
             return result.requirements
         if isinstance(result, coverage.ByFile):

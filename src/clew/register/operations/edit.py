@@ -76,7 +76,7 @@ class AddCommand(AddToRegister, verb="req add", summary="a new requirement", wri
 
 
 def _ask(given: dict[str, Any]) -> None:
-    """Ask for what was not given. An empty line leaves out what may be left out."""
+    """Ask for the missing arguments. An empty line leaves out an optional one."""
     if not sys.stdin.isatty():
         raise InvalidArgument("There is no terminal to ask on.", hint="Pass -t, -s and -r, or --from-json.")
     try:

@@ -1,4 +1,4 @@
-"""Operations that record how far requirements are: tests, other evidence, adoption, and new numbers."""
+"""Operations that record evidence: tests, other evidence, adoption, and new numbers."""
 
 import shlex
 import subprocess

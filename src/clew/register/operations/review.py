@@ -195,7 +195,7 @@ class ReviewChange(
 
 
 class ReviewCommand(ReviewChange, verb="req review", summary="a report on a change for reviewers"):
-    """Reviews a change, with more ways to say what needs a marker."""
+    """Reviews a change, with more options for markers."""
 
     ext: Annotated[tuple[str, ...], Meta(description="Only files with this ending; may be repeated")] = ()
     summary: Annotated[bool, Meta(description="A line for each requirement, with what comes next")] = False

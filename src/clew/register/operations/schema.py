@@ -1,4 +1,4 @@
-"""JSON Schemas of what the register takes in. Names, types and required fields come from the operations."""
+"""JSON Schemas of the register's inputs. Names, types and required fields come from the operations."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -112,7 +112,7 @@ def safety(found: SafetyReport) -> str:
 
 
 def safety_case(case: Case) -> str:
-    """A hazard with all that answers it, and what is missing."""
+    """A hazard with its safety functions and requirements, and the missing parts."""
     hazard, level = case.hazard, case.required_sil or "not assessed"
     lines = [f"{hazard['id']}  {hazard['status']}  {level}  {hazard['title']}", f"  harm: {hazard['harm']}"]
     for function in case.safety_functions:

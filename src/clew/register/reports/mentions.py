@@ -48,7 +48,7 @@ class Mentions(msgspec.Struct, frozen=True):
 
 
 class MentionScanner:
-    """Remembers what each file cites for as long as the file stays as it is."""
+    """Keeps the citations of each file as long as the file does not change."""
 
     def __init__(self, root: Path, max_file_bytes: int, readers: "Sequence[MarkerReader]") -> None:
         self._root = root

@@ -1,4 +1,4 @@
-"""Questions about a register: which requirements there are, how far they are, and which comes next."""
+"""Questions about a register: its requirements, their progress, and the next one to work on."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import overload
@@ -109,7 +109,7 @@ def waits_for(requirement: Requirement, register: Register) -> tuple[str, ...]:
 
 
 def next_up(register: Register, wanted: RequirementFilter | None = None) -> Requirement | results.NothingNext:
-    """The most urgent unfinished requirement whose dependencies are done, or why there is none."""
+    """The most urgent unfinished requirement whose dependencies are done, or the reason why there is none."""
     chosen = in_id_order(register) if wanted is None else filtered(register, wanted)
     open_ones = [each for each in chosen if each.status not in (Status.VERIFIED, Status.OBSOLETE)]
     open_ones.sort(key=lambda each: (_PRIORITIES.index(each.priority), _STATUSES.index(each.status)))

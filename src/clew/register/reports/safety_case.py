@@ -1,4 +1,4 @@
-"""The safety case of a register: hazards, what mitigates them and what realizes that, each with its derived level."""
+"""The safety case of a register: hazards, safety functions and safety requirements, each with its derived level."""
 
 import re
 from collections.abc import Mapping

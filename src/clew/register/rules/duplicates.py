@@ -35,8 +35,7 @@ class Duplicate(NamedTuple):
 
 
 class DuplicateIndex:
-    """The terms of requirements, and which are alike, kept in step from one look to the next: only what changed since
-    is read again."""
+    """The terms of requirements, and similar pairs of them. An update reads only what changed since the last one."""
 
     def __init__(self) -> None:
         import threading
@@ -81,7 +80,7 @@ class DuplicateIndex:
 
 
 def duplicates_among(live: Iterable[Requirement]) -> list[Duplicate]:
-    """The same for who asks once: nothing is kept."""
+    """Similar requirements, for a single question: nothing is kept."""
     requirements = sorted(live, key=lambda each: sort_key(each.id))
     terms = dict(enumerate(said(text_of(each)) for each in requirements))
     pairs = alike(terms, THRESHOLD)

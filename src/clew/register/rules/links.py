@@ -41,7 +41,7 @@ class _Links(msgspec.Struct, frozen=True):
 
 
 def path_between(requirements: Requirements, start: str, end: str, kind: LinkKind) -> list[str] | None:
-    """The shortest way along links of one kind, both ends included; None where there is none."""
+    """The shortest path along links of one kind, both ends included; None without one."""
     return shortest_path(_Links(requirements), (start,), (end,), (kind,))
 
 

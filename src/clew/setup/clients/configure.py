@@ -235,8 +235,8 @@ def client_config(client: str, root: Path, command: Sequence[str], *, url: str =
 
 
 def complete_interrupted(path: Path, *, within: Path | None) -> None:
-    """Complete or take back what a killed process was writing to a client's configuration; call it before the file is
-    read to be changed."""
+    """Complete or undo the interrupted write of a killed process to a client's configuration. Called before the file is
+    read for a change."""
     recover(real_target(path, within=within).parent if within is None else within, None)
 
 

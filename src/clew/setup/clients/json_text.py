@@ -61,7 +61,7 @@ def text_of(value: Mapping[str, Any]) -> str:
 
 
 def with_member(text: str, parent: str, name: str, entry: Mapping[str, Any] | Sequence[Any]) -> str:
-    """The text with `entry` at `parent.name`, replacing what is there."""
+    """The text with `entry` at `parent.name`, in place of an entry that is there."""
     before = read_object(text)
     layout = _layout(text)
     brace = _skip(text, 0)
@@ -197,7 +197,7 @@ def _layout(text: str) -> _Layout:
 
 
 def _indent_of(text: str, position: int) -> str:
-    """The white space a member's line begins with; of its neighbour where several stand on one line."""
+    """The white space at the beginning of a member's line; of its neighbour if several share one line."""
     line = text[text.rfind("\n", 0, position) + 1 : position]
     return line[: len(line) - len(line.lstrip(" \t"))]
 

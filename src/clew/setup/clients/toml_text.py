@@ -66,7 +66,7 @@ def _appended(text: str, table: str, entry: Mapping[str, Any]) -> str:
 
 
 def _edited(text: str, parent: str, name: str, entry: Mapping[str, Any]) -> str:
-    """The text with the values of the entry's keys replaced where they stand, and the missing keys added."""
+    """The text with the entry's values in place of the present ones, and the missing keys added."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 

@@ -231,7 +231,7 @@ def _source_folders(
 
 
 def _collapsed(counts: Mapping[str, int]) -> dict[str, int]:
-    """A repository of many packages has a test folder in each; naming the folder above says it better."""
+    """A repository of many packages has a test folder in each; the folder above is named instead."""
     below: dict[str, list[str]] = defaultdict(list)
     for folder in counts:
         below[folder.partition("/")[0]].append(folder)

@@ -1,4 +1,4 @@
-"""The clew.toml that fits what was found: small, commented, and the same text for the same findings."""
+"""The proposed clew.toml for a folder: small, commented, and the same text for the same contents."""
 
 from collections import defaultdict
 from collections.abc import Sequence

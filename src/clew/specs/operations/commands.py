@@ -1,4 +1,4 @@
-"""The commands `clew specs` and `clew change`. People see everything: what they read is not cut to a tool's budget."""
+"""The commands `clew specs` and `clew change`. Their output is not cut to a tool's budget."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal

@@ -22,7 +22,7 @@ REVERT = "revert"
 
 
 class DraftRecord(msgspec.Struct, frozen=True):
-    """A mutation as it is kept: what was asked for, and what it found and made."""
+    """The stored form of a mutation: its arguments, and the states before and after."""
 
     id: str
     at: str
@@ -117,7 +117,7 @@ class DraftLog:
         return Pending(id, number, draft)
 
     def remove(self, drafts: Iterable[Pending], reason: str) -> None:
-        """Forget drafts; the store's events keep what they were."""
+        """Delete drafts; the store's events still have them."""
         store, sessions = self._demand()
         with store.transaction(actor="drafts", reason=reason) as transaction:
             for each in drafts:
@@ -159,7 +159,7 @@ class DraftLog:
     # Saving
 
     def begin_save(self, saving: Saving, mutations: Sequence[SavedMutation]) -> None:
-        """Note what is about to be saved, and how it can be taken back."""
+        """Record the save that is about to begin, and how to undo it."""
         store, sessions = self._demand()
         for own, session in self._own():
             # StoreCorrupt where one is damaged.
@@ -173,8 +173,8 @@ class DraftLog:
 
     @contextmanager
     def finishing(self, id: str | None = None, *, reason: str = "save") -> Iterator[Transaction]:
-        """The last step of a save, or of one that was interrupted: what the block does to the files and what is noted
-        here belong together, and no other process of Clew writes meanwhile."""
+        """The last step of a save, or of an interrupted one: the block's changes and the records made here belong
+        together, and no other process of Clew writes meanwhile."""
         store, sessions = self._demand()
         id = id or self._current(sessions)
         with store.transaction(actor=f"session {id}", reason=reason) as transaction:

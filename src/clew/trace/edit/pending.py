@@ -49,7 +49,8 @@ class PendingDrafts:
     # Keeping up with the files
 
     def open(self) -> None:
-        """Take over what other processes left behind, and complete what they left half done. Before files are read."""
+        """Take over the drafts of ended processes, and complete their interrupted saves. Called before files are
+        read."""
         if self._is_open:
             return
         self._is_open = True

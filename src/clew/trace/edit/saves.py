@@ -67,8 +67,8 @@ class Saves:
         return True
 
     def note(self) -> None:
-        """Have the store know of the last save, where that failed. Until it does, nothing else can be written: its
-        journal is what completes the save should the process end."""
+        """Record the last save in the store, if that failed. Until it succeeds, nothing else can be written: the
+        journal completes the save if the process ends."""
         if self._unnoted is not None:
             files, reason = self._unnoted
             with self._drafts.finishing(reason=reason) as records:
@@ -174,7 +174,7 @@ class Saves:
         return None
 
     def _unmade(self, pending: Sequence[Pending]) -> set[str]:
-        """The files that were made by what is being taken back."""
+        """The files that were created by the mutations which are being undone."""
         reverted = {each.draft.arguments["mutation_id"] for each in pending if each.draft.operation == REVERT}
         if not reverted:
             return set()
@@ -199,8 +199,8 @@ class Saves:
         return branches.create(self._root, name, datetime.now(UTC), also=also).name
 
     def _mutations(self, pending: Sequence[Pending], final: Mapping[str, bytes]) -> list[SavedMutation]:
-        """Each mutation with the way back, found by applying them one after the other to the files as they were. The
-        last one of a file also takes back what was added to its `final` content, such as entries of changelogs."""
+        """Each mutation with its inverse, found by applying them one after the other to the former files. The last one
+        of a file also undoes the additions to its `final` content, such as entries of changelogs."""
         last = {text.slot.path: change.id for change in self._drafting.history for text in change.texts}
         patches = Patches()
         saved: list[SavedMutation] = []
@@ -220,14 +220,14 @@ class Saves:
         return not before[path] and not (self._root / path).exists()
 
     def _content(self, path: str) -> bytes | None:
-        """The content of a file as it was read; None where there is none."""
+        """The content of a file as it was read; None if there is no such file."""
         try:
             return self._drafting.builder.original(path)
         except NotFound:
             return None
 
     def read_again(self, paths: Sequence[str], progress: Progress | None) -> None:
-        """Bring the graph in step with what was written."""
+        """Bring the graph in step with the written files."""
         if all(self._drafting.builder.knows(path) and (self._root / path).exists() for path in paths):
             self._project.keeper.read_again(paths)
         else:

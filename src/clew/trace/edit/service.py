@@ -228,7 +228,7 @@ class MutationService:
         return self._revert_to(mutation_id, in_force)
 
     def _revert_to(self, mutation_id: str, in_force: list[Pending]) -> list[MutationEntry]:
-        """Take back what is pending, then what was saved, down to a saved mutation."""
+        """Undo the pending mutations, then the saved ones, down to a saved mutation."""
         count = len(in_force)
         while count and in_force[count - 1].draft.operation != REVERT:
             count -= 1
@@ -304,7 +304,7 @@ class MutationService:
         return self.pending.paths()
 
     def last_saved(self) -> MutationEntry | None:
-        """The saved mutation that undoing takes back next, once nothing is pending; None where there is none."""
+        """The saved mutation that is undone next, once nothing is pending; None if there is none."""
         try:
             saved = self._reverts.newest(each.draft for each in self.pending.in_force())
         except StoreError as error:
@@ -319,7 +319,7 @@ class MutationService:
         return self.pending.page(offset, (request or ListDrafts()).limit)
 
     def save(self, request: SaveDrafts | None = None, progress: Progress | None = None) -> SaveResult:
-        """Write all drafts to the files, or none; with `dry_run` only say what would be written."""
+        """Write all drafts to the files, or none; with `dry_run` only report the changes."""
         wanted = request or SaveDrafts()
         with self._turn(progress):
             self.pending.demand_tip(wanted.if_tip_mutation_id)

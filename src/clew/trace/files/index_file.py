@@ -48,7 +48,7 @@ def is_generated(data: bytes) -> bool:
 
 
 def listed(context: Context, edited: Mapping[str, bytes]) -> list[IndexEntry]:
-    """All requirements and journeys, with what some files are about to hold."""
+    """All requirements and journeys, with the new content of the given files."""
     rows: list[IndexEntry] = []
     for path, data in edited.items():
         if selects(context.root, context.config.requirements, path):
@@ -65,7 +65,7 @@ def listed(context: Context, edited: Mapping[str, bytes]) -> list[IndexEntry]:
 
 
 def _copies(context: Context, rows: Sequence[IndexEntry]) -> Iterator[IndexEntry]:
-    """The copies of templates stand in no file, and have the hash of their template."""
+    """The copies of templates: they are in no file, and have the hash of their template."""
     hashes = {row.id: row.hash for row in rows}
     nodes = (context.graph.get_node(row.id) for row in rows if row.level is not None)
     for copy in (each for node in nodes if node is not None for each in copies_of(context.graph, node)):

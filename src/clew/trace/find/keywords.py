@@ -144,7 +144,7 @@ def matching(words: Words, keywords: Listed, *, match_all: bool) -> list[Node]:
 
 
 def checked(keywords: Listed) -> tuple[str, ...]:
-    """The keywords that were meant, or an error that says what is wrong with them."""
+    """The given keywords, or an error that says what is wrong with them."""
     words = tuple(keyword for keyword in listed(keywords) if WORD.search(keyword))
     if not words:
         raise InvalidArgument("There is no keyword to look for.", hint="Pass a list of words, such as tide, table.")

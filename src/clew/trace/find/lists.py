@@ -73,8 +73,8 @@ class Gap(msgspec.Struct, frozen=True, gc=False):
 
 
 def uncovered_assertions(graph: Graph, *, implemented_only: bool = False, source: Lacking = "test") -> tuple[Gap, ...]:
-    """All gaps of requirements that are neither retired nor ideas for later, in the order of ids and assertions; or of
-    these, what something implements."""
+    """All gaps of requirements that are neither retired nor ideas for later, in the order of ids and assertions; or
+    only those of assertions that are implemented."""
 
     def of(node: Node | None) -> tuple[Gap, ...] | None:
         if node is None or node.kind is not NodeKind.REQUIREMENT or not is_counted(node):
@@ -168,7 +168,7 @@ def _assertion_text(graph: Graph, id: str) -> SearchableAssertion | None:
 
 
 def never() -> None:
-    """The check of a caller who never takes a question back."""
+    """A check that never interrupts."""
 
 
 class SearchMatches(Protocol):
@@ -450,7 +450,7 @@ def _folded(value: object) -> str:
 
 
 def _with_fields(nodes: Sequence[Node], **wanted: str) -> Sequence[Node]:
-    """The nodes whose fields have these values; what is empty does not narrow the choice."""
+    """The nodes whose fields have these values; empty values match all."""
     for name, value in wanted.items():
         if folded := _folded(value.strip()):
             nodes = [node for node in nodes if _folded(node.fields.get(name)) == folded]

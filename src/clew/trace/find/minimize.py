@@ -42,7 +42,7 @@ def minimize(graph: Graph, members: Iterable[Node], kinds: Collection[EdgeKind])
 
 
 def superseded_by(graph: Graph, node: Node, members: Collection[str], kinds: Collection[EdgeKind]) -> tuple[str, ...]:
-    """The members that stand below a pruned one, nearest first, at most MOST_NAMED."""
+    """The members below a pruned one, nearest first, at most MOST_NAMED."""
     return tuple(islice(_below_in_set(graph, node.id, members, kinds), MOST_NAMED))
 
 

@@ -65,11 +65,11 @@ def matching(pattern: SearchPattern, texts: Sequence[str]) -> list[int]:
 
 
 class _NotSimple(Exception):
-    """The pattern has what is not looked into."""
+    """The pattern has a part that this reader does not analyse."""
 
 
 class _Reader:
-    """Reads a pattern from left to right, and understands enough of it to know what it cannot do without."""
+    """Reads a pattern from left to right, as far as needed to find the texts that every match must contain."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern
@@ -130,7 +130,7 @@ class _Reader:
         self._at += 1
 
     def _quantifier(self) -> str:
-        """The first character of what says how often something may stand there, which is passed over."""
+        """Skip a quantifier; returns its first character."""
         kind = self._peek() if self._peek() in _QUANTIFIERS else ""
         while kind and (character := self._peek()) in _QUANTIFIERS:
             if character == "{":

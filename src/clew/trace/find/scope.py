@@ -1,4 +1,4 @@
-"""Parts of the hierarchy: what stands below or above a node, and which requirements lie on a circle."""
+"""Parts of the hierarchy: the nodes below or above a node, and requirements that lie on a circle."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -44,7 +44,7 @@ def hierarchy(graph: Graph) -> HierarchyEdges:
 
 
 def _links(graph: Graph) -> dict[str, tuple[Edge, ...]]:
-    """By id: what each of them cites, or is part of, among them; those without are left out."""
+    """The edges of each node to others among them, by id; nodes without edges are left out."""
     members = {node.id for kind in _ABOVE_CODE for node in graph.nodes_by_kind(kind)}
     found = ((id, tuple([edge for edge in graph.iter_outgoing_edges(id) if edge.target in members])) for id in members)
     return {id: edges for id, edges in found if edges}

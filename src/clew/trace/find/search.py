@@ -63,7 +63,7 @@ class Matches(msgspec.Struct, frozen=True):
 
 
 class LazyMatches(Sequence[RequirementMatch]):
-    """Matches in order. Those that nobody looks at are only counted: a page is a small part of what is found."""
+    """Matches in order. Those beyond the page are only counted, because a page is a small part of them."""
 
     def __init__(self, first: list[RequirementMatch], others: Callable[[], list[RequirementMatch]], count: int) -> None:
         self._first = first
@@ -119,7 +119,7 @@ class WordPosition(IntEnum):
 
 
 class _Held(msgspec.Struct, frozen=True):
-    """The requirements that hold what a query asks for."""
+    """The requirements that match a query."""
 
     ids: AbstractSet[str]
     points: Callable[[AbstractSet[str]], Mapping[str, int]]
@@ -234,7 +234,7 @@ class RequirementSearch:
         return found
 
     def _stand_together(self, asked: Sequence[str], ids: AbstractSet[str]) -> dict[str, int]:
-        """The requirements in which whole words stand one after the other, or in one assertion."""
+        """The requirements in which whole words follow one after the other, or are in one assertion."""
         folded = self._texts.now().folded
         longest, *shorter = sorted(dict.fromkeys(asked), key=len, reverse=True)
         # The words are made of letters and digits only. The first one comes first: that is found fastest.
@@ -259,8 +259,8 @@ class RequirementSearch:
         return found
 
     def _id_in(self, query: str, within: AbstractSet[str] | None) -> str | None:
-        """The requirement that a query names, itself or one of its assertions: the whole of it, or one of its words, in
-        any spelling. A phrase in quotes is looked for as it stands."""
+        """The requirement that a query names, by its own id or that of an assertion, in any spelling: the whole query,
+        or one of its words. A phrase in quotes is searched as it is."""
         free = _PHRASE.sub(" ", query)
         id = next(filter(None, map(self.meant, (free, *free.split()))), None)
         return id if id in self._texts.now().texts and (within is None or id in within) else None

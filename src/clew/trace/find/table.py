@@ -1,4 +1,4 @@
-"""The requirements of all formats as one table: filtered, counted by what they may be filtered by, sorted, paged."""
+"""The requirements of all formats as one table: filtered, counted for each filter, sorted, paged."""
 
 # Implements: REQ-d00420
 
@@ -169,7 +169,7 @@ _KEYS: Mapping[str, Callable[[TableRow], Any]] = {
 
 
 class Branch(msgspec.Struct, frozen=True):
-    """A requirement in the tree, with how many stand directly below it."""
+    """A requirement in the tree, with the number of its direct children."""
 
     row: TableRow
     below: int

@@ -1,4 +1,4 @@
-"""The tests of one requirement: which there are, what they name and what they last gave."""
+"""The tests of one requirement, the assertions that they name, and their last results."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -63,7 +63,7 @@ class SearchTexts(AllTexts, frozen=True, kw_only=True):
 
 
 class RequirementTexts:
-    """Prepares the requirements of a graph; only what a change touched is prepared again."""
+    """Keeps the texts of a graph's requirements for searches; only changed ones are prepared again."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -103,7 +103,7 @@ def _in_order(texts: Mapping[str, Texts]) -> AllTexts:
 
 
 def bare(id: str) -> str:
-    """An id without case, and without whatever stands between or around its letters and digits."""
+    """An id in lower case, with its letters and digits only."""
     return "".join([letter for letter in id.casefold() if letter.isalnum()])
 
 

@@ -71,7 +71,7 @@ class LinkComment:
     """Places links in one file."""
 
     def __init__(self, data: bytes, path: str, grammar: IdGrammar, read: Callable[[bytes], MarkerRecords]) -> None:
-        """`read` gives what the project reads in a file of this path."""
+        """`read` gives the markers that the project reads in a file of this path."""
         family = family_for(path)
         if family is None:
             raise Refused(
@@ -124,7 +124,7 @@ class LinkComment:
     # Where
 
     def _around(self, line: int) -> Definition | None:
-        """The innermost definition around a line, or the one that a comment documents; of a test, not what it holds."""
+        """The innermost definition around a line, or the one that a comment documents; for a test, the test itself."""
         below = self._below_comments(line) if line else 0
         found = next((each for each in self._definitions if each.line == below), None)
         if found is not None:
@@ -157,7 +157,7 @@ class LinkComment:
         return owner.line
 
     def _free_line(self, line: int) -> int:
-        """A line before which a comment may stand: not inside a string or comment, and not in a continued line."""
+        """A line before which a comment is allowed: not inside a string or comment, and not in a continued line."""
         line = max(line, 1)
         for token in self._tokens:
             first, last = self._line_of(token.start), self._line_of(max(token.start, token.end - 1))
@@ -221,7 +221,8 @@ class LinkComment:
         return _pairs(self._read(placed.content))
 
     def _check(self, placed: PlacedLink, target: Target, after: "Counter[Pair]") -> None:
-        """Everything that was cited still is, and what is new is this link, at its owner where it has one."""
+        """Check that all former citations are still there, and that the only new one is this link, at its owner if it
+        has one."""
         new = after - self._before
         owners = {who for who, cited in new if cited == target}
         if self._before - after or not owners or (placed.owner is not None and owners != {_who(placed.owner)}):
@@ -237,7 +238,7 @@ Pair = tuple[str, Target]
 
 
 def _pairs(records: MarkerRecords) -> "Counter[Pair]":
-    """All that a file cites: each test what it has of its own, of its class or of its file, the rest by its owner."""
+    """All citations of a file: of each test, its own and those of its class or file; the others by their owner."""
     found: Counter[Pair] = Counter()
     carried: set[int] = set()
     for test in records.tests:
@@ -282,8 +283,8 @@ def _offset(data: bytes, line: int) -> int:
 
 
 def comment(body: str, family: Family, before: str = "") -> str:
-    """The body as a comment on a line of its own. `before` is the text above it: a component file speaks several
-    languages, one after the other."""
+    """The body as a comment on a line of its own. `before` is the text above it, which decides the language in a
+    component file."""
     mark = _MARK_OF.get(family.name)
     if mark is not None:
         return f"{mark} {body}"

@@ -43,7 +43,7 @@ class Decisions:
     def record(
         self, unit: LinkUnit, requirement: Node, decision: Decision, *, actor: str, logit: float | None = None
     ) -> None:
-        """Remember a decision, with what spoke for the link; `reconsider` forgets it."""
+        """Store a decision, with the odds of the link; `reconsider` deletes it."""
         store = self._store()
         if store is None:
             raise StoreError(

@@ -1,4 +1,4 @@
-"""Going through suggested links by keyboard: each is shown, and a key says what becomes of it."""
+"""Review of suggested links by keyboard: each is shown, and a key accepts, rejects or skips it."""
 
 import sys
 from collections import Counter
@@ -47,7 +47,7 @@ def review(
     shown: "Callable[[Suggestion], str]",
     progress: "Progress | None" = None,
 ) -> Reviewed:
-    """Show what is suggested, one after the other, until there is no more or somebody ends it. A test or piece of code
+    """Show the suggestions one after the other, until there are no more or the user ends it. A test or piece of code
     that got a link is not asked about again."""
     with links.reading():
         page = links.suggest(query, progress=progress)
@@ -92,7 +92,8 @@ def _gone_through(
 def _accepted(
     links: "LinkService", each: "Suggestion", rest: "tuple[Suggestion, ...]"
 ) -> "tuple[FileEdit, tuple[Suggestion, ...]]":
-    """Write a link. What waits in the same file has moved then, and what waits for the same source has its link."""
+    """Write a link. The waiting suggestions of the same file get new lines, and those of the same source are
+    dropped."""
     target = each.assertion_id or each.requirement_id
     link = LinkRequest(each.file, each.line, target, if_version=each.file_version)
     edit = links.planned(link)
@@ -117,7 +118,7 @@ def _rejected(links: "LinkService", each: "Suggestion") -> None:
 
 
 def _taken_back(links: "LinkService", done: list[_Done], waiting: "tuple[Suggestion, ...]") -> "tuple[Suggestion, ...]":
-    """Undo what the last key did, and ask again; returns what waits then."""
+    """Undo the last key, and return the suggestions that wait then."""
     if not done:
         _tell("Nothing was decided yet.")
         return waiting

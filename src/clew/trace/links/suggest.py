@@ -169,8 +169,8 @@ class LinkSuggester:
         folder: Path | None,
         resolver: Resolver,
     ) -> None:
-        """`embedder` says who makes vectors now. `folder` keeps them; None keeps them for as long as the process
-        runs."""
+        """`embedder` names the present source of embeddings. `folder` stores them; None keeps them as long as the
+        process runs."""
         self._graph = graph
         self._resolver = resolver
         self._sources = sources

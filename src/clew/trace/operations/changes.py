@@ -1,4 +1,4 @@
-"""The commands `clew changed` and `clew review`: what changed, and what a change puts in doubt."""
+"""The commands `clew changed` and `clew review`: changes, and the links that they put in doubt."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -139,7 +139,7 @@ def _lines(finding: Finding, *, plain: bool) -> str:
 
 
 def _flood(group: Group, report: CheckReport) -> str:
-    """The first of many findings of one kind, their number, and what helps with all of them."""
+    """The first of many findings of one kind, their number, and advice for all of them."""
     first = "".join(_lines(each, plain=False) for each in group.findings[:SHOWN])
     title = coloured(f"{group.title},", _STYLES[group.severity])
     ways = (f"{title} {SHOWN} of them above. `clew check --all` lists all.", _way_out(group, report))

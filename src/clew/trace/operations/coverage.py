@@ -1,4 +1,4 @@
-"""The commands `clew trace` and `clew coverage`: what implements and what proves the requirements."""
+"""The commands `clew trace` and `clew coverage`: implementations and tests of the requirements."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -48,7 +48,7 @@ class ShowMatrix(
     summary="the traceability matrix as Markdown, CSV, JSON or one HTML file",
     epilog="clew trace --output matrix.html\nclew trace REQ-p00001 --format csv\nclew trace --gaps --level dev",
 ):
-    """The traceability matrix: every requirement and assertion, what implements it and what proves it."""
+    """The traceability matrix: every requirement and assertion with its implementations and tests."""
 
     id: Annotated[str | None, Option(positional=True, about="only this requirement and its descendants")] = None
     format: Annotated[

@@ -37,7 +37,7 @@ class SuggestLinks(
         return call.project.links.suggest(self, offset=call.offset, progress=call.progress)
 
     def state(self, call: Call) -> str:
-        """A further page belongs to what was rejected when the first was made."""
+        """The state of a page: further pages belong to the decisions at the time of the first."""
         return call.project.links.decisions_state()
 
 
@@ -97,8 +97,8 @@ class ReviewLinks(
     needs=Freshness.NONE,
     writes=True,
 ):
-    """Shows one suggestion after the other, the most likely first, and does what a key says: `a` writes the link, `r`
-    remembers that it is wrong, `s` leaves it open, `u` takes the last of these back, `q` ends."""
+    """Shows one suggestion after the other, the most likely first, and reads a key for each: `a` writes the link, `r`
+    rejects it, `s` leaves it open, `u` undoes the last key, `q` ends."""
 
     file_path: FilePath = None
     limit: Annotated[int, Option(metavar="N", about="suggestions at most")] = 100

@@ -240,7 +240,7 @@ class ShowRequirement(
     epilog="clew show REQ-d00001",
     needs=Freshness.NONE,
 ):
-    """One requirement with everything above it, what shares a parent with it, and the documents that speak of it."""
+    """One requirement with everything above it, the other children of its parents, and the documents about it."""
 
     id: Annotated[str, Option(positional=True, about="a requirement's id; short forms such as d1 work")]
 

@@ -1,4 +1,4 @@
-"""The assertions of a requirement, and who cites which of them."""
+"""The assertions of a requirement, and their citations."""
 
 from collections.abc import Iterator
 

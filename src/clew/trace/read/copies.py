@@ -81,7 +81,7 @@ def _refining(graph: Graph, template: str, labels: tuple[str, ...]) -> Iterator[
 
 
 def find_copy(graph: Graph, id: str) -> Copy | None:
-    """The copy that an id names; None where there is none."""
+    """The copy of a template with this id; None if there is none."""
     declaring_id, separator, template_id = id.partition(SEPARATOR)
     declaring = graph.get_node(declaring_id) if separator else None
     if declaring is None or declaring.kind is not NodeKind.REQUIREMENT:

@@ -18,14 +18,14 @@ from clew.workspace.files import path_inside
 
 
 class Resolver:
-    """Finds nodes by their id as it stands, or in any other spelling that the project's grammar accepts."""
+    """Finds nodes by their id as written, or in any other spelling that the project's grammar accepts."""
 
     def __init__(self, graph: Graph, grammar: IdGrammar) -> None:
         self._graph = graph
         self._grammar = grammar
 
     def find(self, id: str) -> Node | None:
-        """The node of any kind that an id means; None where there is none."""
+        """The node of any kind with this id; None if there is none."""
         node = self._graph.get_node(id)
         if node is not None:
             return node

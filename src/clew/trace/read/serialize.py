@@ -109,7 +109,7 @@ def requirement_full(
 
 
 def copy_full(graph: Graph, copy: Copy) -> RequirementDetail:
-    """The copy of a template: it says what the template says, and is as covered."""
+    """The copy of a template, with the template's text and coverage."""
     shown = requirement_full(graph, copy.template)
     kept = tuple(each for each in shown.assertions if each.label in copy.labels)
     live = [each for each in kept if not each.retired]
@@ -169,7 +169,7 @@ def _neighbour(node: Node, kind: EdgeKind, labels: tuple[str, ...]) -> Neighbour
 
 
 class Integrated(msgspec.Struct, frozen=True):
-    """Assertions of what is integrated, under the names that elspais gives these figures."""
+    """The coverage of integrated requirements, under the names that elspais gives these figures."""
 
     implemented_covered: int
     implemented_total: int

@@ -154,7 +154,7 @@ def _naming(graph: Graph, assertion: Node) -> Iterable[Node]:
 
 
 def edges_up(graph: Graph, collected: Collected, member: Member) -> Iterator[Edge]:
-    """The edges by which a member stands below other members."""
+    """The edges from a member up to other members."""
     for edge in graph.iter_outgoing_edges(member.node.id):
         if edge.target in collected.members:
             yield edge

@@ -234,7 +234,7 @@ class _Citing:
             yield _item(place.node, "removed", place.cited)
 
     def _compared(self, readers: Iterable[MarkerReader], paths: list[str]) -> Iterator[tuple[str, _Places, _Places]]:
-        """The changed files with what stood in them and what stands in them."""
+        """The changed files with their former and their present content."""
         root, limit = self._config.root, self._config.max_file_bytes
         files = [(reader, path) for reader in readers for path in paths if selects(root, reader.selection, path)]
         then = _contents(root, self._commit, {path for _, path in files if not self._is_new(path)})
@@ -275,7 +275,8 @@ class _Citing:
 
 
 def _taken(gone: list[_Place], place: _Place) -> _Place | None:
-    """Takes out of those that are gone what a place was before. Files have no name in common, so they must be alike."""
+    """Find and remove the former state of a place among those that are gone. Files without a name in common must be
+    alike."""
     same = (each for each in gone if each.text == place.text)
     alike = (each for each in gone if place.name or _are_alike(each.text, place.text))
     found = next(chain(same, alike), None)

@@ -34,7 +34,7 @@ inserted."""
 
 
 class HashedCitation(msgspec.Struct, frozen=True, gc=False):
-    """One citation of one thing, with the hash of what it cites as it reads now."""
+    """A citation with the hash of its present target."""
 
     cited: str
     citing: str
@@ -115,7 +115,7 @@ def _hash(text: str) -> str:
 
 
 def stable_name(node: Node) -> str:
-    """A node's id without the line that it stands in: that changes with every edit above."""
+    """A node's id without its line number, which changes with every edit above."""
     file = node.get_field("file")
     if file is None or node.kind not in (NodeKind.CODE, NodeKind.TEST):
         return node.id

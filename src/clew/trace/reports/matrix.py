@@ -1,4 +1,4 @@
-"""The traceability matrix: every requirement and assertion with what implements it and what proves it."""
+"""The traceability matrix: every requirement and assertion with its implementations and tests."""
 
 import io
 import re
@@ -185,7 +185,7 @@ def _assertion(
 
 
 def _implementing(graph: Graph, citations: Iterable[RequirementCitation]) -> tuple[Citing, ...]:
-    """Code and requirements; one that cites in two ways stands there once."""
+    """The implementing code and requirements, each once, also if it cites in two ways."""
     kinds = (EdgeKind.IMPLEMENTS, EdgeKind.REFINES, EdgeKind.SATISFIES)
     return _unique(graph, (each.by for each in citations if not each.is_test and each.edge.kind in kinds))
 

@@ -59,7 +59,8 @@ def list_all(root: Path) -> tuple[SafetyBranch, ...]:
 
 
 def find(repository: ProjectWorkTree, name: str) -> SafetyBranch:
-    """The safety branch of this name. InvalidArgument for what cannot be one, NotFound, Refused for another's."""
+    """The safety branch of this name. Raises InvalidArgument for an impossible name, NotFound, or Refused for a branch
+    of somebody else."""
     if not _NAME.fullmatch(name) or ".." in name or name.endswith((".", ".lock")):
         raise InvalidArgument(
             f"{shortened(name)!r} is not the name of a safety branch, which is `safety/` and letters, digits, `.`, "

@@ -89,7 +89,7 @@ def _is_submodule(*either: TreeEntry | None) -> bool:
 
 
 def _check(repository: ProjectWorkTree, difference: _Difference) -> None:
-    """Refuse before anything is touched what could not be written, or would leave the project."""
+    """Refuse, before anything is changed, files that could not be written or would be outside of the project."""
     path = difference.path
     if any(part in ("", ".", "..") or part.casefold() == ".git" for part in path.split("/")):
         raise Refused(f"The branch holds '{display(path)}', which is not a path of a project.", hint="Use git to look.")
@@ -153,7 +153,7 @@ class _Restoration:
             yield contents
 
     def _make_way(self, path: str) -> list[str]:
-        """Remove what stands where a file or one of its folders has to be, if it is held in the present state."""
+        """Remove a file at the path of a file or folder to restore, if the present state has a copy of it."""
         top = self._repository.top
         gone: list[str] = []
         folders = path.split("/")[:-1]

@@ -56,7 +56,7 @@ class SavedTree(msgspec.Struct, frozen=True):
 
 
 def repository_of(root: Path) -> ProjectWorkTree:
-    """The work tree that a project lies in. Refused where there is none, or where it ignores the project."""
+    """The work tree that a project is in. Refused without one, or if it ignores the project."""
     try:
         answer = os.fsdecode(git.command(root, "rev-parse", "--show-object-format", "--show-toplevel", "--show-prefix"))
     except Unavailable as error:
@@ -153,7 +153,7 @@ def _staged(repository: ProjectWorkTree) -> str | None:
 
 
 def _entries(repository: ProjectWorkTree, paths: Iterable[str]) -> Iterator[bytes]:
-    """Lines for the index. What is gone comes first: a folder may stand where a file was."""
+    """Lines for the index, removed files first: a folder may take the path of a former file."""
     there: dict[str, str] = {}
     for path in paths:
         mode = _mode(repository.place(path)) if repository.holds(path) else None

@@ -145,7 +145,7 @@ class RenameAssertion(Mutation, frozen=True, kw_only=True):
 
 
 def _reason_to_stay(draft: ChangeDraft, owner: Node, label: str, moved: Mapping[str, str]) -> str:
-    """The reference that would come to mean another assertion if labels moved; empty where there is none."""
+    """The reference that would name another assertion if labels moved; empty without one."""
     for citation in draft.linker.citations_of(owner.id):
         if label in citation.labels:
             return f"{citation.path}:{citation.line} still says {citation.written}"

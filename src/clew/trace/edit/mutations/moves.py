@@ -7,7 +7,7 @@ from clew.trace.edit.text.insertion import insertion_point
 
 
 class MoveNodeToFile(Mutation, frozen=True, kw_only=True):
-    """Another file for a requirement or journey, which stands at the end of it then, byte for byte."""
+    """Another file for a requirement or journey, which is moved to its end byte for byte."""
 
     operation = "move_node_to_file"
 

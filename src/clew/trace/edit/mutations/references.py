@@ -250,7 +250,7 @@ def _broken(draft: ChangeDraft, source: Node, written: str) -> BrokenReference:
 
 
 def _citations(draft: ChangeDraft, reference: BrokenReference) -> list[Citation]:
-    """All citations that the text of a broken reference stands for: a comment may hold for many tests."""
+    """All citations that share the text of a broken reference: one comment may apply to many tests."""
     place = draft.linker.place_of(reference.source_id)
     definition = draft.linker.definition_at(place) if place is not None else None
     own = definition.citations if definition is not None else ()

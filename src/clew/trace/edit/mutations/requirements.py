@@ -186,5 +186,5 @@ def _content(draft: ChangeDraft, node: Node) -> dict[str, Any]:
 
 
 def _citing(draft: ChangeDraft, id: str) -> set[str]:
-    """The requirements that would stand directly below an id; it need not exist."""
+    """The requirements that would be direct children of an id; it need not exist."""
     return {each.source for each in draft.linker.citations_of(id) if each.kind in HIERARCHY}

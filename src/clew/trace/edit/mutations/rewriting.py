@@ -36,7 +36,7 @@ def question(block: str, prompt: str) -> Prompt:
 
 
 class Original(msgspec.Struct, frozen=True):
-    """The requirement as it stands."""
+    """The present requirement."""
 
     record: Requirement
     data: bytes

@@ -1,4 +1,4 @@
-"""Blocks: the text of a requirement or journey by itself, and what it says."""
+"""Blocks: the text of a requirement or journey, and its content."""
 
 import re
 
@@ -85,7 +85,8 @@ def _moved(citation: Citation, lines: int) -> Citation:
 
 
 def with_known_parts(definition: Definition, before: Definition) -> Definition:
-    """Parts that stand in the file already keep their places there; a new one is placed behind the one before it."""
+    """Place the parts of a block: known ones keep their places in the file, and a new one follows the part before
+    it."""
     known = {_label(part): part.source for part in before.parts}
     place = definition.node.source
     parts: list[Node] = []

@@ -103,7 +103,7 @@ class DraftContext:
 
     @cached_property
     def commenting(self) -> frozenset[str]:
-        """The readers whose citations stand in comments."""
+        """The readers of citations in comments."""
         comments = (reader for reader in self.builder.readers if isinstance(reader, MarkerReader))
         return frozenset(reader.name for reader in comments if not reader.associate)
 
@@ -293,7 +293,7 @@ class ChangeDraft:
         return record
 
     def _check_encoding(self, path: str, before: bytes, after: bytes) -> None:
-        """Refuse to mix encodings: what is new is UTF-8."""
+        """Refuse to mix encodings: new text is UTF-8."""
         if (
             after.isascii()
             or not non_ascii_characters(after) - non_ascii_characters(before)
@@ -306,8 +306,7 @@ class ChangeDraft:
         )
 
     def remove(self, block: DraftBlock, around: tuple[int, int] | None = None) -> None:
-        """Take a block out, with the text around it: by default the blank lines and the rule that part it from what
-        follows."""
+        """Remove a block with the text around it: by default the blank lines and the rule before the next block."""
         self._definitions[block.place] = None
         if block.place[2] >= ADDED:
             self._texts[block.slot] = None

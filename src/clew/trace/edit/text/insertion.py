@@ -50,7 +50,7 @@ def _blocks(draft: ChangeDraft, path: str, kinds: tuple[NodeKind, ...] = AUTHORE
 
 
 def _gap(data: bytes, written: list[Source], line_end: bytes) -> bytes:
-    """The text between the last two blocks, or between the last one and what follows; else a blank line."""
+    """The text between the last two blocks, or after the last one; a blank line without them."""
     candidates = [data[one.end : other.start] for one, other in list(pairwise(written))[-1:]]
     found = GAP.match(data, written[-1].end)
     if not candidates and found is not None and b"---" in found[0]:

@@ -77,7 +77,7 @@ def _turned(reference: Reference, turn: Turn) -> Reference:
 
 
 def rewrite_comment(draft: ChangeDraft, citations: list[Citation], aim: ReferenceTarget) -> bool:
-    """Rewrite a reference in a comment, for all that cite by it; whether it stands there to be rewritten."""
+    """Rewrite a reference in a comment, for all nodes that cite by it; False if it cannot be rewritten there."""
     text = aim.written(draft.grammar)
     found = _comment(draft, citations[0], text)
     if found is None:

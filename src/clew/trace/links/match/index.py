@@ -34,7 +34,7 @@ _SATURATION, _LENGTH_SHARE = 1.2, 0.75
 
 
 class Weighted(NamedTuple):
-    """The weighted terms of many texts in one piece: those of one text stand together."""
+    """The weighted terms of many texts in one piece, those of one text side by side."""
 
     rows: "NDArray[np.int64]"
     """Of which text each term is."""
@@ -121,8 +121,8 @@ class TermIndex:
         return self._postings.products(self._of_length_one(self._rows(texts)))
 
     def bm25(self, texts: Sequence[Counts], *, documents: bool) -> "Matrix":
-        """The root of BM25 with requirements as documents and files as queries: what a requirement says is looked for
-        in a file, however much else that holds. `documents` says whether the candidates are the documents."""
+        """The root of BM25 with requirements as documents and files as queries: a requirement's words are searched in a
+        file, however much else the file contains. `documents` tells if the candidates are the documents."""
         asking = self._rows(texts)
         if documents:
             if self._documents is None:

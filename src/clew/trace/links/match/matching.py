@@ -152,7 +152,7 @@ class Candidates:
 
 
 class Comparison:
-    """The scores of all pairs: 0 is the mean of all, 1 what the best of each reach on average."""
+    """The scores of all pairs: 0 is the mean of all pairs, 1 the mean of the best pair of each text."""
 
     def __init__(self, scores: "Matrix", counts: Sequence[Counts]) -> None:
         self.scores = scores
@@ -188,13 +188,13 @@ def _fused(signals: "Sequence[Matrix]") -> "Matrix":
 
 
 def _within_rows(values: "Matrix") -> "Matrix":
-    """Of each row, how far the pairs are above its mean, in standard deviations."""
+    """The distance of each pair from the mean of its row, in standard deviations."""
     apart = values - values.mean(axis=1, keepdims=True)
     return np.asarray(apart / np.maximum(apart.std(axis=1, keepdims=True), 1e-6), np.float32)
 
 
 def _scaled(values: "Matrix") -> "Matrix":
-    """On a scale where 0 is the mean of all pairs and 1 what the best pairs reach on average."""
+    """The scores on a scale from the mean of all pairs (0) to the mean of the best pairs (1)."""
     if not values.size:
         return values
     mean = values.mean()

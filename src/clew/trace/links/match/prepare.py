@@ -59,7 +59,8 @@ class Preparation:
     def __init__(
         self, graph: Graph, sources: ProjectSources, settings: Callable[[], EmbedSettings], folder: Path | None
     ) -> None:
-        """`settings` says who makes vectors now. `folder` keeps them; None: as long as the process runs."""
+        """`settings` names the present source of embeddings. `folder` stores them; None: they last as long as the
+        process."""
         self._graph = graph
         self._sources = sources
         self._settings = settings
@@ -99,14 +100,14 @@ class Preparation:
         )
 
     def read_on(self) -> None:
-        """Read for meaning what the last answer went without, behind the next ones."""
+        """Embed in the background the texts that the last answer had to do without."""
         if self._waiting is not None:
             (vectors, texts), self._waiting = self._waiting, None
             self._read_later(vectors, texts)
 
     def _follow(self) -> None:
-        """See what the graph holds now. What is ready stays ready while the texts are the same: most changes, such as
-        a link that was accepted, leave them alone."""
+        """Update to the present graph. Prepared texts stay as long as they are the same: most changes, such as a link
+        that was accepted, do not touch them."""
         self._requirements, self._background = self._all_requirements(), self._some_units()
         texts = (
             [requirement_artefact(node) for node in self._requirements],
@@ -165,7 +166,7 @@ class Preparation:
         return _Readiness(None, settled=False, unread=len(asked))
 
     def _read_later(self, vectors: Vectors, texts: Callable[[], Sequence[str]]) -> None:
-        """Read texts for meaning behind the answers; what is read is kept, so that it does not matter when it ends."""
+        """Embed texts in the background. Finished ones are stored, so it may end at any time."""
         opened_with = self._opened_with
 
         def stop(*_: object) -> None:

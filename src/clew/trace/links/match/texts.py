@@ -134,7 +134,7 @@ def term_counts(artefact: LinkableText) -> Mapping[str, float]:
 
 @lru_cache(maxsize=_COUNTS_KEPT)
 def fielded_counts(artefact: LinkableText) -> Mapping[str, float]:
-    """The same, but what names and comments say counts more often."""
+    """The number of occurrences of each term; names and comments count more."""
     parts = code_parts(artefact)
     counts: defaultdict[str, float] = defaultdict(float, term_counts(artefact))
     # Everything counts once already.
@@ -229,7 +229,7 @@ def _spread(all_of_them: Sequence[_T], most: int) -> tuple[_T, ...]:
 
 
 def readable(text: str, path: str) -> str:
-    """A file without what says nothing about its subject: licences, and in code the lists of imports."""
+    """A file without the lines that tell nothing about its subject: licences, and in code the lists of imports."""
     text = text[:_MOST_CHARACTERS].removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     family = family_for(path)
     if family is None or not family.blocks:

@@ -61,7 +61,7 @@ class UnitFile(msgspec.Struct, frozen=True):
 
 
 def read_units(data: bytes, path: str, nodes: Iterable[Node], version: str = "", *, is_test: bool) -> UnitFile:
-    """The units of a file; `nodes` are those of the graph that stand in it."""
+    """The units of a file; `nodes` are the graph's nodes in it."""
     if b"\0" in data:
         return UnitFile(path, version, (), ())
     text = data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
@@ -72,7 +72,7 @@ def read_units(data: bytes, path: str, nodes: Iterable[Node], version: str = "",
 
 
 def linked_to(unit: LinkUnit, nodes: Iterable[Node]) -> list[Node]:
-    """The nodes of its file that stand for a unit in the graph: itself, or the places in code that belong to it."""
+    """The nodes of a unit in the graph: the unit itself, or the places in code that belong to it."""
     if unit.kind == TEST:
         return [node for node in nodes if node.id == unit.id]
     return [
