@@ -22,12 +22,12 @@ from clew.formats.register.model import (
     HistoryEntry,
     LinkKind,
     Priority,
+    RecordedOutcome,
     Register,
     Requirement,
     RequirementKind,
     RequirementLink,
     Status,
-    TestOutcome,
     TestRecord,
 )
 from clew.formats.register.single import write_single
@@ -163,7 +163,7 @@ def _requirement(number: int, commit: str, rng: random.Random, prose: Prose) -> 
         else ()
     )
     record = TestRecord(
-        at=AT, actor="ann", commit=commit, outcome=TestOutcome.PASS, notes="1 pass", kind=EvidenceKind.AUTOMATED
+        at=AT, actor="ann", commit=commit, outcome=RecordedOutcome.PASS, notes="1 pass", kind=EvidenceKind.AUTOMATED
     )
     entry = HistoryEntry(at=AT, actor="ann", actor_kind=ActorKind.HUMAN, action="created", reason=prose.title())
     return Requirement(

@@ -6,7 +6,7 @@ from typing import Any
 from clew.register import results
 from clew.register.change import changes, evidence
 from clew.register.change.draft import Draft
-from clew.register.change.evidence import LinkedFiles, TestTally
+from clew.register.change.evidence import LinkedFiles, RunTally
 from clew.register.operations.edit import DeleteCommand, LinkRequirements, SplitRequirement, UpdateCommand
 from clew.register.operations.evidence import RecordTest, RecordTestRun, VerifyRequirement
 
@@ -37,5 +37,5 @@ def record_test(
     return evidence.record_test(draft, RecordTest(id=id, result=result, notes=notes), commit, files)
 
 
-def record_run(draft: Draft, tallies: Mapping[str, TestTally], commit: str, **fields: Any) -> results.RunReport:
+def record_run(draft: Draft, tallies: Mapping[str, RunTally], commit: str, **fields: Any) -> results.RunReport:
     return evidence.record_run(draft, tallies, RecordTestRun(from_file="log", **fields), commit)

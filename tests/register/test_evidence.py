@@ -8,9 +8,9 @@ import pytest
 from tests.register.edits import record_run, record_test, update, verify
 
 from clew.errors import Refused
-from clew.formats.register.model import EvidenceKind, Requirement, Status, TestOutcome
+from clew.formats.register.model import EvidenceKind, RecordedOutcome, Requirement, Status
 from clew.register.change.draft import Draft
-from clew.register.change.evidence import NO_GIT, LinkedFiles, TestTally
+from clew.register.change.evidence import NO_GIT, LinkedFiles, RunTally
 from clew.register.reports.staleness import EvidenceState, WorkTreeState, content_hash, linked_files, report, state_of
 
 Make = Callable[..., Requirement]
@@ -20,7 +20,7 @@ COMMIT, HEAD = "1" * 40, "2" * 40
 
 def test_a_record_keeps_commit_outcome_and_files(draft: Draft, make: Make) -> None:
     make()
-    done = record_test(draft, "1", TestOutcome.PASS, "by hand", COMMIT, LinkedFiles(("./src/a.rs",), "abc"))
+    done = record_test(draft, "1", RecordedOutcome.PASS, "by hand", COMMIT, LinkedFiles(("./src/a.rs",), "abc"))
     made = draft.requirements["REQ-0001"]
     assert (done.commit, done.id, done.outcome) == (COMMIT, "REQ-0001", "pass")
     assert (made.tests[0].linked_files, made.tests[0].content_hash) == (("./src/a.rs",), "abc")
@@ -53,11 +53,11 @@ def test_a_run_records_what_ran_and_promotes_what_may_be_promoted(draft: Draft, 
     for state in (Status.IMPLEMENTED, Status.IMPLEMENTED, Status.IMPLEMENTED, Status.DRAFT):
         make(status=state)
     tallies = {
-        "REQ-0001": TestTally(passed=("req_0001_a",), ignored=("req_0001_b",)),
-        "REQ-0002": TestTally(passed=("a",), failed=("b",)),
-        "REQ-0003": TestTally(ignored=("a",)),
-        "REQ-0004": TestTally(passed=("a",)),
-        "REQ-0009": TestTally(passed=("a",)),
+        "REQ-0001": RunTally(passed=("req_0001_a",), ignored=("req_0001_b",)),
+        "REQ-0002": RunTally(passed=("a",), failed=("b",)),
+        "REQ-0003": RunTally(ignored=("a",)),
+        "REQ-0004": RunTally(passed=("a",)),
+        "REQ-0009": RunTally(passed=("a",)),
     }
     dry = record_run(draft, tallies, COMMIT, promote=True, dry_run=True)
     assert (dry.promoted, draft.requirements["REQ-0001"].tests) == ((), ())
@@ -75,7 +75,7 @@ def test_a_run_records_what_ran_and_promotes_what_may_be_promoted(draft: Draft, 
     assert done.not_promoted == ("REQ-0004: it is draft, not implemented",)
     assert draft.requirements["REQ-0003"].tests == ()
     assert draft.requirements["REQ-0003"].status is Status.IMPLEMENTED
-    assert draft.requirements["REQ-0004"].tests[0].outcome is TestOutcome.PASS
+    assert draft.requirements["REQ-0004"].tests[0].outcome is RecordedOutcome.PASS
     assert draft.requirements["REQ-0001"].tests[0].notes == "1 pass / 0 fail / 1 ignored — req_0001_a"
 
 
@@ -87,7 +87,7 @@ def test_a_file_that_knows_dossiers_asks_for_one(draft: Draft, make: Make) -> No
         verify(later, "1", EvidenceKind.INSPECTION, "read", COMMIT, promote=True)
     with pytest.raises(Refused, match="dossier"):
         update(later, "1", "why", status=Status.VERIFIED)
-    done = record_run(later, {"REQ-0001": TestTally(passed=("a",))}, COMMIT, promote=True)
+    done = record_run(later, {"REQ-0001": RunTally(passed=("a",))}, COMMIT, promote=True)
     assert done.not_promoted == ("REQ-0001: it needs a dossier that passed",)
     update(later, "1", "agreed", add_tag=("validation-exempt",))
     assert verify(later, "1", EvidenceKind.INSPECTION, "read", COMMIT, promote=True).promoted
@@ -116,7 +116,7 @@ def test_a_record_with_a_checksum_is_stale_when_a_file_changed(
     draft: Draft, make: Make, paths: tuple[str, ...]
 ) -> None:
     make()
-    record_test(draft, "1", TestOutcome.PASS, "", COMMIT, LinkedFiles(paths, content_hash(paths, FILES.get)))
+    record_test(draft, "1", RecordedOutcome.PASS, "", COMMIT, LinkedFiles(paths, content_hash(paths, FILES.get)))
     requirement = draft.requirements["REQ-0001"]
 
     fresh = state_of(requirement, project(changed=frozenset({"src/a.rs"})))
@@ -135,7 +135,7 @@ def test_other_line_ends_are_no_other_content(draft: Draft, make: Make) -> None:
     make()
     unix, windows = {"src/a.rs": b"one\ntwo\n", "src/b.rs": b""}, {"src/a.rs": b"one\r\ntwo\r\n", "src/b.rs": b""}
     for made, now in ((unix, windows), (windows, unix)):
-        record_test(draft, "1", TestOutcome.PASS, "", COMMIT, linked_files(made, made.get))
+        record_test(draft, "1", RecordedOutcome.PASS, "", COMMIT, linked_files(made, made.get))
         assert state_of(draft.requirements["REQ-0001"], project(now, None)).state is EvidenceState.FRESH
 
 
@@ -155,7 +155,7 @@ def test_an_older_record_is_compared_by_commit(
 ) -> None:
     make()
     make()
-    record_test(draft, "1", TestOutcome.PASS, "", commit)
+    record_test(draft, "1", RecordedOutcome.PASS, "", commit)
 
     found = report(draft.requirements.values(), project(changed=changed, head=head))
 

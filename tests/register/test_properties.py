@@ -13,18 +13,18 @@ from clew.formats.register.model import (
     LINK_KINDS,
     EvidenceKind,
     Priority,
+    RecordedOutcome,
     Register,
     RegisterLayout,
     RequirementKind,
     Status,
-    TestOutcome,
 )
 from clew.formats.register.single import read_single, write_single
 from clew.register.change import changes as operations
 from clew.register.change.batch import apply_batch
 from clew.register.change.candidates import candidates
 from clew.register.change.draft import Author, Draft
-from clew.register.change.evidence import LinkedFiles, TestTally
+from clew.register.change.evidence import LinkedFiles, RunTally
 from clew.register.change.imports import import_all
 from clew.register.change.transaction import as_written, check_succession, new_register
 from clew.register.operations.edit import AddToRegister, UpdateCommand
@@ -89,13 +89,13 @@ steps = st.one_of(
         *(ids, ids, link_kinds, st.booleans()),
     ),
     st.tuples(st.just(split), ids, st.lists(statements, max_size=3)),
-    st.tuples(st.just(record_test), ids, st.sampled_from(TestOutcome), words, st.just("c" * 40)),
+    st.tuples(st.just(record_test), ids, st.sampled_from(RecordedOutcome), words, st.just("c" * 40)),
     st.tuples(
         st.just(lambda draft, id, promote: verify(draft, id, EvidenceKind.INSPECTION, "seen", "", promote=promote)),
         *(ids, st.booleans()),
     ),
     st.tuples(
-        st.just(lambda draft, id: record_run(draft, {id: TestTally(passed=("t",))}, "c", promote=True)),
+        st.just(lambda draft, id: record_run(draft, {id: RunTally(passed=("t",))}, "c", promote=True)),
         st.sampled_from(["REQ-0001", "REQ-0002"]),
     ),
     st.tuples(st.just(_batch), ids),
@@ -155,6 +155,6 @@ def test_every_register_can_be_asked_everything(news: list[AddToRegister], form:
 
 def test_a_record_with_files_survives_the_file(draft: Draft, new: Any) -> None:
     operations.add(draft, new())
-    record_test(draft, "1", TestOutcome.FAIL, "", "c", LinkedFiles(("./a", "./b"), "d" * 64))
+    record_test(draft, "1", RecordedOutcome.FAIL, "", "c", LinkedFiles(("./a", "./b"), "d" * 64))
     register = draft.finished()
     assert read_single(write_single(register)) == as_written(register)

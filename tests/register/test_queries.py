@@ -8,12 +8,12 @@ from clew.formats.register.model import (
     EvidenceKind,
     LinkKind,
     Priority,
+    RecordedOutcome,
     Register,
     Requirement,
     RequirementKind,
     RequirementLink,
     Status,
-    TestOutcome,
     TestRecord,
 )
 from clew.register.change.draft import Draft
@@ -117,7 +117,9 @@ def test_what_comes_next_is_unfinished_and_not_blocked(draft: Draft, make: Make)
 
 # Verifies: REQ-d00088-B
 def test_the_brief_is_short_whatever_the_size(draft: Draft, make: Make) -> None:
-    failed = TestRecord(at="t", actor="a", commit="c", outcome=TestOutcome.FAIL, notes="", kind=EvidenceKind.AUTOMATED)
+    failed = TestRecord(
+        at="t", actor="a", commit="c", outcome=RecordedOutcome.FAIL, notes="", kind=EvidenceKind.AUTOMATED
+    )
     states = (Status.DRAFT, Status.IMPLEMENTED, Status.VERIFIED)
     for number in range(600):
         state = states[number % 3]

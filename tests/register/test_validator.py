@@ -13,12 +13,12 @@ from clew.formats.register.model import (
     HistoryEntry,
     LinkKind,
     Priority,
+    RecordedOutcome,
     Register,
     Requirement,
     RequirementKind,
     RequirementLink,
     Status,
-    TestOutcome,
     TestRecord,
 )
 from clew.register.change.draft import Author
@@ -55,7 +55,7 @@ def register(*requirements: Requirement, **parts: Any) -> Register:
     return msgspec.structs.replace(whole, requirements={each.id: each for each in requirements}, **parts)
 
 
-def record(outcome: TestOutcome = TestOutcome.PASS, kind: EvidenceKind = EvidenceKind.AUTOMATED) -> TestRecord:
+def record(outcome: RecordedOutcome = RecordedOutcome.PASS, kind: EvidenceKind = EvidenceKind.AUTOMATED) -> TestRecord:
     return TestRecord(at=NOW, actor="ann", commit="c", outcome=outcome, notes="", kind=kind)
 
 
@@ -169,8 +169,8 @@ def test_rules_that_need_the_register() -> None:
         (["0014", "0018"], requirement(2, status=Status.APPROVED, acceptance=())),
         (["0019"], requirement(2, status=Status.IMPLEMENTED, links=verifies)),
         ([], requirement(2, status=Status.IMPLEMENTED, links=verifies, tests=(record(),))),
-        (["0024"], requirement(2, status=Status.VERIFIED, tests=(record(), record(TestOutcome.FAIL)))),
-        ([], requirement(2, status=Status.VERIFIED, tests=(record(TestOutcome.FAIL), record()))),
+        (["0024"], requirement(2, status=Status.VERIFIED, tests=(record(), record(RecordedOutcome.FAIL)))),
+        ([], requirement(2, status=Status.VERIFIED, tests=(record(RecordedOutcome.FAIL), record()))),
     ]
     other = requirement(1, title="Print an invoice", statement="Each invoice shall be printed on plain paper.")
     for expected, each in cases:

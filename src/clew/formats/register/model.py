@@ -66,7 +66,7 @@ class LinkKind(Spelling):
     """From a safety requirement to a safety function."""
 
 
-class TestOutcome(Spelling):
+class RecordedOutcome(Spelling):
     PASS = "Pass"  # noqa: S105
     FAIL = "Fail"
 
@@ -117,7 +117,7 @@ class TestRecord(_Value, frozen=True, kw_only=True, gc=False):
     at: str
     actor: str
     commit: str
-    outcome: TestOutcome
+    outcome: RecordedOutcome
     notes: str
     kind: EvidenceKind
     content_hash: str | None = None
@@ -149,7 +149,7 @@ class Requirement(_Value, frozen=True, kw_only=True):
     @property
     def is_defective(self) -> bool:
         """Called verified although the last evidence says otherwise."""
-        return self.status is Status.VERIFIED and bool(self.tests) and self.tests[-1].outcome is TestOutcome.FAIL
+        return self.status is Status.VERIFIED and bool(self.tests) and self.tests[-1].outcome is RecordedOutcome.FAIL
 
 
 class RegisterLayout(StrEnum):

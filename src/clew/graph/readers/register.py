@@ -32,7 +32,7 @@ from clew.formats.register import READER_VERSION
 from clew.formats.register.canonical import parse
 from clew.formats.register.directory import ENDING, FOLDER, INDEX, MAX_BYTES, read_directory
 from clew.formats.register.envelope import check_format
-from clew.formats.register.model import LinkKind, RegisterLayout, Requirement, Status, TestOutcome
+from clew.formats.register.model import LinkKind, RecordedOutcome, RegisterLayout, Requirement, Status
 from clew.formats.register.records import decode_requirement
 from clew.formats.register.single import read_single
 from clew.formats.results.records import FAILED, PASSED
@@ -242,7 +242,7 @@ def _result(record: RegisterRecord, path: str) -> Node:
     requirement = record.requirement
     last = requirement.tests[-1]
     fields: dict[str, Any] = {
-        "status": PASSED if last.outcome is TestOutcome.PASS else FAILED,
+        "status": PASSED if last.outcome is RecordedOutcome.PASS else FAILED,
         "name": requirement.id,
         "file": path,
         "format": "register",

@@ -8,11 +8,11 @@ from clew.errors import InvalidArgument
 from clew.formats.register.ids import in_order
 from clew.formats.register.model import (
     EvidenceKind,
+    RecordedOutcome,
     Register,
     Requirement,
     RequirementKind,
     Status,
-    TestOutcome,
     parse_word,
 )
 from clew.register.change.changes import check_dossier, relinked
@@ -81,7 +81,7 @@ def _walk(draft: Draft, requirement: Requirement, to: Status, reason: str, commi
         with_record(
             *(draft, moved, action),
             commit=commit,
-            outcome=TestOutcome.PASS,
+            outcome=RecordedOutcome.PASS,
             notes=reason,
             kind=EvidenceKind.INSPECTION,
             reason=reason,

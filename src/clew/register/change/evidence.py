@@ -12,7 +12,7 @@ import msgspec
 
 from clew.errors import FormatError
 from clew.formats.register.ids import format_id, in_order, normalise
-from clew.formats.register.model import EvidenceKind, Requirement, Status, TestOutcome, TestRecord, parse_word
+from clew.formats.register.model import EvidenceKind, RecordedOutcome, Requirement, Status, TestRecord, parse_word
 from clew.formats.results.reader import read_results
 from clew.register import results
 from clew.register.change.changes import check_dossier
@@ -32,7 +32,7 @@ class LinkedFiles(msgspec.Struct, frozen=True):
     content_hash: str
 
 
-class TestTally(msgspec.Struct, frozen=True):
+class RunTally(msgspec.Struct, frozen=True):
     """The results of one requirement's tests."""
 
     passed: tuple[str, ...] = ()
@@ -40,11 +40,11 @@ class TestTally(msgspec.Struct, frozen=True):
     ignored: tuple[str, ...] = ()
 
     @property
-    def outcome(self) -> TestOutcome | None:
+    def outcome(self) -> RecordedOutcome | None:
         """None where no test ran: an ignored test is no evidence."""
         if self.failed:
-            return TestOutcome.FAIL
-        return TestOutcome.PASS if self.passed else None
+            return RecordedOutcome.FAIL
+        return RecordedOutcome.PASS if self.passed else None
 
     @property
     def notes(self) -> str:
@@ -62,7 +62,7 @@ def with_record(
     action: str,
     *,
     commit: str,
-    outcome: TestOutcome,
+    outcome: RecordedOutcome,
     notes: str,
     kind: EvidenceKind,
     reason: str | None = None,
@@ -83,7 +83,7 @@ def with_record(
 
 def record_test(draft: Draft, wanted: SingleTest, commit: str, files: LinkedFiles | None = None) -> results.Recorded:
     """Attach the outcome of a test that somebody ran."""
-    requirement, outcome = draft.find(wanted.id), parse_word(wanted.result, TestOutcome, "result")
+    requirement, outcome = draft.find(wanted.id), parse_word(wanted.result, RecordedOutcome, "result")
     action = draft.author.with_channel(f"test {outcome.word} recorded against commit {short(commit)}")
     with_record(
         *(draft, requirement, action),
@@ -111,7 +111,7 @@ def verify(draft: Draft, wanted: OtherEvidence, commit: str) -> results.Verified
     requirement = with_record(
         *(draft, requirement, action),
         commit=commit,
-        outcome=TestOutcome.PASS,
+        outcome=RecordedOutcome.PASS,
         notes=record_notes,
         kind=kind,
         reason=notes,
@@ -128,7 +128,7 @@ def _promote(draft: Draft, requirement: Requirement, why: str) -> None:
 
 def record_run(
     draft: Draft,
-    tallies: Mapping[str, TestTally],
+    tallies: Mapping[str, RunTally],
     wanted: SavedRun,
     commit: str,
     files: Mapping[str, LinkedFiles] | None = None,
@@ -155,7 +155,7 @@ def record_run(
             kind=EvidenceKind.AUTOMATED,
             files=(files or {}).get(id),
         )
-        if wanted.promote and outcome is TestOutcome.PASS and requirement.status is not Status.VERIFIED:
+        if wanted.promote and outcome is RecordedOutcome.PASS and requirement.status is not Status.VERIFIED:
             if why := _not_promotable(draft, requirement):
                 refused.append(f"{id}: {why}")
             else:
@@ -204,7 +204,7 @@ class _Outcome(NamedTuple):
     word: str
 
 
-def read_log(data: bytes, names: Mapping[str, Sequence[str]] | None = None) -> dict[str, TestTally]:
+def read_log(data: bytes, names: Mapping[str, Sequence[str]] | None = None) -> dict[str, RunTally]:
     """By id, how its tests went. Empty where no name of a test carries an id. `names` gives ids to tests whose names
     carry none: a result of such a test counts, and in a log every line that holds the name and says how it went,
     whatever printed it. FormatError for a report that breaks off: what it does not hold may have failed."""
@@ -223,7 +223,7 @@ def read_log(data: bytes, names: Mapping[str, Sequence[str]] | None = None) -> d
     for name, column in _named(text, any_name) if ids_of else ():
         for id in ids_of[name]:
             found.setdefault(normalise(id), ({}, {}, {}))[column][name] = None
-    return {id: TestTally(*(tuple(column) for column in columns)) for id, columns in found.items()}
+    return {id: RunTally(*(tuple(column) for column in columns)) for id, columns in found.items()}
 
 
 def _reported(data: bytes) -> Iterator[_Outcome]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from clew.formats.register.ids import in_order
-from clew.formats.register.model import Register, Requirement, Status, TestOutcome
+from clew.formats.register.model import RecordedOutcome, Register, Requirement, Status
 from clew.text.display import counted
 
 MOST, SHOWN = 5, 3
@@ -36,6 +36,6 @@ def _line(requirement: Requirement) -> str:
 def _next(requirement: Requirement) -> str:
     if requirement.status is not Status.VERIFIED:
         return _NEXT[requirement.status].format(id=requirement.id)
-    if requirement.tests and requirement.tests[-1].outcome is TestOutcome.FAIL:
+    if requirement.tests and requirement.tests[-1].outcome is RecordedOutcome.FAIL:
         return f"its last evidence failed: clew req test record {requirement.id} --result pass, once it passes"
     return f"clew req stale says whether its evidence still holds; clew req test record {requirement.id} renews it"
