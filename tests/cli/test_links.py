@@ -89,7 +89,7 @@ def test_a_link_is_applied_rejected_and_reconsidered(plain: Path, clew: Clew) ->
     [
         (["apply", "src/fairwater/curve.py:18", "REQ-d09999"], 1, "REQ-d09999"),
         (["apply", "src/fairwater/curve.py:999", "d2"], 2, "999"),
-        (["apply", "src/fairwater/curve.py", "d2"], 2, "does not say where"),
+        (["apply", "src/fairwater/curve.py", "d2"], 2, "has no line number"),
         (["apply", "../curve.py:1", "d2"], 2, "outside"),
         (["apply", "src/fairwater/curve.py:18", "d2-B", "--if-version", "00"], 2, "changed since"),
         (["reject", "src/fairwater/curve.py:1", "d2"], 2, "line 1"),

@@ -140,7 +140,7 @@ level = ["prd"]
     main(["status", str(tmp_path)])
     shown = capsys.readouterr().out
     for rule in ("rules.protected_branches", "rules.hierarchy.allow_orphans", "rules.coverage.status_words"):
-        assert f"`{rule}` is a rule that Clew does not check" in shown
+        assert f"`{rule}` is an elspais rule that Clew does not check" in shown
     assert "scopes" not in shown
 
 
