@@ -81,7 +81,9 @@ class Call:
         as_data: bool = True,
         whole: bool = False,
         options: Mapping[str, str] | None = None,
+        folder: Path | None = None,
     ) -> None:
+        self._folder = folder
         self.project = cast("Project", project)
         """None only for an operation that declares that it works without a project."""
         self.root = project.config.root if project is not None else Path()
@@ -134,6 +136,11 @@ class Call:
     def boundary(self) -> "Boundary":
         """The documents that may be searched; a scope beyond the configured one is refused."""
         return self.project.kb.boundary(self.scope)
+
+    @property
+    def folder(self) -> Path:
+        """The folder from which a person names files."""
+        return self._folder if self._folder is not None else Path.cwd()
 
     def cancel(self) -> None:
         """Ask the handler to stop; called from another thread."""

@@ -185,6 +185,9 @@ class About:
     """The tool by which agents do what this command does; for a command that derives from a tool it is that one."""
     drafts: bool = False
     """True if the command works on the graph with unsaved drafts. Over MCP every operation does."""
+    served: bool = False
+    """True if a running server answers the command for the process in which it was given: it only reads, asks nothing
+    and takes nothing from standard input."""
     needs_config: bool = True
     """False if the command runs even where the configuration cannot be read. The merge driver of git must run: in
     the middle of a merge the configuration may have conflicts itself."""
@@ -273,6 +276,7 @@ class Operation(msgspec.Struct, metaclass=OperationType):
             hidden: tuple[str, ...] = (),
             command_of: str | None = None,
             drafts: bool = False,
+            served: bool = False,
             needs_config: bool = True,
             trim: tuple[str, ...] = (),
             whole: tuple[str, ...] = (),

@@ -1,11 +1,10 @@
 """Characters that a terminal, a spreadsheet or a reader obeys instead of showing them, made visible and harmless."""
 
 import re
-from typing import Any, Final
 
-_ALWAYS: Final = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+_ALWAYS = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 """Control characters, line separators, signs that turn the direction of text, and halves of characters."""
-_MARKS: Final = "\u061c\u200e\u200f"
+_MARKS = "\u061c\u200e\u200f"
 """Signs that give a place a direction. Who writes from right to left has them in titles: shown, not refused."""
 _OBEYED = re.compile(rf"[{_ALWAYS}{_MARKS}]|\r(?!\n)")
 _NOT_ON_ONE_LINE = re.compile(rf"[{_ALWAYS}\t\n\r]")
@@ -34,7 +33,7 @@ def control_in(text: str) -> str | None:
     return f"U+{ord(found[0]):04X}" if found is not None else None
 
 
-def pretty_json(value: Any) -> str:
+def pretty_json(value: object) -> str:
     """A value as JSON for a terminal or a file: what would be obeyed is escaped, so the data stays what it is."""
     # Everything that is printed passes this module, `clew --help` too, and most of it is no JSON.
     import msgspec

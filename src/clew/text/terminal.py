@@ -11,12 +11,17 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, TextIO
 
 from clew.text.controls import printable
 
+# A command that a server answers needs no more than this to print the answer.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any, TextIO
+
+    Traits = tuple[bool, bool, int | None]
+    """True for a terminal, True for one that shows colours, and its columns."""
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 _MARK = f"\x1b{os.urandom(8).hex()}\x1b"
@@ -26,12 +31,82 @@ _PIECES = re.compile(rf"(?:{_MARK}.*?{_MARK}|\S)+\s*|\s+", re.DOTALL)
 _BEGINNING = re.compile(r"\s*(?:[-*+•] |\d+\. |[\w ]{1,14}\S(?=\s{2,}))?\s*")
 _NARROWEST = 20
 _link_folder: "ContextVar[Path | None]" = ContextVar("link_folder", default=None)
+_recording: "ContextVar[Recording | None]" = ContextVar("recording", default=None)
 
 
-def coloured(text: str, style: str, *, stream: Any = None) -> str:
+class RecordedStream:
+    """A stream of text of another process, as far as it is to be written."""
+
+    def __init__(self, recording: "Recording", number: int, traits: "Traits") -> None:
+        self._recording = recording
+        self._number = number
+        self.traits = traits
+
+    def write(self, text: str) -> int:
+        self._recording.written.append((self._number, text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def isatty(self) -> bool:
+        return self.traits[0]
+
+
+class Recording:
+    """Everything that a command prints for another process, in its order."""
+
+    def __init__(self, output: "Traits" = (False, False, None), errors: "Traits" = (False, False, None)) -> None:
+        self.written: list[tuple[int, str]] = []
+        self.output, self.errors = RecordedStream(self, 1, output), RecordedStream(self, 2, errors)
+
+    def pieces(self) -> list[tuple[int, list[str]]]:
+        """The numbers of the streams with what is written to them: text and sequences for the terminal in turns."""
+        found: list[tuple[int, list[str]]] = []
+        for number, text in self.written:
+            if found and found[-1][0] == number:
+                found[-1][1].append(text)
+            else:
+                found.append((number, [text]))
+        return [(number, "".join(texts).split(_MARK)) for number, texts in found]
+
+
+@contextmanager
+def recording(recorded: Recording) -> "Iterator[None]":
+    """What this thread prints inside, by `output` and `errors`, is recorded."""
+    token = _recording.set(recorded)
+    try:
+        yield
+    finally:
+        _recording.reset(token)
+
+
+def output() -> "Any":
+    """Standard output, or what stands for it while a command of another process is answered."""
+    recorded = _recording.get()
+    return sys.stdout if recorded is None else recorded.output
+
+
+def errors() -> "Any":
+    """Standard error, likewise."""
+    recorded = _recording.get()
+    return sys.stderr if recorded is None else recorded.errors
+
+
+def traits(stream: "Any") -> "Traits":
+    """What a stream shows."""
+    if isinstance(stream, RecordedStream):
+        return stream.traits
+    if not stream.isatty() or os.environ.get("TERM") == "dumb":
+        return False, False, None
+    from shutil import get_terminal_size
+
+    return True, not os.environ.get("NO_COLOR"), max(get_terminal_size().columns, _NARROWEST)
+
+
+def coloured(text: str, style: str, *, stream: "Any" = None) -> str:
     """The text in a style where the stream is a terminal that wants colours."""
-    stream = stream if stream is not None else sys.stdout
-    if not _is_terminal(stream) or os.environ.get("NO_COLOR"):
+    if not traits(stream if stream is not None else output())[1]:
         return text
     return control(f"\x1b[{_STYLES[style]}m") + text + control("\x1b[0m")
 
@@ -53,7 +128,7 @@ class HarmlessStream:
     """A stream of text on which a terminal obeys nothing but what `control` marks. BrokenPipeError where its reader
     went away, and OutputLost where it takes no more. Standard error is not `needed`: what it does not take is lost."""
 
-    def __init__(self, stream: TextIO, *, needed: bool = True) -> None:
+    def __init__(self, stream: "TextIO", *, needed: bool = True) -> None:
         self._stream = stream
         self._needed = needed
 
@@ -83,7 +158,7 @@ class HarmlessStream:
         for line in lines:
             self.write(line)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> "Any":
         return getattr(self._stream, name)
 
 
@@ -109,7 +184,7 @@ def harmless_output() -> Iterator[None]:
 
 def note(text: str) -> str:
     """A note for standard error."""
-    return coloured(f"note: {text}", "yellow", stream=sys.stderr)
+    return coloured(f"note: {text}", "yellow", stream=errors())
 
 
 @contextmanager
@@ -124,7 +199,7 @@ def links_into(folder: "Path") -> Iterator[None]:
 
 def linked(text: str, path: str, line: int) -> str:
     """The text as a link that opens a file at a line, where a terminal shows it."""
-    if not _is_terminal(sys.stdout):
+    if not traits(output())[0]:
         return text
     from pathlib import Path
 
@@ -132,13 +207,9 @@ def linked(text: str, path: str, line: int) -> str:
     return control(f"\x1b]8;;{target.as_uri()}#{line}\x1b\\") + text + control("\x1b]8;;\x1b\\")
 
 
-def columns(stream: Any = None) -> int | None:
+def columns(stream: "Any" = None) -> int | None:
     """Width of the terminal in columns; None if the stream is no terminal, so that lines are not wrapped."""
-    if not _is_terminal(stream if stream is not None else sys.stdout):
-        return None
-    from shutil import get_terminal_size
-
-    return max(get_terminal_size().columns, _NARROWEST)
+    return traits(stream if stream is not None else output())[2]
 
 
 def wrapped(text: str, width: int | None) -> str:
@@ -187,7 +258,3 @@ def table(rows: Iterable[tuple[str, ...]]) -> str:
     widths = [max(len(row[column]) for row in filled) for column in range(len(filled[0]))]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in filled)
     return "\n".join(line.rstrip() for line in lines)
-
-
-def _is_terminal(stream: Any) -> bool:
-    return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"

@@ -163,7 +163,7 @@ class FileArgument:
         self.problem = ""
         """The reason for which nothing may be quoted from it; empty for a file that is not there."""
         root = call.project.config.root.resolve()
-        for folder in (Path.cwd(), root) if call.surface == "cli" else (root,):
+        for folder in (call.folder, root) if call.surface == "cli" else (root,):
             try:
                 place = (folder / text).absolute()
                 if place.is_file():

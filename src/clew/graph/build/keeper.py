@@ -67,6 +67,11 @@ class GraphKeeper(Keeper):
             self._refresh(full=False, progress=progress)
 
     @property
+    def is_built(self) -> bool:
+        """True once the graph was built."""
+        return self._built
+
+    @property
     def follows_files(self) -> bool:
         """True where changed files are read without being asked for."""
         return self._auto_refresh

@@ -83,6 +83,7 @@ class Remember(
 class RecallMemories(
     MemoryOperation,
     verb="recall",
+    served=True,
     title="Find memories",
     summary="find memories about a question or a place",
     epilog='clew recall "which time zone" --about src/tides.py',

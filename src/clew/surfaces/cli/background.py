@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clew.text.terminal import errors
+
 if TYPE_CHECKING:
     from clew.project import Project
     from clew.search.question import IndexState
@@ -23,7 +25,7 @@ VERBS = frozenset(("brief", "ask", "search", "kb status", "kb search", "kb ask")
 
 def index_news(project: "Project") -> tuple[str | None, bool]:
     """A line about the index for a person, and whether somebody has to be started who builds it."""
-    if not sys.stderr.isatty() or not project.config.search.background:
+    if not errors().isatty() or not project.config.search.background:
         return None, False
     state, job = project.index.state(), _running(project)
     if state is None or not _is_unfinished(state):

@@ -72,7 +72,15 @@ def main(arguments: list[str], *, is_named: bool = False) -> int:
     name, *rest = arguments
     if name in ("-V", "--version", "version"):
         return _guarded(_version)
-    return _guarded(lambda: _carry_out(name, rest, is_named=is_named))
+    return _guarded(lambda: _answered(name, rest, is_named=is_named))
+
+
+def _answered(name: str, words: list[str], *, is_named: bool) -> int:
+    """Have a command answered by the project's running server, or carry it out."""
+    from clew.surfaces.cli.asking import answered
+
+    code = answered([name, *words], is_named=is_named)
+    return _carry_out(name, words, is_named=is_named) if code is None else code
 
 
 def _version() -> int:
@@ -150,10 +158,6 @@ def _guarded(command: "Callable[[], int]") -> int:
 
 
 def _exit_code(command: "Callable[[], int]") -> int:
-    from clew.errors import ClewError
-    from clew.surfaces.cli.output import end_progress, exit_code_of, print_error
-    from clew.text.terminal import OutputLost
-
     try:
         try:
             return command()
@@ -161,28 +165,36 @@ def _exit_code(command: "Callable[[], int]") -> int:
             # What is written at Python's end fails without a word of ours.
             if sys.stdout is not None:
                 sys.stdout.flush()
-    except ClewError as error:
-        end_progress()
-        print_error(error)
-        return exit_code_of(error)
     except BrokenPipeError:
         sys.stdout = None
         return READER_GONE
-    except OutputLost as error:
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        return _failed(error)
+
+
+def _failed(error: Exception) -> int:
+    """Say what ended a command; its exit code."""
+    from clew.errors import ClewError
+    from clew.text.terminal import OutputLost
+
+    if isinstance(error, ClewError):
+        from clew.surfaces.cli.output import told
+
+        return told(error)
+    if isinstance(error, OutputLost):
         sys.stdout = None
         sys.stderr.write(
             f"clew: Standard output cannot be written: {error}.\n"
             "      What was printed is incomplete; what the command changed is done.\n"
         )
         return OUTPUT_LOST
-    except KeyboardInterrupt:
-        return 130
-    except Exception:
-        import traceback
+    import traceback
 
-        traceback.print_exc()
-        sys.stderr.write("clew: this is a fault in Clew; please report it with the lines above.\n")
-        return FAILED
+    traceback.print_exception(error)
+    sys.stderr.write("clew: this is a fault in Clew; please report it with the lines above.\n")
+    return FAILED
 
 
 NEW_OBJECTS = 50_000

@@ -10,6 +10,7 @@ from pathlib import Path
 from clew.errors import InvalidArgument, Refused
 from clew.project import Project
 from clew.surfaces.cli.groups import GroupOption
+from clew.text.terminal import errors
 from clew.trust import Grant, give
 from clew.workspace.root import admitted
 
@@ -97,6 +98,12 @@ def open_project(folder: str, *, drafts: bool = False, report_root: bool = True)
     """The project at or above a folder. Without `drafts` it is what the files say, and nothing that is not saved. If
     its folder is not the given one, standard error says so, unless `report_root` is false."""
     project = Project.open(folder, drafts=drafts)
-    if report_root and project.config.root != Path(folder).resolve():
-        print(f"clew: the project is {project.config.root}", file=sys.stderr)
+    if report_root:
+        tell_root(project, folder)
     return project
+
+
+def tell_root(project: Project, folder: str) -> None:
+    """Say where the project is, if that is not the folder that was given."""
+    if project.config.root != Path(folder).resolve():
+        print(f"clew: the project is {project.config.root}", file=errors())

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from clew.errors import ClewError, NotFound
 from clew.text.controls import pretty_json, printable
-from clew.text.terminal import LINE_START, coloured, columns, wrapped
+from clew.text.terminal import LINE_START, coloured, columns, errors, output, wrapped
 
 ANSWER_IS_NO: Final = 1
 BAD_CALL: Final = 2
@@ -21,15 +21,22 @@ _BAR = 20
 
 
 def print_json(value: Any) -> None:
-    sys.stdout.write(pretty_json(value) + "\n")
+    output().write(pretty_json(value) + "\n")
 
 
 def print_error(error: ClewError) -> None:
-    label = coloured("clew:", "red", stream=sys.stderr)
-    width = columns(sys.stderr)
-    print(wrapped(f"{label} {error.message}", width), file=sys.stderr)
+    label = coloured("clew:", "red", stream=errors())
+    width = columns(errors())
+    print(wrapped(f"{label} {error.message}", width), file=errors())
     if error.hint:
-        print(wrapped(f"      {error.hint}", width), file=sys.stderr)
+        print(wrapped(f"      {error.hint}", width), file=errors())
+
+
+def told(error: ClewError) -> int:
+    """Print an error that ends a command, and give its exit code."""
+    end_progress()
+    print_error(error)
+    return exit_code_of(error)
 
 
 def exit_code_of(error: ClewError) -> int:
@@ -71,5 +78,5 @@ def _progress_lines() -> Callable[[int, int, str], None]:
 
 
 def end_progress() -> None:
-    if sys.stderr.isatty():
-        print(LINE_START, end="", file=sys.stderr, flush=True)
+    if errors().isatty():
+        print(LINE_START, end="", file=errors(), flush=True)

@@ -2,16 +2,22 @@
 
 import argparse
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from clew.text.terminal import columns, wrapped
+from clew.text.terminal import columns, errors, output, wrapped
 
 
 class CommandParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """The usage, what is wrong, and what to do next; exit code 2."""
         self.print_usage(sys.stderr)
-        width = columns(sys.stderr)
-        print(wrapped(f"{self.prog}: error: {message}", width), file=sys.stderr)
-        print(wrapped(f"      `{self.prog} --help` explains the options with an example.", width), file=sys.stderr)
+        width = columns(errors())
+        print(wrapped(f"{self.prog}: error: {message}", width), file=errors())
+        print(wrapped(f"      `{self.prog} --help` explains the options with an example.", width), file=errors())
         raise SystemExit(2)
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Help and usage. A server that reads the words of a command prints none of it: there standard output speaks a
+        protocol."""
+        if message:
+            (output() if file is None or file is sys.stdout else errors()).write(message)

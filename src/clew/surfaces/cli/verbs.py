@@ -1,9 +1,9 @@
 """Commands that are operations: options from the fields, the same call that an MCP client makes, a text for people."""
 
 import argparse
-import sys
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -12,12 +12,16 @@ from clew.operation.as_commands import as_commands
 from clew.operation.budget import EVERYTHING
 from clew.operation.declare import About, Operation, overrides, result_of
 from clew.operation.options import add_options, arguments_of, without_bounds, writes_json
+from clew.surfaces.cli.asking import SWITCH
 from clew.surfaces.cli.groups import group_of
 from clew.surfaces.cli.parsing import CommandParser
 from clew.text.terminal import coloured
 
 if TYPE_CHECKING:
-    from clew.operation.call import Call
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+    from clew.operation.call import Call, Progress
     from clew.project import Project
 
 
@@ -25,17 +29,84 @@ _MAKES_PROJECT = frozenset({"req init", "req setup"})
 """Commands that make a project where none is."""
 
 
+class ProjectSource(Protocol):
+    """The place from which a command gets its project, and what it may do beside answering."""
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder in which the command was given; None for the current one."""
+
+    def admit(self) -> None:
+        """Refused where the folder is not to be read."""
+
+    def opened(self) -> "AbstractContextManager[Project | None]":
+        """The project, as long as the block lasts."""
+
+    def progress(self) -> "Progress":
+        """A function that shows how far reading is."""
+
+    def began(self, call: "Call") -> None:
+        """The call is about to be carried out."""
+
+    def start_indexing(self, root: Path) -> None:
+        """Have the search index built."""
+
+
+class OwnProject:
+    """The project of a command, opened for it alone."""
+
+    folder = None
+
+    def __init__(self, about: About, args: argparse.Namespace) -> None:
+        self._about = about
+        self._args = args
+
+    def admit(self) -> None:
+        from clew.surfaces.cli.opening import admit
+
+        verb = self._about.verb
+        admit(self._args, makes=verb in _MAKES_PROJECT, names=group_of(verb).options)
+
+    @contextmanager
+    def opened(self) -> "Iterator[Project | None]":
+        project = _opened(self._about, self._args)
+        try:
+            yield project
+        finally:
+            if project is not None:
+                project.close()
+
+    def progress(self) -> "Progress":
+        from clew.surfaces.cli.output import progress
+
+        return progress()
+
+    def began(self, call: "Call") -> None:
+        """Nobody takes it back but by ending the process."""
+
+    def start_indexing(self, root: Path) -> None:
+        from clew.surfaces.cli.background import start_indexing
+
+        start_indexing(root)
+
+
 def run_verb(operation: type[Operation], words: list[str], *, is_named: bool = False) -> int:
     """Carry out a command with the words after its name. `is_named` says that somebody named the current folder."""
-    from clew.surfaces.cli.opening import admit, go_to_place
-    from clew.surfaces.cli.output import exit_code_of, print_json
-    from clew.text.terminal import columns, links_into, note, wrapped
+    from clew.surfaces.cli.opening import go_to_place
 
     args = go_to_place(parser_of(operation).parse_args(words), is_named=is_named)
+    return answer_verb(operation, args, OwnProject(operation.about, args))
+
+
+def answer_verb(operation: type[Operation], args: argparse.Namespace, source: ProjectSource) -> int:
+    """Carry out a command, and print its answer."""
+    from clew.surfaces.cli.output import exit_code_of, print_json
+    from clew.text.terminal import columns, errors, links_into, note, output, wrapped
+
     as_json = getattr(args, "json", False)
     try:
-        admit(args, makes=operation.about.verb in _MAKES_PROJECT, names=group_of(operation.about.verb).options)
-        request, result, call = _run(operation, args)
+        source.admit()
+        request, result, call = _run(operation, args, source)
         if overrides(operation, "document") and (file := request.output_file()) is not None:
             _write(request.document(result), Path(file))
     except ClewError as error:
@@ -54,15 +125,15 @@ def run_verb(operation: type[Operation], words: list[str], *, is_named: bool = F
         if _is_prose(request):
             text = wrapped(text, columns())
         if text:
-            print(text, end="" if text.endswith("\n") else "\n")
+            print(text, file=output(), end="" if text.endswith("\n") else "\n")
         if (more := _further_pages(request, result, args)) is not None:
-            print(coloured(more, "dim"))
+            print(coloured(more, "dim"), file=output())
     code = request.exit_code(result)
     messages = request.messages(result) if code or not as_json else ()
     for line in dict.fromkeys((*map(note, call.notes), *messages)):
-        print(wrapped(as_commands(line), columns(sys.stderr)), file=sys.stderr)
+        print(wrapped(as_commands(line), columns(errors())), file=errors())
     if call.news is not None:
-        print(coloured(call.news, "dim", stream=sys.stderr), file=sys.stderr)
+        print(coloured(call.news, "dim", stream=errors()), file=errors())
     return code
 
 
@@ -113,6 +184,8 @@ def parser_of(operation: type[Operation]) -> argparse.ArgumentParser:
         add_folder(parser, positional=about.folder == "argument")
     else:
         add_place(parser)
+    if about.served:
+        parser.add_argument(SWITCH, action="store_true", help="read the project here, also where a server runs")
     if writes_json(operation):
         parser.add_argument(
             "--json", action="store_const", dest="format", const="json", help="the same as --format json"
@@ -128,9 +201,9 @@ def _has_pages(operation: type[Operation], parser: argparse.ArgumentParser) -> b
     return operation.about.pages is not None and "--limit" in flags and "--page" not in flags
 
 
-def _run(operation: type[Operation], args: argparse.Namespace) -> "tuple[Operation, Any, Call]":
+def _run(operation: type[Operation], args: argparse.Namespace, source: ProjectSource) -> "tuple[Operation, Any, Call]":
     from clew.operation.call import Call, answer, decode_as, perform
-    from clew.surfaces.cli.output import end_progress, progress
+    from clew.surfaces.cli.output import end_progress
 
     about = operation.about
     arguments = operation.completed(arguments_of(operation, args))
@@ -138,27 +211,25 @@ def _run(operation: type[Operation], args: argparse.Namespace) -> "tuple[Operati
     request = without_bounds(decode_as(operation, arguments, about.verb or "", help_text=help_text))
     given = {each.name: getattr(args, each.name) for each in group_of(about.verb).options}
     options = {name: value for name, value in given.items() if value is not None}
-    project = _opened(about, args)
-    try:
-        # No command calls other tools.
-        call = Call(
-            project, (), progress=progress(), surface="cli", as_data=getattr(args, "json", False), options=options
-        )  # fmt: skip
-        call.begin_at = _beginning(request, args)
-        if getattr(request, "max_tokens", EVERYTHING) != EVERYTHING:
-            data = answer(request, call).data
-            result = msgspec.convert(data, result_of(operation))
-        else:
-            result = perform(request, call)
-        call.news, builds = _index_news(about, project)
-    finally:
-        end_progress()
-        if project is not None:
-            project.close()
+    with source.opened() as project:
+        try:
+            # No command calls other tools.
+            call = Call(
+                *(project, ()), progress=source.progress(), surface="cli", as_data=getattr(args, "json", False),
+                options=options, folder=source.folder,
+            )  # fmt: skip
+            source.began(call)
+            call.begin_at = _beginning(request, args)
+            if getattr(request, "max_tokens", EVERYTHING) != EVERYTHING:
+                data = answer(request, call).data
+                result = msgspec.convert(data, result_of(operation))
+            else:
+                result = perform(request, call)
+            call.news, builds = _index_news(about, project)
+        finally:
+            end_progress()
     if builds and project is not None:
-        from clew.surfaces.cli.background import start_indexing
-
-        start_indexing(project.config.root)
+        source.start_indexing(project.config.root)
     return request, result, call
 
 

@@ -1,7 +1,6 @@
 """The commands `clew changed` and `clew review`: changes, and the links that they put in doubt."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -23,7 +22,7 @@ def meant(call: Call, text: str) -> Subject:
     """Resolve an id, or a path relative to the current folder."""
     project = call.project
     return subject_of(
-        project.graph, Resolver(project.graph, project.context.grammar), project.config.root, text, Path.cwd()
+        project.graph, Resolver(project.graph, project.context.grammar), project.config.root, text, call.folder
     )
 
 

@@ -233,6 +233,7 @@ class RelatedMemory(msgspec.Struct, frozen=True):
 class ShowRequirement(
     Operation,
     verb="show",
+    served=True,
     heading=HelpHeading.UNDERSTAND,
     command_of="get_requirement",
     toolset=Toolset.TRACE,

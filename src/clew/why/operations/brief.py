@@ -163,6 +163,7 @@ class ShowBrief(
     Operation,
     tool="clew_brief",
     verb="brief",
+    served=True,
     toolset=Toolset.CORE,
     title="Brief of this project",
     summary="what this project is, what needs attention, what to do next",

@@ -3,7 +3,6 @@
 # Implements: REQ-d00053
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -39,7 +38,7 @@ def _subject(call: Call, text: str, source: str | None) -> Subject:
     project = call.project
     try:
         resolver = Resolver(project.graph, project.context.grammar)
-        return subject_of(project.graph, resolver, project.config.root, text, Path.cwd())
+        return subject_of(project.graph, resolver, project.config.root, text, call.folder)
     except NotFound:
         if source is None:
             raise
@@ -71,6 +70,7 @@ def _affected_users(code: CodeRegion, using: Sequence[User]) -> Iterator[Affecte
 class ShowImpact(
     Operation,
     verb="impact",
+    served=True,
     heading=HelpHeading.PROVE,
     toolset=Toolset.CORE,
     summary="what depends on a requirement or file, what proves it, what becomes suspect",

@@ -46,6 +46,7 @@ class SearchEverything(
 class FindEverything(
     Operation,
     verb="search",
+    served=True,
     command_of="search",
     toolset=Toolset.CORE,
     summary="search requirements, specs, documents, code and memories, or requirements by a pattern",
@@ -111,6 +112,7 @@ def _place(node: object) -> str:
 class AskEverything(
     Operation,
     verb="ask",
+    served=True,
     command_of="search_everything",
     toolset=Toolset.CORE,
     summary="answer a question with quotes from the whole project",

@@ -176,12 +176,17 @@ def _finished(
     return Result(done.returncode, done.stdout, message)
 
 
+def program_in(path: str) -> str | None:
+    """The file of git in the folders of a PATH that are absolute."""
+    from shutil import which  # a project without git never needs it
+
+    return which("git", path=protect.absolute_folders(path))
+
+
 @cache
 def _program(path: str) -> str:
     """The git that the user installed."""
-    from shutil import which  # a project without git never needs it
-
-    found = which("git", path=protect.absolute_folders(path))
+    found = program_in(path)
     if found is None or not Path(found).is_absolute():
         raise Unavailable("git cannot be run: it is not in the PATH.", hint="Install git.")
     printed = _finished(Path(found).parent, (found, "--version"), protect.inherited(), QUESTION_SECONDS)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from clew.config import ServerTable
 from clew.errors import ConfigError, Refused, StoreError
-from clew.ipc.listener import HOOK, Listener
+from clew.ipc.listener import COMMAND, HOOK, Listener
 from clew.memory.hooks.answering import HookAnswers
 from clew.operation.listing import all_tools
 from clew.operation.names import NameStyle
@@ -20,6 +20,7 @@ from clew.project import Project
 from clew.setup.token import TOKEN_VARIABLE, make_token, own_token, token_path
 from clew.surfaces.cli.commands.tools import add_choice, choice_of
 from clew.surfaces.cli.opening import HERE, admit
+from clew.surfaces.cli.served import CommandAnswers
 from clew.workspace.regular import SETTINGS_BYTES, contents
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ def run(args: argparse.Namespace) -> int:
     server = project.config.server
     names = NameStyle(args.names or name_style(os.environ) or server.names)
     listing = choose(all_tools(), choice_of(args, server.toolsets, read_only=server.read_only, names=names))
-    listener = Listener(project.config.root, {HOOK: HookAnswers(project.config.root, lambda: project.memory)})
+    hooks = HookAnswers(project.config.root, lambda: project.memory)
+    listener = Listener(project.config.root, {HOOK: hooks, COMMAND: CommandAnswers(project)})
     try:
         if not (args.read_only or server.read_only):
             # What hooks report is written down.
