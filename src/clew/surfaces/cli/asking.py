@@ -12,7 +12,9 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+    from clew.ipc.client import Lines
 
     Printed = list[tuple[int, list[str]]]
     """Pieces of text, each with the number of the stream that it goes to."""
@@ -22,7 +24,8 @@ SERVED = frozenset({"ask", "brief", "context", "impact", "recall", "search", "sh
 SWITCH, VARIABLE = "--no-server", "CLEW_SERVER"
 _OFF = ("off", "0", "no", "false")
 _TAKEN_SECONDS = 0.5
-"""A server that has not taken a command by then is too busy: reading here takes about as long."""
+"""A server that has not taken a command by then is too busy: reading here takes about as long. A machine that is slower
+can give `CLEW_SERVER_SECONDS` in the environment."""
 _SILENT_SECONDS = 5.0
 """A server at work gives a sign every second."""
 _LARGEST_ANSWER = 64 * 1024 * 1024
@@ -32,7 +35,7 @@ _COMPARED = frozenset(
 )
 """The variables that an answer may depend on, with all that begin with these."""
 _COMPARED_BEGINNINGS = ("CLEW_", "REQ_", "MCP_", "ENABLE_LEGACY_")
-_NOT_COMPARED = frozenset({VARIABLE, "CLEW_HOOK_SECONDS", "CLEW_TOKEN"})
+_NOT_COMPARED = frozenset({VARIABLE, "CLEW_SERVER_SECONDS", "CLEW_HOOK_SECONDS", "CLEW_TOKEN"})
 
 
 def answered(words: "Sequence[str]", *, is_named: bool) -> int | None:
@@ -53,6 +56,13 @@ def answered(words: "Sequence[str]", *, is_named: bool) -> int | None:
 
 def is_switched_off() -> bool:
     return os.environ.get(VARIABLE, "").strip().lower() in _OFF
+
+
+def _seconds() -> float:
+    try:
+        return min(max(float(os.environ["CLEW_SERVER_SECONDS"]), 0.01), 60.0)
+    except (KeyError, ValueError):
+        return _TAKEN_SECONDS
 
 
 def request(root: str) -> dict[str, object]:
@@ -100,28 +110,50 @@ def _terminal() -> list[object]:
     return [list(traits(stream)) for stream in (sys.stdout, sys.stderr)]
 
 
+def server_of(root: str) -> tuple[int | None, str]:
+    """The process that answers commands of this process; or None and the reason, empty where no server runs."""
+    reason = ""
+    for taken, _ in _asked(root, request(root)):
+        process = taken.get("process")
+        if taken.get("taken") is True and type(process) is int:
+            return process, ""
+        reason = str(taken.get("reason", "it does not understand the question"))
+    return None, reason
+
+
 def _answer(root: str, asked: dict[str, object]) -> "tuple[int, Printed] | None":
     """The answer of the first server that takes the command. Nothing is printed before it is there as a whole."""
+    for taken, lines in _asked(root, asked):
+        if taken.get("taken") is not True:
+            continue
+        try:
+            while (line := lines.next(_SILENT_SECONDS)) == {}:
+                pass
+        except (OSError, ValueError, RecursionError):
+            continue
+        if (answer := _answer_in(line)) is not None:
+            return answer
+    return None
+
+
+def _asked(root: str, asked: dict[str, object]) -> "Iterator[tuple[dict[str, object], Lines]]":
+    """What servers of the project say to a request, each with the lines that follow."""
     import json
 
     from clew.ipc.client import Lines, connections
 
     data = json.dumps(asked).encode() + b"\n"
+    seconds = _seconds()
     for connection in connections(root):
         try:
-            connection.settimeout(_TAKEN_SECONDS)
+            connection.settimeout(seconds)
             connection.sendall(data)
             lines = Lines(connection, _LARGEST_ANSWER)
-            taken = lines.next(_TAKEN_SECONDS)
-            if not isinstance(taken, dict) or taken.get("taken") is not True:
-                continue
-            while (line := lines.next(_SILENT_SECONDS)) == {}:
-                pass
-            if (answer := _answer_in(line)) is not None:
-                return answer
+            taken = lines.next(seconds)
         except (OSError, ValueError, RecursionError):
             continue
-    return None
+        if isinstance(taken, dict):
+            yield taken, lines
 
 
 def _answer_in(line: object) -> "tuple[int, Printed] | None":

@@ -72,7 +72,8 @@ class CommandAnswers:
         self._code = ""
         self._stop = threading.Event()
         self._idle = threading.Condition()
-        self._under_way = 0
+        self.under_way = 0
+        """The requests that are being answered."""
 
     def begin(self) -> None:
         self._code = code_state()
@@ -81,7 +82,7 @@ class CommandAnswers:
         """Cancel what is under way; whoever asked carries it out itself."""
         self._stop.set()
         with self._idle:
-            self._idle.wait_for(lambda: not self._under_way, timeout=min(patience, _ENDING_SECONDS))
+            self._idle.wait_for(lambda: not self.under_way, timeout=min(patience, _ENDING_SECONDS))
 
     def answer(self, request: dict[str, Any], connection: Connection) -> None:
         with self._counted():
@@ -131,12 +132,12 @@ class CommandAnswers:
     @contextmanager
     def _counted(self) -> Iterator[None]:
         with self._idle:
-            self._under_way += 1
+            self.under_way += 1
         try:
             yield
         finally:
             with self._idle:
-                self._under_way -= 1
+                self.under_way -= 1
                 self._idle.notify_all()
 
     def _compare(self, asked: Asked) -> None:

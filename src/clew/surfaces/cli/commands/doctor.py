@@ -85,6 +85,7 @@ def _project_checks(project: Project) -> Iterator[HealthCheck]:
     refused = git.problem(config.root) if top is None else None
     found = f"work tree {top}" if top else refused or "not a git work tree; change metrics are not available"
     yield HealthCheck("git", refused is None, found)
+    yield _server_check(project)
     yield from _store_checks(project)
     encoder = _encoder_check(config.embedder)
     yield encoder
@@ -102,6 +103,19 @@ def _project_checks(project: Project) -> Iterator[HealthCheck]:
         yield HealthCheck(
             name, not tree.missing, f"{len(tree.files)} files in {', '.join(selection.folders) or 'no folder'}", hint
         )
+
+
+def _server_check(project: Project) -> HealthCheck:
+    """A command answers without a server as well, so none is a fault."""
+    from clew.surfaces.cli.asking import SWITCH, VARIABLE, is_switched_off, server_of
+
+    if is_switched_off():
+        return HealthCheck("server", True, f"not asked, as {VARIABLE} says; commands read the project themselves")
+    process, reason = server_of(str(project.config.root))
+    if process is not None:
+        return HealthCheck("server", True, f"process {process} answers commands that read, unless {SWITCH} is given")
+    found = f"one runs, but {reason}" if reason else "none runs"
+    return HealthCheck("server", True, f"{found}; commands read the project themselves")
 
 
 def _encoder_check(settings: EmbedSettings) -> HealthCheck:
