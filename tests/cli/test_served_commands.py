@@ -36,7 +36,8 @@ from clew.ipc.listener import COMMAND, Listener
 from clew.operation.listing import all_operations
 from clew.project import Project
 from clew.surfaces.cli import asking
-from clew.surfaces.cli.served import CommandAnswers, code_state
+from clew.surfaces.cli.served import CommandAnswers
+from clew.workspace.own_program import code_state
 
 pytestmark = pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="there are no local sockets here")
 

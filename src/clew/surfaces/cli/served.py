@@ -14,7 +14,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from clew.surfaces.cli.groups import group_of
 from clew.surfaces.cli.opening import Here, tell_root
 from clew.text.terminal import Recording, recording
 from clew.workspace.git.run import program_in
+from clew.workspace.own_program import code_state
 from clew.workspace.root import admitted
 
 log = logging.getLogger(__name__)
@@ -266,25 +267,3 @@ def _operation_of(words: Sequence[str]) -> type[Operation]:
     if listed is None or not listed.operation.about.served:
         raise Declined("it is no command that a server answers")
     return listed.operation
-
-
-def code_state() -> str:
-    """The state of Clew's own files: another one where a file was changed, added or removed."""
-    import hashlib
-
-    import clew
-
-    package = Path(clew.__file__).parent
-    seen = hashlib.sha256()
-    # What is installed beside it is replaced together with the folder that holds it.
-    folders = [package.parent, Path(msgspec.__file__).parent.parent]
-    for folder in folders:
-        seen.update(f"{folder} {folder.stat().st_mtime_ns}\n".encode())
-    for path, _, names in sorted(os.walk(package)):
-        if path.endswith("__pycache__"):
-            continue
-        for name in sorted(names):
-            with suppress(OSError):
-                state = os.stat(os.path.join(path, name))  # noqa: PTH116, PTH118 - a thousand files
-                seen.update(f"{path}/{name} {state.st_mtime_ns} {state.st_size}\n".encode())
-    return seen.hexdigest()
