@@ -12,7 +12,7 @@ from pathlib import Path
 from clew.memory.model import MEMORIES
 from clew.memory.scope import Viewer
 from clew.memory.service import MemoryView
-from clew.memory.storage.library import Library
+from clew.memory.storage.library import MemoryReader
 from clew.memory.writing.requests import Note
 from clew.operation.call import Call
 from clew.project import Project
@@ -139,7 +139,7 @@ def _leaks() -> tuple[str, int]:
                 content=f"{agent} noted number {at} about tides.", rationale=WHY, metadata={"visibility": "private"}
             )
             ids[view.store(note).node_id] = agent
-        reads: tuple[Callable[[Library, str], set[str]], ...] = (
+        reads: tuple[Callable[[MemoryReader, str], set[str]], ...] = (
             lambda library, id: set(library.get_many(ids)),
             lambda library, id: {memory.id for memory, _ in library.latest(50)},
             lambda library, id: {
@@ -149,7 +149,7 @@ def _leaks() -> tuple[str, int]:
         )
         for _ in range(READS):
             agent = draw.choice((*AGENTS, None))
-            library = Library(service.home, Viewer(agent=agent))
+            library = MemoryReader(service.home, Viewer(agent=agent))
             seen = draw.choice(reads)(library, draw.choice(list(ids)))
             wrong += any(ids[id] != agent for id in seen)
     return f"private memories shown to others, in {READS:,} reads", wrong

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.workspace import REPOSITORY, run
-from clew.memory.model import LINKS, MEMORIES, Kind, LinkKind, Memory, Origin, Scope, linked
+from clew.memory.model import LINKS, MEMORIES, Memory, MemoryKind, MemoryLinkKind, MemoryScope, Origin, linked
 from clew.memory.recall.injection import inject
 from clew.memory.service import MemoryView
 from clew.memory.storage.changes import spelled
@@ -140,7 +140,7 @@ class _remembered:  # noqa: N801 - it is used as a function
             for memory in _as_memories(self._texts, home.repository):
                 transaction.put(MEMORIES, memory.id, memory)
                 if before is not None and before.origin.session == memory.origin.session:
-                    link = linked(before.id, memory.id, LinkKind.NEXT, "session")
+                    link = linked(before.id, memory.id, MemoryLinkKind.NEXT, "session")
                     transaction.put(LINKS, link.id, link)
                 before = memory
         self._project.memory.units.engine()
@@ -157,8 +157,8 @@ def _as_memories(texts: Sequence[tuple[str, str]], repository: str) -> Iterator[
     now = spelled(datetime.now(UTC))
     for text, session in texts:
         yield Memory(
-            id=str(uuid.UUID(int=draw.getrandbits(128), version=4)), kind=Kind.FACT, text=text, title=text[:60],
-            rationale="Said in a conversation", recorded_at=now, scope=Scope(repository=repository),
+            id=str(uuid.UUID(int=draw.getrandbits(128), version=4)), kind=MemoryKind.FACT, text=text, title=text[:60],
+            rationale="Said in a conversation", recorded_at=now, scope=MemoryScope(repository=repository),
             origin=Origin(session=session),
         )  # fmt: skip
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from clew.memory.cognition.agreement import as_memory
 from clew.memory.cognition.compare import Comparer, Values
-from clew.memory.model import Kind, LinkKind, Memory, Origin, Scope, linked, new_id
+from clew.memory.model import Memory, MemoryKind, MemoryLinkKind, MemoryScope, Origin, linked, new_id
 from clew.memory.navigation.spaces import SPACES
 from clew.memory.service import MemoryView
 from clew.project import Project
@@ -47,17 +47,17 @@ def remember(view: MemoryView, folder: Path) -> dict[str, str]:
             change.put(
                 Memory(
                     id=id,
-                    kind=Kind.FACT,
+                    kind=MemoryKind.FACT,
                     text=turn["text"],
                     title=turn["text"][:80],
                     rationale="said",
                     recorded_at=moment(about["time"], about["turn"]),
-                    scope=Scope(repository=view.service.home.repository),
+                    scope=MemoryScope(repository=view.service.home.repository),
                     origin=Origin(session=about["session"]),
                 )
             )
             if about["session"] in before:
-                change.link(linked(before[about["session"]], id, LinkKind.NEXT, "session"))
+                change.link(linked(before[about["session"]], id, MemoryLinkKind.NEXT, "session"))
             before[about["session"]] = ids[turn["_id"]] = id
     return ids
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from clew.search.eval.collection import Collection, Document, Query
+from clew.search.eval.collection import Collection, EvaluationDocument, EvaluationQuery
 from clew.text.keywords import STOP_WORDS
 
 FOLDER = Path("..", "shared", "data", "retrieval")
@@ -23,11 +23,11 @@ _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 def cranfield(folder: Path) -> Collection:
     documents = [
-        Document(id=number, title=_joined(fields.get("T", "")), text=_joined(fields.get("W", "")))
+        EvaluationDocument(id=number, title=_joined(fields.get("T", "")), text=_joined(fields.get("W", "")))
         for number, fields in _records(folder / "cranfield" / "cran.all.1400")
     ]
     queries = [
-        Query(id=str(place), text=_joined(fields.get("W", "")))
+        EvaluationQuery(id=str(place), text=_joined(fields.get("W", "")))
         for place, (_, fields) in enumerate(_records(folder / "cranfield" / "cran.qry"), start=1)
     ]
     lines = (line.split() for line in (folder / "cranfield" / "cranqrel").read_text().splitlines() if line.strip())
@@ -37,11 +37,11 @@ def cranfield(folder: Path) -> Collection:
 
 def cisi(folder: Path) -> Collection:
     documents = [
-        Document(id=number, title=_joined(fields.get("T", "")), text=_joined(fields.get("W", "")))
+        EvaluationDocument(id=number, title=_joined(fields.get("T", "")), text=_joined(fields.get("W", "")))
         for number, fields in _records(folder / "cisi" / "CISI_simplified.ALL")
     ]
     queries = [
-        Query(id=number, text=_joined(fields.get("W", "")))
+        EvaluationQuery(id=number, text=_joined(fields.get("W", "")))
         for number, fields in _records(folder / "cisi" / "CISI_simplified.QRY")
     ]
     lines = (line.split() for line in (folder / "cisi" / "CISI_simplified.REL").read_text().splitlines())
@@ -51,8 +51,10 @@ def cisi(folder: Path) -> Collection:
 def hotpotqa(folder: Path) -> Collection:
     corpus = json.loads((folder / "multihop" / "hotpotqa_train_corpus.json").read_text(encoding="utf-8"))
     questions = json.loads((folder / "multihop" / "hotpotqa_train.json").read_text(encoding="utf-8"))
-    documents = [Document(id=title, title=title, text="".join(sentences)) for title, sentences in corpus.items()]
-    queries = [Query(id=str(place), text=each["question"]) for place, each in enumerate(questions)]
+    documents = [
+        EvaluationDocument(id=title, title=title, text="".join(sentences)) for title, sentences in corpus.items()
+    ]
+    queries = [EvaluationQuery(id=str(place), text=each["question"]) for place, each in enumerate(questions)]
     answers = (
         (str(place), title) for place, each in enumerate(questions) for title, _sentence in each["supporting_facts"]
     )
@@ -64,8 +66,8 @@ def musique(folder: Path) -> Collection:
     questions = json.loads((folder / "multihop" / "musique_train.json").read_text(encoding="utf-8"))
     # Several paragraphs share a title, so both together name one.
     known = {(each["title"], each["text"]): str(place) for place, each in enumerate(corpus)}
-    documents = [Document(id=id, title=title, text=text) for (title, text), id in known.items()]
-    queries = [Query(id=each["id"], text=each["question"]) for each in questions]
+    documents = [EvaluationDocument(id=id, title=title, text=text) for (title, text), id in known.items()]
+    queries = [EvaluationQuery(id=each["id"], text=each["question"]) for each in questions]
     answers = (
         (each["id"], known[paragraph["title"], paragraph["paragraph_text"]])
         for each in questions
@@ -78,7 +80,7 @@ def musique(folder: Path) -> Collection:
 def with_typos(collection: Collection) -> Collection:
     """The same questions with one edit in one of their words, the same ones in every run."""
     draw = random.Random(TYPO_SEED)
-    queries = tuple(Query(id=query.id, text=_mistyped(query.text, draw)) for query in collection.queries)
+    queries = tuple(EvaluationQuery(id=query.id, text=_mistyped(query.text, draw)) for query in collection.queries)
     return Collection(collection.documents, queries, collection.grades)
 
 
@@ -106,7 +108,9 @@ def _mistyped(text: str, draw: random.Random) -> str:
     return text[:at] + draw.choice(edits)
 
 
-def _collection(documents: list[Document], queries: list[Query], answers: Iterator[tuple[str, str]]) -> Collection:
+def _collection(
+    documents: list[EvaluationDocument], queries: list[EvaluationQuery], answers: Iterator[tuple[str, str]]
+) -> Collection:
     there = {document.id for document in documents}
     grades: dict[str, dict[str, float]] = {}
     for query, document in answers:

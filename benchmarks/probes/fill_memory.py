@@ -19,13 +19,13 @@ from clew.memory.model import (
     LINKS,
     MEMORIES,
     SIMILARITY,
-    Kind,
     Link,
-    LinkKind,
     Memory,
+    MemoryKind,
+    MemoryLinkKind,
+    MemoryScope,
     Origin,
-    Scope,
-    Trust,
+    TrustLevel,
     linked,
 )
 from clew.memory.storage.changes import ChangeRecord, spelled
@@ -83,7 +83,7 @@ def _write(project: Project, count: int) -> None:
 def _memories(repository: str, count: int) -> Iterator[Memory]:
     draw = random.Random(6)
     began = datetime.now(UTC) - timedelta(days=90)
-    kinds = tuple(Kind)
+    kinds = tuple(MemoryKind)
     for number, unit in enumerate(generated(count)):
         text = f"{unit.title} {' '.join(unit.body.split()[: draw.randint(8, LONGEST_TEXT)])}"
         agent = draw.choice(AGENTS)
@@ -94,10 +94,10 @@ def _memories(repository: str, count: int) -> Iterator[Memory]:
             title=unit.title,
             rationale="Needed to measure a large memory",
             recorded_at=spelled(began + timedelta(seconds=60 * number)),
-            scope=Scope(
+            scope=MemoryScope(
                 repository=repository, agent=agent, visibility="private" if number % 50 == 0 and agent else "team"
             ),
-            origin=Origin(trust=Trust.AGENT, actor=agent or "agent", session=f"session-{number // SESSION}"),
+            origin=Origin(trust=TrustLevel.AGENT, actor=agent or "agent", session=f"session-{number // SESSION}"),
             tags=(draw.choice(("tides", "harbour", "lamps", "ropes")),),
             importance=draw.random(),
         )
@@ -106,9 +106,11 @@ def _memories(repository: str, count: int) -> Iterator[Memory]:
 def _links(memory: Memory, earlier: list[Memory], draw: random.Random) -> Iterator[Link]:
     """The one before in its session, and two others, as a store makes them."""
     if earlier and earlier[-1].origin.session == memory.origin.session:
-        yield linked(earlier[-1].id, memory.id, LinkKind.NEXT, "session")
+        yield linked(earlier[-1].id, memory.id, MemoryLinkKind.NEXT, "session")
     for other in draw.sample(earlier[-5_000:], k=min(2, len(earlier))):
-        kind = draw.choice((LinkKind.CAUSES, LinkKind.PART_OF, LinkKind.RELATED, LinkKind.RELATED))
+        kind = draw.choice(
+            (MemoryLinkKind.CAUSES, MemoryLinkKind.PART_OF, MemoryLinkKind.RELATED, MemoryLinkKind.RELATED)
+        )
         weight = round(draw.uniform(0.7, 0.89), 3)
         yield Link(source=memory.id, target=other.id, kind=kind, weight=weight, origin=SIMILARITY)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.
     from clew.derived.parse_cache import ParseCache
     from clew.derived.place import DerivedPlace
-    from clew.edit.admission import Standing
+    from clew.edit.admission import FolderTrust
     from clew.formats.elspais.ids.grammar import IdGrammar
     from clew.graph.build.builder import Builder
     from clew.graph.build.keeper import GraphKeeper
@@ -131,7 +131,7 @@ class Context:
         return self.config.root / STATE_FOLDER
 
     @property
-    def standing(self) -> "Standing":
+    def standing(self) -> "FolderTrust":
         """The trust in the state folder."""
         from clew.edit.admission import admit
 

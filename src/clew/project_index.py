@@ -39,7 +39,7 @@ from clew.search.engine import Backend, SearchEngine
 from clew.search.lexical.query import is_searchable, parse_query
 from clew.search.question import IndexState, Question, RankedUnit
 from clew.search.rank.ranking import Rankings
-from clew.search.unit_store import Written
+from clew.search.unit_store import WriteCounts
 from clew.search.units import Scope, Unit
 from clew.trace.find.keywords import content
 from clew.trace.find.search import Relevance
@@ -145,19 +145,19 @@ class ProjectIndex:
 
     # Keeping it
 
-    def sync(self, check: Callable[[], None] = lambda: None) -> Written:
+    def sync(self, check: Callable[[], None] = lambda: None) -> WriteCounts:
         """Bring the units in step with the files, as the graph has read them. Cheap when none changed, here or by
         another process. What is drafted here and not saved is nobody else's, and the index is everybody's: of a node
         that a draft changed, the index has what its file says."""
         with self._lock:
             engine = self.engine
-            return Written() if engine is None else self._sync(engine, check)
+            return WriteCounts() if engine is None else self._sync(engine, check)
 
-    def _sync(self, engine: SearchEngine, check: Callable[[], None]) -> Written:
+    def _sync(self, engine: SearchEngine, check: Callable[[], None]) -> WriteCounts:
         with self._lock:
             files, writes = self._graph.state.files, engine.writes()
             if (files, writes) == (self._files, self._writes):
-                return Written()
+                return WriteCounts()
             if writes != self._writes:
                 # Another process wrote, or this one has not yet.
                 self._there = {_requirement(id): hash for id, hash in engine.units.hashes(PART).items()}
@@ -171,7 +171,7 @@ class ProjectIndex:
             self._keeper.wake()
         return written
 
-    def rebuild(self) -> Written:
+    def rebuild(self) -> WriteCounts:
         """Make the index anew from the graph, whatever state it is in. Units of other parts are taken over where they
         can still be read; those parts fill up the rest by themselves."""
         with self._lock:
@@ -396,7 +396,7 @@ class ProjectIndex:
             raise StoreError(self.problem or "There is no search index.", hint="Make .clew/ writable.")
         return self._engine
 
-    def _put(self, engine: SearchEngine, check: Callable[[], None]) -> tuple[Written, int]:
+    def _put(self, engine: SearchEngine, check: Callable[[], None]) -> tuple[WriteCounts, int]:
         """Bring the requirements in the index in step: the counts of written texts and of writes."""
         nodes = self._filed()
         hashes = {id: self._hash(node) for id, node in nodes.items()}

@@ -19,7 +19,7 @@ from typing import Any
 
 from tests.attack.writers import WRITERS
 
-from clew.store.sqlite.connections import Connection
+from clew.store.sqlite.connections import SqliteConnection
 
 
 class Moments:
@@ -44,9 +44,9 @@ class Moments:
             return opening(place, mode, *args, **options)
 
         Path.open = opened  # type: ignore[method-assign, assignment]
-        execute = Connection.execute
+        execute = SqliteConnection.execute
 
-        def executed(connection: Connection, statement: str, *rest: Any) -> Any:
+        def executed(connection: SqliteConnection, statement: str, *rest: Any) -> Any:
             is_commit = statement == "COMMIT"
             if is_commit:
                 self.one()
@@ -55,7 +55,7 @@ class Moments:
                 self.one()
             return result
 
-        Connection.execute = executed  # type: ignore[method-assign]
+        SqliteConnection.execute = executed  # type: ignore[method-assign]
 
     def _before(self, work: Callable[..., Any]) -> Callable[..., Any]:
         def watched(*args: Any, **options: Any) -> Any:

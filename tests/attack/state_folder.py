@@ -24,7 +24,7 @@ from tests.in_process import run as type_command
 from tests.mcp_client import McpClient, Options
 
 from clew.edit.edits import FileEdit
-from clew.edit.transaction import Transaction
+from clew.edit.transaction import FileTransaction
 from clew.project import Project
 
 _SPEC = """# Tides
@@ -216,7 +216,7 @@ def _forge(place: Path, root: Path, path: str, folder: Path) -> None:
     wanted = mine / path
     before = wanted.read_bytes() if wanted.exists() else None
     with other_user(place):
-        files = Transaction(mine, [FileEdit(path, before, b"#!/bin/sh\ntouch fired\n")], in_project=False)
+        files = FileTransaction(mine, [FileEdit(path, before, b"#!/bin/sh\ntouch fired\n")], in_project=False)
         files.prepare()
         files.release()
     (journal,) = mine.glob(".*.clew-journal")

@@ -12,7 +12,7 @@ from pathlib import Path
 from clew.edit.edits import FileEdit, FolderMove, folder_contents
 from clew.edit.recovery import recover
 from clew.edit.replacing import make_folder
-from clew.edit.transaction import Transaction
+from clew.edit.transaction import FileTransaction
 from clew.errors import StoreCorrupt
 from clew.store.sqlite.engine import open_sqlite
 from clew.store.sqlite.glance import log_of
@@ -126,7 +126,7 @@ def files(root: Path) -> None:
         FileEdit("old/deep/removed.txt", b"removed", None, prune="old"),
         FolderMove("here", "there/it/is", folder_contents(root / "here")),
     ]
-    Transaction(root, steps).commit()
+    FileTransaction(root, steps).commit()
 
 
 def recovered(root: Path) -> None:

@@ -13,7 +13,7 @@ from tests import in_process
 from tests.stderr import without_progress
 
 from clew.operation.declare import Toolset
-from clew.operation.listing import Listed, all_tools
+from clew.operation.listing import ListedOperation, all_tools
 from clew.surfaces.cli.main import all_commands, main
 
 CLEW = [sys.executable, "-m", "clew"]
@@ -155,7 +155,7 @@ def _lasting(answer: Any) -> Any:
     return answer
 
 
-def _can_be_tried(tool: Listed) -> bool:
+def _can_be_tried(tool: ListedOperation) -> bool:
     return bool(tool.operation.about.example) or not tool.input_schema.get("required")
 
 

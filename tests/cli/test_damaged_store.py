@@ -17,7 +17,7 @@ from tests.mcp_client import McpClient, Options, ToolFailed
 
 from clew.derived import place
 from clew.memory.scope import Viewer
-from clew.memory.storage.library import Library
+from clew.memory.storage.library import MemoryReader
 from clew.project import Project
 from clew.specs.archive import REBASED, rebased
 from clew.store.interface import Damaged
@@ -166,7 +166,7 @@ def test_a_damaged_memory_is_named_where_it_is_left_out_and_only_there(small: Pa
             connection.commit()
         assert not is_named("search_graph", query="lamp")
         client("forget_concept", node_id=id, rationale=why, reason="obsolete")
-        assert Library(project.memory.home, Viewer()).get_all([id]) == {}
+        assert MemoryReader(project.memory.home, Viewer()).get_all([id]) == {}
 
 
 def change(store: Path, before: str, after: str) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from clew.derived.code_file import CodeFile, SourceFile
-from clew.derived.file import DerivedFile, Schema
-from clew.derived.history import History
+from clew.derived.file import DerivedFile, FileSchema
+from clew.derived.history import CommitHistory
 from clew.derived.parse_cache import CachedFile, ParseCache
 from clew.derived.sealed import sealed, unsealed
 from clew.errors import StoreCorrupt
@@ -140,7 +140,7 @@ def test_a_row_of_outlines_that_is_not_the_one_written_is_never_shown(
     ],
 )
 def test_a_row_of_the_history_that_is_not_the_one_written_is_never_shown(tmp_path: Path, spoil: str) -> None:
-    with closing(History(tmp_path)) as history:
+    with closing(CommitHistory(tmp_path)) as history:
         history.plan("c1", ["c1"], [])
         record = CommitRecord("c1", (), 7, "A", "a@example.com", "Begin", (PathChange("A", "a.py"),))
         history.put([record], ["c1"])
@@ -155,14 +155,14 @@ def test_a_row_of_the_history_that_is_not_the_one_written_is_never_shown(tmp_pat
 
 # Verifies: REQ-d00645-B
 def test_what_git_said_is_asked_again_where_a_byte_of_it_changed(tmp_path: Path) -> None:
-    with closing(History(tmp_path)) as history:
+    with closing(CommitHistory(tmp_path)) as history:
         history.keep({"a": 1}, "about")
         assert history.kept(dict, "about") == {"a": 1}
         change(tmp_path / "history.db", "UPDATE kept SET value = CAST(replace(CAST(value AS TEXT), 'a', 'b') AS BLOB)")
         assert history.kept(dict, "about") is None
 
 
-NOTES = Schema("The notes", 1, ("CREATE TABLE notes (text TEXT NOT NULL, number INTEGER)",), "they are made again")
+NOTES = FileSchema("The notes", 1, ("CREATE TABLE notes (text TEXT NOT NULL, number INTEGER)",), "they are made again")
 
 
 # Verifies: REQ-d00645-B

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from clew.derived.file import DerivedFile, Schema, in_memory, throw_away
+from clew.derived.file import DerivedFile, FileSchema, in_memory, throw_away
 from clew.errors import StoreCorrupt, StoreReadOnly
-from clew.store.sqlite.connections import Connection
+from clew.store.sqlite.connections import SqliteConnection
 
-SCHEMA = Schema(
+SCHEMA = FileSchema(
     name="The store of notes",
     version=3,
     statements=("CREATE TABLE notes (text TEXT NOT NULL)", "CREATE TABLE tags (tag TEXT NOT NULL)"),
@@ -92,7 +92,7 @@ def test_an_earlier_version_that_can_be_upgraded_keeps_what_it_holds(tmp_path: P
     with closing(DerivedFile(tmp_path / "notes.db", SCHEMA)) as file:
         add(file, "one")
 
-    def upgrade(connection: Connection) -> bool:
+    def upgrade(connection: SqliteConnection) -> bool:
         connection.execute("CREATE TABLE authors (name TEXT NOT NULL)")
         return True
 
@@ -174,7 +174,7 @@ def test_a_file_that_grew_is_written_anew_once_and_keeps_what_it_holds(tmp_path:
         assert file.tidy()
 
 
-def filled(path: Path, schema: Schema = SCHEMA) -> DerivedFile:
+def filled(path: Path, schema: FileSchema = SCHEMA) -> DerivedFile:
     """A file that is worth tidying."""
     file = DerivedFile(path, schema, patience=0.05)
     for number in range(100):

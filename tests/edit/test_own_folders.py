@@ -119,7 +119,7 @@ def test_stamps_of_several_users_lie_side_by_side_and_have_an_end() -> None:
             run(root, "status")
             assert admission.admit(state(root)).is_ours
         assert len(list(state(root).glob("stamp-*"))) == 2
-        assert admission.admit(state(root)) == admission.Standing(state(root), True)
+        assert admission.admit(state(root)) == admission.FolderTrust(state(root), True)
         for number in range(100):
             (state(root) / f"stamp-{number:016x}").write_text("of a home that lived for one run", encoding="utf-8")
             os.utime(state(root) / f"stamp-{number:016x}", (1_000_000 + number, 1_000_000 + number))

@@ -17,14 +17,14 @@ from clew.edit import journal as journal_module
 from clew.edit import locking
 from clew.edit.backups import MOST_KEPT
 from clew.edit.edits import FileEdit, FolderMove, Inverse, folder_contents
-from clew.edit.recovery import COLLECTION, Records, recover
-from clew.edit.transaction import Purpose, Transaction
+from clew.edit.recovery import COLLECTION, RecordAccess, recover
+from clew.edit.transaction import EditPurpose, FileTransaction
 from clew.errors import ConfigError, FileChanged, OutsideProject, StoreError
 from clew.project import Project
 from clew.store.interface import Store
 from clew.text.hashing import content_hash
 
-WHY = Purpose("test", "ada", {"subject": "files"})
+WHY = EditPurpose("test", "ada", {"subject": "files"})
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def every_kind(root: Path) -> list[FileEdit | FolderMove]:
 
 # Verifies: REQ-d00051-E
 def test_the_event_holds_who_why_and_the_way_back(root: Path, store: Store) -> None:
-    Transaction(root, every_kind(root), WHY).commit(store)
+    FileTransaction(root, every_kind(root), WHY).commit(store)
     assert texts(root) == {"clew.toml": "", "a.txt": "A", "new/deep/made.txt": "made", "archive/moved/c.txt": "c"}
     (event,) = store.events(collection=COLLECTION)
     assert (event.actor, event.reason, event.after["subject"]) == ("ada", "test", "files")
@@ -78,7 +78,7 @@ def test_a_file_that_somebody_changed_stops_everything(root: Path, store: Store,
     (root / path).write_text("theirs")
     before = texts(root)
     with pytest.raises(FileChanged, match=path):
-        Transaction(root, steps, WHY).commit(store)
+        FileTransaction(root, steps, WHY).commit(store)
     assert texts(root) == before
     assert store.count(COLLECTION) == 0
 
@@ -89,7 +89,7 @@ class Refusing:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def transaction(self, **arguments: Any) -> AbstractContextManager[Records]:
+    def transaction(self, **arguments: Any) -> AbstractContextManager[RecordAccess]:
         from contextlib import contextmanager
 
         @contextmanager
@@ -106,7 +106,7 @@ def test_what_cannot_be_recorded_is_taken_back_with_permissions_and_folders(root
     (root / "b.txt").chmod(0o600)
     before = texts(root)
     with pytest.raises(StoreError, match="No space"):
-        Transaction(root, every_kind(root), WHY).commit(Refusing(store))
+        FileTransaction(root, every_kind(root), WHY).commit(Refusing(store))
     assert texts(root) == before
     assert stat.S_IMODE((root / "b.txt").stat().st_mode) == 0o600
     assert not (root / "new").exists()
@@ -116,7 +116,7 @@ def test_what_cannot_be_recorded_is_taken_back_with_permissions_and_folders(root
 
 # Verifies: REQ-d00048-D
 def test_what_is_completed_without_a_store_is_recorded_by_the_next_who_has_one(root: Path, store: Store) -> None:
-    files = Transaction(root, every_kind(root), WHY)
+    files = FileTransaction(root, every_kind(root), WHY)
     files.prepare()
     files.release()
     recover(root, None)
@@ -130,7 +130,7 @@ def test_what_is_completed_without_a_store_is_recorded_by_the_next_who_has_one(r
 
 # Verifies: REQ-d00048-D
 def test_the_transaction_of_a_living_process_is_left_alone(root: Path, store: Store) -> None:
-    files = Transaction(root, every_kind(root), WHY)
+    files = FileTransaction(root, every_kind(root), WHY)
     files.prepare()
     recover(root, store)
     assert texts(root)["a.txt"] == "a"
@@ -143,7 +143,7 @@ def test_a_journal_that_came_with_a_copied_project_is_ignored(
     root: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Whoever clones a project must not have files changed by what lies in it."""
-    files = Transaction(root, every_kind(root))
+    files = FileTransaction(root, every_kind(root))
     files.prepare()
     files.release()
     copy = tmp_path / "copy"
@@ -172,23 +172,23 @@ def test_nothing_outside_of_the_root_is_written(root: Path, tmp_path: Path, path
     (tmp_path / "outside").mkdir()
     (root / "link").symlink_to(tmp_path / "outside")
     with pytest.raises(OutsideProject):
-        Transaction(root, [FileEdit("a.txt", b"a", b"A"), FileEdit(path, None, b"x")]).commit()
+        FileTransaction(root, [FileEdit("a.txt", b"a", b"A"), FileEdit(path, None, b"x")]).commit()
     assert list((tmp_path / "outside").iterdir()) == []
     assert (root / "a.txt").read_text() == "a"
 
 
 def test_a_link_stays_a_link_and_its_file_is_replaced(root: Path) -> None:
     (root / "link.txt").symlink_to("a.txt")
-    Transaction(root, [FileEdit("link.txt", b"a", b"A")]).commit()
+    FileTransaction(root, [FileEdit("link.txt", b"a", b"A")]).commit()
     assert (root / "link.txt").is_symlink()
     assert (root / "a.txt").read_text() == "A"
 
 
 def test_without_a_store_a_copy_of_what_is_replaced_is_kept(root: Path) -> None:
-    Transaction(root, [FileEdit("a.txt", b"a", b"A"), FileEdit("n.txt", None, b"n")]).commit()
+    FileTransaction(root, [FileEdit("a.txt", b"a", b"A"), FileEdit("n.txt", None, b"n")]).commit()
     (copy,) = (root / ".clew" / "backups").iterdir()
     assert (copy.name.startswith("a.txt."), copy.read_bytes()) == (True, b"a")
-    Transaction(root / "folder", [FileEdit("c.txt", b"c", b"C")], in_project=False).commit()
+    FileTransaction(root / "folder", [FileEdit("c.txt", b"c", b"C")], in_project=False).commit()
     assert sorted(path.read_text() for path in (root / "folder").iterdir()) == ["C", "c"]
 
 
@@ -196,10 +196,10 @@ def test_without_a_store_a_copy_of_what_is_replaced_is_kept(root: Path) -> None:
 def test_of_each_file_the_latest_copies_are_kept(root: Path) -> None:
     contents = [str(number).encode() for number in range(MOST_KEPT + 5)]
     for number, (before, after) in enumerate(pairwise([b"a", *contents])):
-        Transaction(root, [FileEdit("a.txt", before, after)]).commit()
+        FileTransaction(root, [FileEdit("a.txt", before, after)]).commit()
         (copy,) = (root / ".clew" / "backups").glob(f"a.txt.{content_hash(before)[:12]}.*")
         os.utime(copy, (number, number))
-    Transaction(root, [FileEdit("b.txt", b"b", b"B")]).commit()
+    FileTransaction(root, [FileEdit("b.txt", b"b", b"B")]).commit()
     copies = sorted((root / ".clew" / "backups").glob("a.txt.*"), key=lambda copy: copy.stat().st_mtime)
     assert [copy.read_bytes() for copy in copies] == contents[-MOST_KEPT - 1 : -1]
     assert len(list((root / ".clew" / "backups").glob("b.txt.*"))) == 1
@@ -211,7 +211,7 @@ def test_a_transaction_over_many_files_of_one_name_keeps_a_copy_of_each(root: Pa
     for path in paths:
         (root / path).parent.mkdir()
         (root / path).write_bytes(path.encode())
-    Transaction(root, [FileEdit(path, path.encode(), b"new") for path in paths]).commit()
+    FileTransaction(root, [FileEdit(path, path.encode(), b"new") for path in paths]).commit()
     copies = (root / ".clew" / "backups").rglob("*.clew-backup")
     assert sorted(copy.read_bytes().decode() for copy in copies) == paths
 
@@ -219,7 +219,7 @@ def test_a_transaction_over_many_files_of_one_name_keeps_a_copy_of_each(root: Pa
 # Verifies: REQ-d00268-B
 def test_the_copy_made_last_stays_even_where_it_seems_to_be_the_oldest(root: Path) -> None:
     for number, (before, after) in enumerate(pairwise([b"a", *(str(each).encode() for each in range(MOST_KEPT + 2))])):
-        Transaction(root, [FileEdit("a.txt", before, after)]).commit()
+        FileTransaction(root, [FileEdit("a.txt", before, after)]).commit()
         (copy,) = (root / ".clew" / "backups").glob(f"a.txt.{content_hash(before)[:12]}.*")
         # As if the clock had been far ahead at first.
         os.utime(copy, (4_000_000_000 - number, 4_000_000_000 - number))
@@ -228,7 +228,7 @@ def test_the_copy_made_last_stays_even_where_it_seems_to_be_the_oldest(root: Pat
 
 def test_a_copy_is_as_private_as_the_file(root: Path) -> None:
     (root / "a.txt").chmod(0o600)
-    Transaction(root, [FileEdit("a.txt", b"a", b"A")]).commit()
+    FileTransaction(root, [FileEdit("a.txt", b"a", b"A")]).commit()
     (copy,) = (root / ".clew" / "backups").iterdir()
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     assert (root / ".clew" / ".gitignore").read_text() == "*\n"
@@ -273,7 +273,7 @@ def test_every_folder_in_which_a_name_changed_is_synced(
     (root / "old" / "deep" / "removed.txt").write_bytes(b"x")
     steps = [*every_kind(root), FileEdit("old/deep/removed.txt", b"x", None, prune=".")]
     names = Names(monkeypatch)
-    Transaction(root, steps, WHY if recorded else None).commit(store if recorded else None)
+    FileTransaction(root, steps, WHY if recorded else None).commit(store if recorded else None)
     assert [folder for folder in names.unsynced.values() if folder.exists()] == []
     assert not (root / "old").exists()
 
@@ -293,13 +293,13 @@ def test_a_transaction_that_is_done_stays_done_when_the_machine_dies(
                 synced["journal"] = journal.read_bytes()
 
     monkeypatch.setattr(os, "fsync", fsync)
-    Transaction(root, [FileEdit("a.txt", b"a", b"A"), FileEdit("b.txt", b"b", b"B")], backups=False).commit()
+    FileTransaction(root, [FileEdit("a.txt", b"a", b"A"), FileEdit("b.txt", b"b", b"B")], backups=False).commit()
     assert synced["journal"].endswith(b"\ndone\n")
 
 
 def test_a_folder_in_the_way_of_a_file_is_an_error_and_nothing_is_written(root: Path) -> None:
     with pytest.raises(ConfigError, match=r"a\.txt/below\.txt"):
-        Transaction(root, [FileEdit("b.txt", b"b", b"B"), FileEdit("a.txt/below.txt", None, b"x")]).commit()
+        FileTransaction(root, [FileEdit("b.txt", b"b", b"B"), FileEdit("a.txt/below.txt", None, b"x")]).commit()
     assert (root / "b.txt").read_text() == "b"
 
 
@@ -319,7 +319,7 @@ def test_a_transaction_begins_though_others_look_for_interrupted_ones_in_that_mo
         return locking.locked(file, patience)
 
     monkeypatch.setattr(journal_module, "locked", locked)
-    Transaction(root, [FileEdit("a.txt", b"a", b"A")], in_project=False, backups=False).commit()
+    FileTransaction(root, [FileEdit("a.txt", b"a", b"A")], in_project=False, backups=False).commit()
     # Whoever took one away may try to remove its name once more: that of the next is another.
     assert len(set(looked)) == len(looked) == 3
     assert texts(root)["a.txt"] == "A"
@@ -328,7 +328,7 @@ def test_a_transaction_begins_though_others_look_for_interrupted_ones_in_that_mo
 
 # Verifies: REQ-d00048-D
 def test_a_recorded_transaction_is_over_though_the_end_of_its_journal_was_lost(root: Path, store: Store) -> None:
-    files = Transaction(root, every_kind(root), WHY)
+    files = FileTransaction(root, every_kind(root), WHY)
     with store.transaction(actor="ada", reason="test") as records:
         files.prepare()
         (journal,) = (root / ".clew").glob(".*-journal")

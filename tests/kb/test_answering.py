@@ -7,7 +7,7 @@ from tests.kb.conftest import CONFIG
 from clew.kb.answer.answering import EvidenceRequest, answer
 from clew.kb.answer.finding import Mode, Narrowing
 from clew.project import Project
-from clew.search.quote.evidence import Limits
+from clew.search.quote.evidence import QuoteLimits
 
 STORE = """# The store
 
@@ -50,12 +50,13 @@ def test_one_document_does_not_crowd_out_the_others_and_few_are_read(make: Calla
     chapters = "".join(f"## Fog bell {number}\n\nThe fog bell {number} rings loud.\n\n" for number in range(30))
     others = {f"docs/{name}.md": f"# {name}\n\nThe bell of {name} rings in fog.\n" for name in "abcdefgh"}
     kb = opened(make, {"docs/bells.md": f"# Bells\n\n{chapters}", **others}).kb
-    found = answer(kb.finder, EvidenceRequest(question="fog bell", limits=Limits(max_quotes=20)))
+    found = answer(kb.finder, EvidenceRequest(question="fog bell", limits=QuoteLimits(max_quotes=20)))
     paths = [quote.path for quote in found.quotes]
     assert len(set(paths)) == 5
     assert paths.count("docs/bells.md") <= 4
     assert (
-        len(answer(kb.finder, EvidenceRequest(question="fog bell", limits=Limits(max_quotes=20), top_k=2)).quotes) <= 6
+        len(answer(kb.finder, EvidenceRequest(question="fog bell", limits=QuoteLimits(max_quotes=20), top_k=2)).quotes)
+        <= 6
     )
 
 
@@ -71,7 +72,7 @@ def test_a_rare_word_of_the_question_counts_more_than_a_common_one(make: Callabl
 # Verifies: REQ-d00186-A
 def test_quotes_are_cut_to_what_is_asked_for_and_stay_inside_the_narrowing(make: Callable[..., Project]) -> None:
     kb = opened(make, {"docs/store.md": STORE, "docs/guide.md": GUIDE}).kb
-    limits = Limits(max_quotes=1, max_quote_tokens=8, max_quote_chars=30)
+    limits = QuoteLimits(max_quotes=1, max_quote_tokens=8, max_quote_chars=30)
     (quote,) = answer(
         kb.finder, EvidenceRequest(question="the program", limits=limits, narrowing=Narrowing(path="docs/guide.md"))
     ).quotes

@@ -10,7 +10,7 @@ import msgspec
 
 from clew.errors import ClewError
 from clew.operation.call import Answer, Call, carry_out
-from clew.operation.listing import Listed, all_tools
+from clew.operation.listing import ListedOperation, all_tools
 from clew.project import Project
 from clew.surfaces.mcp.dialects import document_code
 from clew.text.tokens import estimate_tokens
@@ -107,7 +107,7 @@ def texts_of(data: dict[str, Any], arguments: dict[str, Any]) -> Iterator[tuple[
         yield data["excerpt"], min(arguments.get("max_tokens", 800), 800)
 
 
-def check(tool: Listed, arguments: dict[str, Any], data: dict[str, Any], text: str) -> None:
+def check(tool: ListedOperation, arguments: dict[str, Any], data: dict[str, Any], text: str) -> None:
     encoded = msgspec.json.encode(data).decode()
     is_new = tool.name.startswith("kb.")
     assert estimate_tokens(encoded) <= (4_000 if is_new else 10_000)
@@ -126,7 +126,7 @@ def check(tool: Listed, arguments: dict[str, Any], data: dict[str, Any], text: s
         assert len(data["excerpt"].encode()) <= 32_768
 
 
-def asked(caller: RandomCaller, tool: Listed, arguments: dict[str, Any]) -> Answer | ClewError:
+def asked(caller: RandomCaller, tool: ListedOperation, arguments: dict[str, Any]) -> Answer | ClewError:
     try:
         return carry_out(tool, arguments, Call(caller.project, all_tools()))
     except ClewError as error:

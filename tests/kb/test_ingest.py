@@ -17,9 +17,9 @@ from clew.errors import Cancelled
 from clew.kb.answer.finding import Mode, Narrowing
 from clew.kb.ids import document_id
 from clew.kb.ingest.citations import Citations
-from clew.kb.ingest.corpus import IndexReport
+from clew.kb.ingest.corpus import IngestionReport
 from clew.kb.ingest.prepare import prepare
-from clew.kb.ingest.reconcile import DifferenceKind
+from clew.kb.ingest.reconcile import DiscrepancyKind
 from clew.project import Project
 from clew.text.hashing import short_hash
 from clew.workspace.files import entry_of
@@ -43,7 +43,7 @@ def test_two_headings_that_share_their_short_hash_are_two_sections(make: Make) -
         ]
 
 
-def counts(report: IndexReport) -> tuple[int, int, int, int, int]:
+def counts(report: IngestionReport) -> tuple[int, int, int, int, int]:
     return report.added, report.changed, report.moved, report.removed, report.unchanged
 
 
@@ -306,12 +306,12 @@ def test_reconciling_names_every_difference_and_mends_it(make: Make, snapshot: S
     )
     report = project.kb.reconcile(repair=False)
     assert {(each.kind, each.id) for each in report.differences} == {
-        (DifferenceKind.CHANGED, "docs/edited.md"),
-        (DifferenceKind.NO_FILE, "docs/gone.md"),
-        (DifferenceKind.NOT_READ, "docs/fresh.md"),
-        (DifferenceKind.NOT_INDEXED, "doc:docs/lost.md#lost"),
-        (DifferenceKind.OUTDATED, "doc:docs/stale.md#stale"),
-        (DifferenceKind.STRAY, "doc:x.md#y"),
+        (DiscrepancyKind.CHANGED, "docs/edited.md"),
+        (DiscrepancyKind.NO_FILE, "docs/gone.md"),
+        (DiscrepancyKind.NOT_READ, "docs/fresh.md"),
+        (DiscrepancyKind.NOT_INDEXED, "doc:docs/lost.md#lost"),
+        (DiscrepancyKind.OUTDATED, "doc:docs/stale.md#stale"),
+        (DiscrepancyKind.STRAY, "doc:x.md#y"),
     }
     assert (report.repaired, report.left) == (False, 6)
     mended = project.kb.reconcile()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from clew.errors import Cancelled, ClewError, StoreBusy, StoreError, StoreReadOnly
-from clew.kb.ingest.corpus import Corpus, IndexReport, Progress
+from clew.kb.ingest.corpus import Corpus, IngestionReport, Progress
 from clew.kb.ingest.keeper import DocumentKeeper
 from clew.project import Project
 
@@ -28,7 +28,7 @@ class Reader:
         self.note: str | None = None
         self.error: ClewError | None = None
 
-    def __call__(self, progress: Progress) -> IndexReport:
+    def __call__(self, progress: Progress) -> IngestionReport:
         self.runs += 1
         progress(1, 2, "docs/a.md")
         self.entered.set()
@@ -36,7 +36,7 @@ class Reader:
         progress(2, 2, "")
         if self.error is not None:
             raise self.error
-        return IndexReport(note=self.note)
+        return IngestionReport(note=self.note)
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def corpus(make: Callable[..., Project]) -> Corpus:
 
 
 def patient(
-    corpus: Corpus, read: Callable[[Progress], IndexReport], is_empty: Callable[[], bool], **more: Any
+    corpus: Corpus, read: Callable[[Progress], IngestionReport], is_empty: Callable[[], bool], **more: Any
 ) -> DocumentKeeper:
     """Waits for a reading however long it takes: its clock stands still."""
     return DocumentKeeper(corpus, read, is_empty, monotonic=lambda: 0.0, **more)

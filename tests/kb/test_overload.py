@@ -25,7 +25,7 @@ from clew.project import Project
 from clew.search.dense import search as dense
 from clew.search.dense.files import FileVectors
 from clew.search.dense.search import VectorSearch
-from clew.search.dense.spaces import Embedders, Space, Spaces
+from clew.search.dense.spaces import Embedders, EmbeddingSpace, Spaces
 from clew.search.engine import Backend, SearchEngine
 from clew.search.index import UnitIndex
 
@@ -115,13 +115,13 @@ def test_an_answer_waits_for_a_blocked_encoder_once(
     finder: Finder, blocked: Blocked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    vector = Space.vector
+    vector = EmbeddingSpace.vector
 
-    def noted(space: Space, query: str, patience: float | None = None) -> "Vectors":
+    def noted(space: EmbeddingSpace, query: str, patience: float | None = None) -> "Vectors":
         asked.append(query)
         return vector(space, query, patience)
 
-    monkeypatch.setattr(Space, "vector", noted)
+    monkeypatch.setattr(EmbeddingSpace, "vector", noted)
     blocked.waited_for(0.02)
     blocked.answers.clear()
     found = answer(finder, EvidenceRequest(question="How often does the fog bell ring?"))

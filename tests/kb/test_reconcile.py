@@ -12,7 +12,7 @@ from tests.removing import remove
 
 from clew.edit.locking import locked
 from clew.errors import StoreCorrupt, StoreReadOnly
-from clew.kb.ingest.reconcile import Difference, DifferenceKind
+from clew.kb.ingest.reconcile import Discrepancy, DiscrepancyKind
 from clew.project import Project
 
 Make = Callable[..., Project]
@@ -91,7 +91,7 @@ def test_a_section_of_no_document_stops_no_indexing_and_is_called_a_section(make
     spoil(project, _STRAY_SECTION)
     assert project.kb.index().problems == ()
     assert snapshot(project) == before
-    assert project.kb.reconcile(repair=False).differences == (Difference(DifferenceKind.ROWS, "sections"),)
+    assert project.kb.reconcile(repair=False).differences == (Discrepancy(DiscrepancyKind.ROWS, "sections"),)
 
 
 # Verifies: REQ-d00190-A
@@ -100,8 +100,8 @@ def test_a_lost_row_never_takes_good_units_out_of_the_index(make: Make) -> None:
     project.kb.index()
     spoil(project, "DELETE FROM section_rows WHERE end_of_id = '#part' AND document = (" + _ONE + ")")
     found = project.kb.reconcile(repair=False)
-    assert (DifferenceKind.DAMAGED, "docs/one.md") in {(each.kind, each.id) for each in found.differences}
-    assert DifferenceKind.STRAY not in {each.kind for each in found.differences}
+    assert (DiscrepancyKind.DAMAGED, "docs/one.md") in {(each.kind, each.id) for each in found.differences}
+    assert DiscrepancyKind.STRAY not in {each.kind for each in found.differences}
 
 
 def _noise(place: Path) -> None:

@@ -15,9 +15,9 @@ from clew.graph.walk import Step
 from clew.kb.boundary import EVERYTHING, Boundary
 from clew.kb.walk import adjacency, traversal
 from clew.kb.walk.deliveries import MOST_REMEMBERED, MOST_SESSIONS, TTL_SECONDS, Deliveries
-from clew.kb.walk.relationships import NAMES, RELATIONSHIPS, Relation, RelationStep, ways
+from clew.kb.walk.relationships import NAMES, RELATIONSHIPS, RelationKind, RelationStep, ways
 from clew.kb.walk.results import NamedEdge
-from clew.kb.walk.traversal import Snapshot, expand, shortest_paths
+from clew.kb.walk.traversal import GraphSnapshot, expand, shortest_paths
 from clew.project import Project
 
 REQUIREMENT = """## REQ-d00001: Tables
@@ -81,13 +81,17 @@ FILES = {
     "docs/reference.md": REFERENCE,
     "docs/notes.rst": NOTES,
 }
-KINDS = {Relation.NEXT: EdgeKind.NEXT, Relation.MENTIONS: EdgeKind.MENTIONS, Relation.REFERENCES: EdgeKind.REFERENCES}
+KINDS = {
+    RelationKind.NEXT: EdgeKind.NEXT,
+    RelationKind.MENTIONS: EdgeKind.MENTIONS,
+    RelationKind.REFERENCES: EdgeKind.REFERENCES,
+}
 
 
 @contextmanager
 def on(
     project: Project, boundary: Boundary = EVERYTHING, check: Callable[[], None] = lambda: None
-) -> Iterator[Snapshot]:
+) -> Iterator[GraphSnapshot]:
     with project.context.lock.reading(), project.kb.snapshot(boundary, check) as snapshot:
         yield snapshot
 
@@ -129,11 +133,11 @@ def as_edges(steps: list[Step[NamedEdge]]) -> set[Edge]:
         relationship = relationships[named.type]
         relation = relationship.relation
         assert relation is not None
-        if relation in (Relation.DOCUMENT, Relation.SIBLING):
+        if relation in (RelationKind.DOCUMENT, RelationKind.SIBLING):
             continue
         kind = (
             EdgeKind.STRUCTURES
-            if relation in (Relation.ABOVE, Relation.STEP)
+            if relation in (RelationKind.ABOVE, RelationKind.STEP)
             else KINDS.get(relation) or EdgeKind(relation.value)
         )
         ends = (named.src, named.dst) if relationship.along else (named.dst, named.src)
@@ -283,7 +287,9 @@ def test_the_names_of_relationships_are_those_of_wekadocs_and_of_clew() -> None:
     own = [each.name for each in RELATIONSHIPS if each.relation is not None and each.relation.value in set(EdgeKind)]
     assert len(theirs) + 2 == 23
     assert {"IMPLEMENTS", "VERIFIES", "REFINES", "DEPENDS_ON"} <= set(own)
-    assert ways(["CHILD_OF"], "out").keys() == {RelationStep(Relation.ABOVE, True)} == ways(["PARENT_OF"], "in").keys()
+    assert (
+        ways(["CHILD_OF"], "out").keys() == {RelationStep(RelationKind.ABOVE, True)} == ways(["PARENT_OF"], "in").keys()
+    )
     with pytest.raises(InvalidArgument, match="KNOWS"):
         ways(["KNOWS"])
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.contract.memory_client import WHY
 
-from clew.memory.model import Kind, Link, LinkKind, Memory, Origin, Scope, new_id
+from clew.memory.model import Link, Memory, MemoryKind, MemoryLinkKind, MemoryScope, Origin, new_id
 from clew.memory.scope import Viewer
 from clew.memory.service import MemoryView
 from clew.memory.texts.admit import title_of
@@ -46,9 +46,9 @@ def fill(project: Project, texts: list[str] | tuple[str, ...], days_ago: float =
     for place, text in enumerate(texts):
         moment = NOW - timedelta(days=days_ago, minutes=len(texts) - place)
         given = {
-            "kind": Kind.FACT,
+            "kind": MemoryKind.FACT,
             "rationale": WHY,
-            "scope": Scope(repository=view.service.home.repository),
+            "scope": MemoryScope(repository=view.service.home.repository),
             "origin": Origin(session="filled"),
             "title": title_of(text),
             **fields,
@@ -61,7 +61,9 @@ def fill(project: Project, texts: list[str] | tuple[str, ...], days_ago: float =
     return [memory.id for memory in made]
 
 
-def link(project: Project, *pairs: tuple[str, str], kind: LinkKind = LinkKind.CAUSES, weight: float = 0.8) -> None:
+def link(
+    project: Project, *pairs: tuple[str, str], kind: MemoryLinkKind = MemoryLinkKind.CAUSES, weight: float = 0.8
+) -> None:
     with view_of(project).changes.make("link", "test", WHY) as change:
         for source, target in pairs:
             change.link(Link(source=source, target=target, kind=kind, weight=weight))

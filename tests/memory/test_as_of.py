@@ -11,7 +11,7 @@ from tests.contract.memory_client import WHY, remembering, write_project
 
 from clew.memory.model import MEMORIES
 from clew.memory.recall import ranking
-from clew.memory.scope import Filters, Viewer
+from clew.memory.scope import MemoryFilters, Viewer
 from clew.memory.service import MemoryView
 from clew.memory.storage.units import MemoryUnits, RankedMemory
 
@@ -107,7 +107,7 @@ def test_all_that_was_edited_since_a_time_is_found_and_only_some_of_it_compared_
             memory.store("The harbour crane is painted red.")
             monkeypatch.setattr(MemoryUnits, "vectors", vectors)
             monkeypatch.setattr(RankedMemory, "dense", 0.1)
-        ranked, notes = view.recall.rank("harbour crane painted", 50, Filters(as_of=then))
+        ranked, notes = view.recall.rank("harbour crane painted", 50, MemoryFilters(as_of=then))
         assert {each.memory.id for each in ranked} == set(ids)
         assert notes == ()
         assert len(encoded) == (21 if by_meaning else 0)

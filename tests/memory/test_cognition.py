@@ -18,7 +18,7 @@ from clew.memory.cognition.agreement import order
 from clew.memory.cognition.gauges.oscillators import FREQUENCIES, simulated
 from clew.memory.cognition.learning.learner import weighed
 from clew.memory.cognition.learning.thresholds import ORDER, THRESHOLDS, ordered
-from clew.memory.model import LinkKind, Scope
+from clew.memory.model import MemoryLinkKind, MemoryScope
 
 
 @pytest.fixture
@@ -363,7 +363,7 @@ def test_weights_are_fitted_to_what_happened_and_a_dry_run_changes_nothing(memor
 
 # Verifies: REQ-d00344-A
 def test_the_goal_is_what_most_of_the_memory_is_about(memory: Memory) -> None:
-    private = Scope(repository="x", agent="spy", visibility="private")
+    private = MemoryScope(repository="x", agent="spy", visibility="private")
     fill(memory.project, [f"Secret zeppelin plan {n} for zeppelins" for n in range(20)], scope=private)
     fill(memory.project, LAMPS)
     fill(memory.project, SHIPS[:4])
@@ -518,7 +518,7 @@ def test_pruning_proposes_what_is_alone_and_forgets_what_is_named(memory: Memory
     assert {each["memory_id"] for each in found["candidates"]} == set(old[1:])
     assert found["summary"]["by_reason"] == {"orphaned": 2}
     part = fill(memory.project, ["A part of it"])[0]
-    link(memory.project, (part, old[1]), kind=LinkKind.PART_OF)
+    link(memory.project, (part, old[1]), kind=MemoryLinkKind.PART_OF)
     done = memory(
         "execute_prune",
         node_ids=[old[1], "00000000-0000-4000-8000-000000000000", pinned],

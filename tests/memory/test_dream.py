@@ -22,7 +22,7 @@ from clew.errors import Conflict
 from clew.memory.cognition.dreams import dream, dream_steps
 from clew.memory.cognition.dreams.dream_steps import StepResult
 from clew.memory.cognition.dreams.recall_check import compare, recall_of
-from clew.memory.model import Kind, LinkKind
+from clew.memory.model import MemoryKind, MemoryLinkKind
 from clew.store import processes
 
 NREM, REM = ["judge", "replay", "stale"], ["links", "episodes", "shortcuts", "thresholds"]
@@ -104,10 +104,10 @@ def test_a_dream_judges_links_and_proposes_and_takes_nothing_away(memory: Memory
 # Verifies: REQ-d00348-A
 def test_use_strengthens_links_and_makes_shortcuts_and_thresholds(memory: Memory) -> None:
     ids = fill(memory.project, LAMPS)
-    link(memory.project, (ids[0], ids[1]), kind=LinkKind.RELATED, weight=0.5)
+    link(memory.project, (ids[0], ids[1]), kind=MemoryLinkKind.RELATED, weight=0.5)
     link(memory.project, *itertools.pairwise(ids[2:]))
     unused = fill(memory.project, ["Ropes are coiled", "Sails are dried"])
-    link(memory.project, (unused[0], unused[1]), kind=LinkKind.RELATED, weight=0.5)
+    link(memory.project, (unused[0], unused[1]), kind=MemoryLinkKind.RELATED, weight=0.5)
     for _ in range(9):
         memory("search_graph", query="harbour lamps burn at night")
         memory("find_causal_path", source_id=ids[2], target_id=ids[5])
@@ -124,8 +124,8 @@ def test_use_strengthens_links_and_makes_shortcuts_and_thresholds(memory: Memory
 
 # Verifies: REQ-d00348-A
 def test_repeated_episodes_are_proposed_with_a_count(memory: Memory) -> None:
-    runs = fill(memory.project, [f"Test run {n} failed in lamps.py" for n in range(4)], kind=Kind.EPISODE)
-    fill(memory.project, ["Something else happened once"], kind=Kind.EPISODE)
+    runs = fill(memory.project, [f"Test run {n} failed in lamps.py" for n in range(4)], kind=MemoryKind.EPISODE)
+    fill(memory.project, ["Something else happened once"], kind=MemoryKind.EPISODE)
     before = memory.project.memory.home.store.count("memory")
     (repeated,) = dreamt(memory)["report"]["repeated_episodes"]
     assert (repeated["count"], set(repeated["episodes"])) == (4, set(runs))
@@ -154,7 +154,7 @@ def test_recall_on_saved_questions_is_compared_and_a_drop_takes_the_run_back(
     def harmful(view: Any, marks: Any, most: int, give_way: Any) -> StepResult:
         # Whatever hides the answers meanwhile: they are no longer among the first ten.
         fill(memory.project, [f"Harbour lamps. Lamps of harbour {n}." for n in range(15)])
-        return StepResult(links=[dream_steps.linked(ids[0], ids[1], LinkKind.CONTRADICTS, "wrong")])
+        return StepResult(links=[dream_steps.linked(ids[0], ids[1], MemoryLinkKind.CONTRADICTS, "wrong")])
 
     monkeypatch.setitem(dream_steps.STEPS, "stale", harmful)
     dropped = dreamt(memory)

@@ -11,7 +11,7 @@ from tests.memory.filling import LAMPS, NOW, at, fill, link, view_of
 
 from clew.errors import Cancelled, ConfigError
 from clew.memory.curation.expiry import Expiry
-from clew.memory.model import Kind
+from clew.memory.model import MemoryKind
 from clew.project import Project
 
 LATER = NOW + timedelta(days=31)
@@ -25,7 +25,9 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 def episodes(memory: Memory, count: int, days_ago: float) -> list[str]:
-    return fill(memory.project, [f"User: prompt {days_ago} {n}" for n in range(count)], days_ago, kind=Kind.EPISODE)
+    return fill(
+        memory.project, [f"User: prompt {days_ago} {n}" for n in range(count)], days_ago, kind=MemoryKind.EPISODE
+    )
 
 
 def dreamt(memory: Memory) -> Any:

@@ -9,7 +9,7 @@ from tests.memory.filling import fill, view_of
 from clew.errors import NotFound
 from clew.memory.curation.gaps import curation_tasks
 from clew.memory.curation.requests import RestoreRequest
-from clew.memory.model import SIMILARITY, Link, LinkKind
+from clew.memory.model import SIMILARITY, Link, MemoryLinkKind
 from clew.memory.service import MemoryView
 
 
@@ -21,10 +21,10 @@ def pairs(view: MemoryView) -> list[tuple[str, tuple[str, ...]]]:
 # Verifies: REQ-d00303-E
 @pytest.mark.parametrize(
     ("kind", "origin", "task"),
-    [(LinkKind.CONTRADICTS, "one denies it", "conflict"), (LinkKind.RELATED, SIMILARITY, "duplicate")],
+    [(MemoryLinkKind.CONTRADICTS, "one denies it", "conflict"), (MemoryLinkKind.RELATED, SIMILARITY, "duplicate")],
 )
 def test_two_that_both_hold_want_no_decision_until_that_is_undone(
-    tmp_path: Path, kind: LinkKind, origin: str, task: str
+    tmp_path: Path, kind: MemoryLinkKind, origin: str, task: str
 ) -> None:
     with remembering(write_project(tmp_path / "harbour")) as memory:
         view = view_of(memory.project)
@@ -38,7 +38,7 @@ def test_two_that_both_hold_want_no_decision_until_that_is_undone(
         kept = view.curator.keep_both(one[:8], other[:8], WHY)
         assert pairs(view) == []
         # What is alike stays related.
-        assert bool(view.library.index.links([one], (LinkKind.RELATED,))) == (kind is LinkKind.RELATED)
+        assert bool(view.library.index.links([one], (MemoryLinkKind.RELATED,))) == (kind is MemoryLinkKind.RELATED)
         assert [event.kind for event in view.history.lineage(one).events] == ["created", "keep"]
         view.curator.restore(RestoreRequest(reversal_hash=kept.reversal_hash))
         assert pairs(view) == [(task, (other, one))]

@@ -13,7 +13,7 @@ import pytest
 from tests.contract.memory_client import CONFIG, WHY, Memory, remembering, write_project
 
 from clew.errors import InvalidArgument, NotFound
-from clew.memory.model import EXCHANGES, MEMORIES, Kind, new_id
+from clew.memory.model import EXCHANGES, MEMORIES, MemoryKind, new_id
 from clew.memory.purge.choose import choose
 from clew.memory.purge.requests import PurgeRequest
 from clew.memory.purge.service import Purged, purge
@@ -144,7 +144,7 @@ def test_what_was_merged_goes_too_and_the_other_source_comes_back(memory: Memory
 def test_what_a_hook_saw_of_it_goes_too(memory: Memory) -> None:
     secret = memory.store(TEXT)
     view = owner(memory.project)
-    seen = msgspec.structs.replace(view.library.get(secret), id=new_id(), kind=Kind.EPISODE, text=f"user: {TEXT}")
+    seen = msgspec.structs.replace(view.library.get(secret), id=new_id(), kind=MemoryKind.EPISODE, text=f"user: {TEXT}")
     with view.service.home.store.transaction(actor="hook") as transaction:
         transaction.put(MEMORIES, seen.id, seen)
     assert memory.ids("key of the lamp room", filters={"kinds": ["episode"]}) == [seen.id]
@@ -158,7 +158,9 @@ def test_short_words_of_a_purged_memory_cost_no_other(memory: Memory) -> None:
     """A field of one word says nothing that others may not say too."""
     secret = memory.store(TEXT, metadata={"ropes": "coiled"})
     view = owner(memory.project)
-    seen = msgspec.structs.replace(view.library.get(secret), id=new_id(), kind=Kind.EPISODE, text=f"user: {OTHER}")
+    seen = msgspec.structs.replace(
+        view.library.get(secret), id=new_id(), kind=MemoryKind.EPISODE, text=f"user: {OTHER}"
+    )
     seen = msgspec.structs.replace(seen, title="", metadata={})
     with view.service.home.store.transaction(actor="hook") as transaction:
         transaction.put(MEMORIES, seen.id, seen)
@@ -175,7 +177,7 @@ def test_short_words_of_a_purged_memory_cost_no_other(memory: Memory) -> None:
 def test_a_short_memory_takes_nothing_with_it_that_only_has_its_letters(memory: Memory) -> None:
     secret, other = memory.store("yes"), memory.store("The crane broke yesterday, and nobody was hurt.")
     view = owner(memory.project)
-    like = msgspec.structs.replace(view.library.get(other), kind=Kind.EPISODE, title="", metadata={})
+    like = msgspec.structs.replace(view.library.get(other), kind=MemoryKind.EPISODE, title="", metadata={})
     said = ("user: yesterday the crane broke", "Yes")
     seen, same = [msgspec.structs.replace(like, id=new_id(), text=text) for text in said]
     with view.service.home.store.transaction(actor="hook") as transaction:

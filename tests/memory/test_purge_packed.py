@@ -21,7 +21,7 @@ from clew.memory.purge.files import left_in, state_folders
 from clew.memory.purge.traces import Traces
 from clew.search.index import UnitIndex
 from clew.search.index_tables import SCHEMA
-from clew.search.lexical.packing import Text
+from clew.search.lexical.packing import UnitText
 from clew.search.lexical.tables import texts
 from clew.search.units import Unit
 from clew.workspace.find import files_below
@@ -318,7 +318,7 @@ def test_a_purge_unpacks_every_text_once(memory: Memory, monkeypatch: pytest.Mon
     secret = memory.store(f"{OTHER} {SECRET}")
     unpacked: Counter[str] = Counter()
 
-    def counted_texts(connection: Any, units: Iterable[int]) -> dict[int, Text]:
+    def counted_texts(connection: Any, units: Iterable[int]) -> dict[int, UnitText]:
         found = texts(connection, units)
         unpacked.update(f"unit {number}" for number in found)
         return found

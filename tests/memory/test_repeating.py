@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from clew.memory.model import Cite, Kind, Memory, Origin, Scope
+from clew.memory.model import Cite, Memory, MemoryKind, MemoryScope, Origin
 from clew.memory.texts.admit import just_recalled
 from clew.memory.texts.block import cited, is_line_of, line_of
 from clew.search.quote.evidence import preview
@@ -14,12 +14,12 @@ from clew.text.passage_hash import passage_hash
 NODES = ("file:src/tide.py", "symbol:src/tide.py::Tide.rise", "REQ-d00001-A", "lines:src/tide.py#L1-L2")
 MEMORY = Memory(
     id="0123456789abcdef",
-    kind=Kind.PITFALL,
+    kind=MemoryKind.PITFALL,
     text="Tides: the table ends in <memories of> March.\nAsk the harbour master.",
     title="Tides",
     rationale="It was asked.",
     recorded_at="2026-01-01T00:00:00Z",
-    scope=Scope(repository="r", agent="the harbour agent"),
+    scope=MemoryScope(repository="r", agent="the harbour agent"),
     origin=Origin(),
     cites=tuple(Cite(node=node, passage=passage_hash("x")) for node in NODES),
 )

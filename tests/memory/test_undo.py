@@ -34,12 +34,12 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from tests.contract.memory_client import WHY, remembering
-from clew.memory.storage.changes import Change
+from clew.memory.storage.changes import ChangeWriter
 seen = 0
-def dying(self, id, then=Change.delete):
+def dying(self, id, then=ChangeWriter.delete):
     then(self, id)
     os.kill(os.getpid(), signal.SIGKILL)
-Change.delete = dying
+ChangeWriter.delete = dying
 with remembering(Path(sys.argv[1])) as memory:
     memory("merge_concepts", source_node_ids=sys.argv[2:], target_name="One", rationale=WHY)
 """

@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.surfaces.snapshots import SNAPSHOTS, snapshots
 
 from clew.operation.declare import About, Operation, Toolset, description_of, result_of
-from clew.operation.listing import MODULES, Listed, all_tools
+from clew.operation.listing import MODULES, ListedOperation, all_tools
 from clew.operation.names import portable
 from clew.operation.prepare import declared_in, pages, prepared
 from clew.operation.schemas import arguments_schema
@@ -109,7 +109,7 @@ def _not_generated() -> Iterator[str]:
         yield f"src/clew/operation/listing.json is not what the declarations say. {MAKE_DOCS}"
         # All other files are made of the listing.
         return
-    tools: tuple[Listed, ...] = all_tools()
+    tools: tuple[ListedOperation, ...] = all_tools()
     for folder, wanted in ((ROOT / "docs" / "tools", pages(tools)), (SNAPSHOTS, snapshots())):
         for name, content in wanted.items():
             path = folder / name

@@ -14,7 +14,7 @@ import pytest
 from tests.register.edits import delete, update
 
 from clew.edit.edits import FileEdit
-from clew.edit.transaction import Transaction
+from clew.edit.transaction import FileTransaction
 from clew.errors import (
     AlreadyExists,
     Conflict,
@@ -370,7 +370,7 @@ def test_what_req_wrote_since_a_writer_died_is_not_undone(tmp_path: Path, now: A
     file = RegisterFile(tmp_path / "register", layout=RegisterLayout.DIRECTORY)
     file.create(msgspec.structs.replace(new_register("demo", now), layout=RegisterLayout.DIRECTORY))
     index = file.place / "index.req"
-    ours = Transaction(file.place, [FileEdit("index.req", index.read_bytes(), b"{}")], in_project=False)
+    ours = FileTransaction(file.place, [FileEdit("index.req", index.read_bytes(), b"{}")], in_project=False)
     ours.prepare()
     ours.release()
     # What req writes: other bytes, the same register.

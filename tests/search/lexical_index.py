@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 
 from clew.search.lexical import tables as lexical_tables
-from clew.search.lexical.full_text import WordReading
+from clew.search.lexical.full_text import FullTextReader
 from clew.search.lexical.ranking import Bm25Settings, Streams
 from clew.search.lexical.search import Effort, LexicalSearch
-from clew.store.sqlite.connections import Connection
+from clew.store.sqlite.connections import SqliteConnection
 
 
 class LexicalIndex(LexicalSearch):
@@ -14,13 +14,13 @@ class LexicalIndex(LexicalSearch):
 
     def __init__(
         self,
-        connection: Connection,
+        connection: SqliteConnection,
         *,
         ranking: Bm25Settings | None = None,
         effort: Effort | None = None,
         streams: Streams | None = None,
     ) -> None:
-        super().__init__(WordReading(connection), ranking=ranking, effort=effort, streams=streams)
+        super().__init__(FullTextReader(connection), ranking=ranking, effort=effort, streams=streams)
         self._connection = connection
 
     def put(self, units: Iterable[tuple[int, str, str]]) -> None:

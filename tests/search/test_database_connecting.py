@@ -28,11 +28,11 @@ from tests.search.conftest import WordCounts
 from clew.search.database import connecting
 from clew.search.database.connecting import Database
 from clew.search.database.opening import in_database
-from clew.search.database.reading import DatabaseReading
+from clew.search.database.reading import DatabaseIndexReader
 from clew.search.database.units import DatabaseUnits
 from clew.search.database.values import array, numbers_in, packed_vector, vector_as_text
 from clew.search.database.vectors import DatabaseVectors
-from clew.store.postgres.together import Asked, ask, prepared
+from clew.store.postgres.together import StatementCall, ask, prepared
 
 
 # Verifies: REQ-d00480-C
@@ -157,7 +157,7 @@ def test_an_index_of_vectors_is_built_with_bounded_memory_or_what_the_server_is_
 
 # Verifies: REQ-d00490-B
 def test_a_space_of_which_nothing_is_known_is_empty() -> None:
-    reading = DatabaseReading(None, 1)  # type: ignore[arg-type]
+    reading = DatabaseIndexReader(None, 1)  # type: ignore[arg-type]
     reading.begin([])
     assert reading.state() == ("", 0, 0, 0, 0)
     assert reading.embedded == []
@@ -174,7 +174,7 @@ _UNITS = """
 def test_a_sample_is_read_in_the_order_of_an_index(search_database: str) -> None:
     condition = Condition("units.part IN (?)", ("unit",))
     with closing(Database(Address(search_database), "sampled")) as database, database.connection() as connection:
-        reading = DatabaseReading(connection, database.space)
+        reading = DatabaseIndexReader(connection, database.space)
         connection.execute(_UNITS)
         connection.execute("ANALYZE units")
         statement, values = reading.sampling(condition, 200)
@@ -193,7 +193,7 @@ def test_a_vector_is_the_same_as_bytes_and_as_text(search_database: str) -> None
     statement = prepared("SELECT %s::halfvec(384) = %s::halfvec(384)")
     with closing(Database(Address(search_database), "packed")) as database, database.connection() as connection:
         for vector in vectors:
-            (done,) = ask(connection, Asked(statement, (packed_vector(vector), vector_as_text(vector))))
+            (done,) = ask(connection, StatementCall(statement, (packed_vector(vector), vector_as_text(vector))))
             assert done.rows == [("t",)]
 
 
@@ -205,11 +205,11 @@ def test_an_array_of_numbers_is_read_and_an_aggregate_of_nothing_is_empty(search
         """
     with closing(Database(Address(search_database), "arrays")) as database, database.connection() as connection:
         for numbers in ([3, 1, 2], []):
-            (done,) = ask(connection, Asked(prepared(find), (array(numbers),), binary=True))
+            (done,) = ask(connection, StatementCall(prepared(find), (array(numbers),), binary=True))
             *whole, quarters, reals = (numbers_in(sent).tolist() for sent in done.values[0])
             assert whole == [numbers] * 3
             assert (quarters, reals) == ([-n / 4 for n in numbers], numbers)
-        (none,) = ask(connection, Asked(prepared("SELECT ARRAY(SELECT 1 WHERE false)"), binary=True))
+        (none,) = ask(connection, StatementCall(prepared("SELECT ARRAY(SELECT 1 WHERE false)"), binary=True))
         assert numbers_in(none.values[0][0]).tolist() == []
 
 
@@ -236,7 +236,7 @@ def test_terms_of_any_characters_are_asked_for_and_counted_once_each(search_data
         put = "INSERT INTO terms (space, term, units) VALUES (%s, %s, %s)"
         for units, term in enumerate(strange, start=1):
             connection.execute(put, (1, term, units))
-        reading = DatabaseReading(connection, database.space)
+        reading = DatabaseIndexReader(connection, database.space)
         assert reading.units_with([*strange, "nowhere"]) == dict(zip(strange, range(1, 8), strict=True))
 
 

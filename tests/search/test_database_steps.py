@@ -27,7 +27,7 @@ from clew.search.database.opening import in_database
 from clew.search.database.tables import STEPS
 from clew.search.database.units import DatabaseUnits
 from clew.search.database.vectors import DatabaseVectors
-from clew.store.postgres.migrations import Limits, Migration, migrate, taken_steps
+from clew.store.postgres.migrations import MigrationTimeouts, PostgresMigration, migrate, taken_steps
 
 Made = Callable[[str, str, str], None]
 
@@ -59,7 +59,7 @@ EARLIER = """
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """However slow the machine is, a step that nobody keeps from being taken is taken."""
-    monkeypatch.setattr(connecting, "ON_START", Limits(lock=0, statement=0))
+    monkeypatch.setattr(connecting, "ON_START", MigrationTimeouts(lock=0, statement=0))
 
 
 @pytest.fixture
@@ -125,7 +125,9 @@ def test_servers_of_neighbouring_versions_work_on_one_index(database: str, monke
                 return reading.numbers_of([id])[id] in reading.sample(Condition("units.part IN (?)", ("unit",)), 50)
 
     earlier(database, "near")
-    later = Migration(max(step.number for step in STEPS) + 1, "later", 1, ("ALTER TABLE spaces ADD COLUMN later text",))
+    later = PostgresMigration(
+        max(step.number for step in STEPS) + 1, "later", 1, ("ALTER TABLE spaces ADD COLUMN later text",)
+    )
     for known in ((), STEPS, (*STEPS, later)):
         monkeypatch.setattr(tables, "STEPS", known)
         assert is_written(f"by the server that knows {len(known)} steps")
@@ -135,7 +137,7 @@ def test_servers_of_neighbouring_versions_work_on_one_index(database: str, monke
     with psycopg.connect(database, autocommit=True) as connection:
         # What the first versions ask, whoever made the index.
         assert connection.execute("SELECT version FROM near.search_version").fetchall() == [(1,)]
-        migrate(connection, "near", (Migration(99, "much later", 99, ()),))
+        migrate(connection, "near", (PostgresMigration(99, "much later", 99, ()),))
     with pytest.raises(StoreTooNew, match="search index in the schema near"):
         is_written("by a server that cannot know what is needed")
 
@@ -177,7 +179,7 @@ def test_a_writer_cannot_mark_a_step_as_taken(database: str, writer: str, make: 
         assert closed() == noted_in
         connection.execute(f"SET ROLE {writer}")
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            migrate(connection, "kept", (Migration(99, "never", 99, ()),))
+            migrate(connection, "kept", (PostgresMigration(99, "never", 99, ()),))
 
 
 _TRAP = """
@@ -282,7 +284,7 @@ def test_a_server_that_starts_does_not_wait_for_writers_and_takes_the_step_later
     earlier(database, "written")
     assert (tables.ON_START.lock, tables.ON_DEMAND.lock) == (2, 20)
     with psycopg.connect(database) as writer, monkeypatch.context() as limits:
-        limits.setattr(connecting, "ON_START", Limits(lock=1, statement=0))
+        limits.setattr(connecting, "ON_START", MigrationTimeouts(lock=1, statement=0))
         writer.execute("LOCK TABLE written.units IN ROW EXCLUSIVE MODE")
         assert is_searched(database, "written")
         (said,) = warnings(caplog)

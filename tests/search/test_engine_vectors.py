@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from clew.config import EmbedSettings
-from clew.derived.file import DerivedFile, Schema
+from clew.derived.file import DerivedFile, FileSchema
 from clew.errors import Cancelled, StoreCorrupt
 from clew.operation.paging import Cursors
 from clew.search.dense import indexing, vectors
@@ -474,7 +474,7 @@ def test_an_index_of_an_earlier_layout_keeps_its_embeddings(
     assert again.index_vectors().embedded == 1
 
 
-BEFORE_VIEWS = Schema(
+BEFORE_VIEWS = FileSchema(
     name="The search index",
     version=802,
     statements=(

@@ -3,14 +3,15 @@
 import pytest
 
 from clew.errors import InvalidArgument
-from clew.search.quote.evidence import Limits, Quote, evidence, fitting_end, preview, question_tokens, window
+from clew.search.quote.evidence import Quote, QuoteLimits, evidence, fitting_end, preview, question_tokens, window
 from clew.search.quote.structure import structure
 from clew.text.tokens import estimate_tokens
 
 
 def quoted(question: str, *passages: str, **limits: int) -> list[str]:
     return [
-        passages[quote.passage][quote.start : quote.end] for quote in evidence(question, passages, Limits(**limits))
+        passages[quote.passage][quote.start : quote.end]
+        for quote in evidence(question, passages, QuoteLimits(**limits))
     ]
 
 
@@ -116,7 +117,7 @@ def test_a_two_letter_question_still_finds_its_spans() -> None:
 # Verifies: REQ-d00034-E
 def test_a_question_without_tokens_quotes_the_beginnings_with_no_confidence() -> None:
     first, second = "The first sentence is long. Second.", "Other passage."
-    quotes = evidence("?!", [first, second], Limits(max_quotes=3))
+    quotes = evidence("?!", [first, second], QuoteLimits(max_quotes=3))
     assert [(quote.passage, quote.start, quote.score) for quote in quotes] == [(0, 0, 0.0), (1, 0, 0.0), (0, 28, 0.0)]
 
 
@@ -124,7 +125,7 @@ def test_a_question_without_tokens_quotes_the_beginnings_with_no_confidence() ->
 def test_no_more_quotes_than_asked_for() -> None:
     text = " ".join(f"Lamp number {number} burns." for number in range(50))
     assert len(evidence("lamp", [text])) == 6
-    assert len(evidence("lamp", [text], Limits(max_quotes=2))) == 2
+    assert len(evidence("lamp", [text], QuoteLimits(max_quotes=2))) == 2
 
 
 # Verifies: REQ-d00034-E
@@ -135,7 +136,7 @@ def test_a_long_span_is_cut_after_a_word_to_both_limits_and_says_so() -> None:
     assert quote.score == 1.0
     assert estimate_tokens(text[quote.start : quote.end]) <= 80
     assert text[quote.end] == " "
-    (by_characters,) = evidence("lamp", [text], Limits(max_quote_tokens=10_000))
+    (by_characters,) = evidence("lamp", [text], QuoteLimits(max_quote_tokens=10_000))
     assert 490 <= by_characters.end - by_characters.start <= 500
 
 
@@ -148,13 +149,13 @@ def test_a_span_that_fits_is_not_cut() -> None:
 # Verifies: REQ-d00034-E
 def test_context_is_beside_the_quote_and_limited_by_itself() -> None:
     text = "word " * 100 + "end. The lamp burns. " + "more " * 100
-    (quote,) = evidence("lamp", [text], Limits(context_tokens=5))
+    (quote,) = evidence("lamp", [text], QuoteLimits(context_tokens=5))
     assert text[quote.start : quote.end] == "The lamp burns."
     before, after = text[quote.context_start : quote.start], text[quote.end : quote.context_end]
     assert before.split() == ["word", "word", "word", "end."]
     assert set(after.split()) == {"more"}
     assert max(estimate_tokens(before), estimate_tokens(after)) <= 5
-    (bare,) = evidence("lamp", [text], Limits(context_tokens=0))
+    (bare,) = evidence("lamp", [text], QuoteLimits(context_tokens=0))
     assert (bare.context_start, bare.context_end) == (bare.start, bare.end)
 
 
@@ -169,17 +170,22 @@ def test_context_exists_where_nobody_puts_spaces_between_words() -> None:
 # Verifies: REQ-d00034-E
 @pytest.mark.parametrize(
     "limits",
-    [Limits(max_quotes=0), Limits(max_quote_tokens=0), Limits(max_quote_chars=-1), Limits(context_tokens=-1)],
+    [
+        QuoteLimits(max_quotes=0),
+        QuoteLimits(max_quote_tokens=0),
+        QuoteLimits(max_quote_chars=-1),
+        QuoteLimits(context_tokens=-1),
+    ],
     ids=str,
 )
-def test_impossible_limits_are_refused(limits: Limits) -> None:
+def test_impossible_limits_are_refused(limits: QuoteLimits) -> None:
     with pytest.raises(InvalidArgument, match="must be at least"):
         evidence("lamp", ["lamp"], limits)
 
 
 # Verifies: REQ-d00034-E
 def test_a_quote_of_which_nothing_fits_is_left_out() -> None:
-    assert evidence("lamp", ["lamp"], Limits(max_quote_tokens=1)) == ()
+    assert evidence("lamp", ["lamp"], QuoteLimits(max_quote_tokens=1)) == ()
 
 
 # Verifies: REQ-d00034-D
@@ -247,7 +253,7 @@ def test_they_are_no_evidence_either_where_no_blank_line_stands_beside_them(newl
         "*End* *The status lamp* | **Hash**: 1a2b3c4d",
     )
     text = newline.join((*lines, "The status of another one"))
-    quotes = evidence("the status", [text], Limits(max_quotes=5))
+    quotes = evidence("the status", [text], QuoteLimits(max_quotes=5))
     assert {text[each.start : each.end] for each in quotes} == {"The status lamp is lit", "The status of another one"}
     assert "Level" not in preview("the active status", text).text
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from tests.properties import examples
 
 from clew.search.quote.evidence import (
-    Limits,
     Quote,
+    QuoteLimits,
     evidence,
     fitting_end,
     preview,
@@ -30,7 +30,7 @@ ANY_TEXT = st.one_of(
     st.lists(MARKUP, max_size=60).map("".join),
 )
 LIMITS = st.builds(
-    Limits,
+    QuoteLimits,
     max_quotes=st.integers(1, 8),
     max_quote_tokens=st.integers(1, 40),
     max_quote_chars=st.integers(1, 120),
@@ -55,7 +55,7 @@ def test_pieces_are_trimmed_ordered_and_apart_and_together_hold_every_letter(tex
     assert [character for character in kept if character.isalpha()] == letters
 
 
-def check_quotes(quotes: tuple[Quote, ...], passages: list[str], limits: Limits) -> None:
+def check_quotes(quotes: tuple[Quote, ...], passages: list[str], limits: QuoteLimits) -> None:
     assert len(quotes) <= limits.max_quotes
     taken: list[tuple[int, int, int]] = []
     for quote in quotes:
@@ -77,9 +77,9 @@ def check_quotes(quotes: tuple[Quote, ...], passages: list[str], limits: Limits)
 # Verifies: REQ-d00034-E
 @settings(max_examples=examples(300))
 @given(ANY_TEXT, st.lists(ANY_TEXT, max_size=4), LIMITS)
-@example("lamp", ["lamp"], Limits(max_quote_tokens=1))
+@example("lamp", ["lamp"], QuoteLimits(max_quote_tokens=1))
 def test_quotes_lie_in_their_passage_within_every_limit_best_first(
-    question: str, passages: list[str], limits: Limits
+    question: str, passages: list[str], limits: QuoteLimits
 ) -> None:
     quotes = evidence(question, passages, limits)
     check_quotes(quotes, passages, limits)

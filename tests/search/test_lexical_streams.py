@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.search.lexical_index import LexicalIndex
 
-from clew.search.embedded import EmbeddedReading
+from clew.search.embedded import EmbeddedIndexReader
 from clew.search.lexical import tables as lexical_tables
 from clew.search.lexical.query import parse_query
 from clew.search.lexical.ranking import Stream, Streams
@@ -44,7 +44,7 @@ def test_streams_come_in_the_order_they_are_asked_for_and_without_those_that_are
 ) -> None:
     streams = Streams(8_000_000)
     for wanted in ([5, 3, 900, 4], list(range(119, 0, -1)), [3]):
-        found = [*chain.from_iterable(streams.of(EmbeddedReading(connection), wanted))]
+        found = [*chain.from_iterable(streams.of(EmbeddedIndexReader(connection), wanted))]
         assert [each.unit for each in found] == [unit for unit in wanted if unit < 120]
         assert all(each.row and each.words == lexical_tables.length(each.row) for each in found)
 
@@ -57,7 +57,7 @@ def test_threads_that_share_what_is_kept_get_their_own_units(connection: sqlite3
     def ask(start: int) -> None:
         wanted = list(range(start, 120, 3))
         with closing(sqlite3.connect(tmp_path / "index.db")) as own:
-            reading = EmbeddedReading(own)
+            reading = EmbeddedIndexReader(own)
             answers.extend((wanted, [*chain.from_iterable(streams.of(reading, wanted))]) for _ in range(20))
 
     threads = [threading.Thread(target=ask, args=(start,)) for start in (1, 2, 3)]

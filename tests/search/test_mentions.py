@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.properties import examples
 
-from clew.search.embedded import EmbeddedReading
+from clew.search.embedded import EmbeddedIndexReader
 from clew.search.index import UnitIndex
 from clew.search.rank.mentions import (
     MAX_BEARERS,
@@ -38,7 +38,8 @@ def section(title: str, body: str = "", part: str = "section") -> Unit:
 def mentioned(units: UnitIndex, text: str, *, lower_case: bool = False) -> list[str]:
     with units.reading() as connection:
         return [
-            mention.key for mention in mentions(text, VisibleTitles(EmbeddedReading(connection)), lower_case=lower_case)
+            mention.key
+            for mention in mentions(text, VisibleTitles(EmbeddedIndexReader(connection)), lower_case=lower_case)
         ]
 
 
@@ -46,7 +47,7 @@ def neighbours(units: UnitIndex, title: str, scope: Scope = SECTIONS) -> dict[st
     """The ids that the unit of this title leads to."""
     with units.reading() as connection:
         ids = dict(connection.execute("SELECT number, id FROM indexed_units").fetchall())
-        reading = EmbeddedReading(connection)
+        reading = EmbeddedIndexReader(connection)
         bodies = reading.bodies(list(ids))
         graph = MentionGraph(
             VisibleTitles(reading, compile_condition(scope, Filters())),
@@ -199,7 +200,7 @@ def test_a_table_answers_as_a_list_does(units: UnitIndex) -> None:
     plain = Listed([key for title in titles if (key := title_key(title))])
     asked = ["new york", "new yorker", "new", "new y", "york", "ete a", "a b", "b c", "newt", "new york times"]
     with units.reading() as connection:
-        table = VisibleTitles(EmbeddedReading(connection))
+        table = VisibleTitles(EmbeddedIndexReader(connection))
         assert sorted(table.title_beginnings(asked)) == sorted(plain.title_beginnings(asked))
         assert table.units_titled(asked).keys() == plain.units_titled(asked).keys()
         assert table.title_beginnings([]) == []

@@ -7,12 +7,12 @@ from tests.properties import examples
 
 from clew.search.embed.opening import open_word_vectors
 from clew.search.quote.definitions import definition_of
-from clew.search.quote.evidence import Limits
+from clew.search.quote.evidence import QuoteLimits
 from clew.search.quote.names import names_in, naming, told_apart, word_pairs
 from clew.search.quote.windows import Passage, WeightedQuestion, window_evidence, windows
 from clew.text.tokens import estimate_tokens
 
-SMALL = Limits(max_quotes=2, max_quote_tokens=12, max_quote_chars=120)
+SMALL = QuoteLimits(max_quotes=2, max_quote_tokens=12, max_quote_chars=120)
 TEXT = """# Bells
 
 The fog bell rings every thirty seconds. It hangs in the tower.
@@ -30,7 +30,7 @@ ring --twice
 """
 
 
-def quoted(weights: dict[str, float], passages: list[Passage], limits: Limits | None = None) -> list[str]:
+def quoted(weights: dict[str, float], passages: list[Passage], limits: QuoteLimits | None = None) -> list[str]:
     found = window_evidence(WeightedQuestion("", weights), passages, limits)
     return [passages[quote.passage].text[quote.start : quote.end] for quote in found]
 
@@ -48,7 +48,7 @@ def test_windows_fit_into_a_quote_do_not_overlap_and_leave_nothing_out(
     pieces: list[str], tokens: int, characters: int
 ) -> None:
     text = "\n".join(pieces)
-    limits = Limits(max_quote_tokens=tokens, max_quote_chars=characters)
+    limits = QuoteLimits(max_quote_tokens=tokens, max_quote_chars=characters)
     end = 0
     for start, last in windows(text, limits):
         assert end <= start < last
@@ -83,7 +83,7 @@ ring --twice
 
 A. A keeper is on watch.
 B. All lamps are lit."""
-    found = [text[start:end] for start, end in windows(text, Limits(max_quote_tokens=20, max_quote_chars=500))]
+    found = [text[start:end] for start, end in windows(text, QuoteLimits(max_quote_tokens=20, max_quote_chars=500))]
     assert found[0] == "The tower has two bells and a lamp that turns."
     assert found[1].startswith("| bell")
     assert any(each.startswith("Ring both of them:") and "ring --twice" in each for each in found)
@@ -120,7 +120,7 @@ def test_what_shares_nothing_with_the_question_is_quoted_only_where_nothing_does
 
 # Verifies: REQ-d00186-A
 def test_the_head_of_a_table_is_told_by_the_line_below_it() -> None:
-    limits = Limits(max_quote_tokens=14, max_quote_chars=200)
+    limits = QuoteLimits(max_quote_tokens=14, max_quote_chars=200)
     narrow = "The tower has two bells and a lamp.\n\n| bell | sound |\n| - | - |\n| fog | low |"
     assert [narrow[start:end] for start, end in windows(narrow, limits)][1].startswith("| bell | sound |")
     last = "| bell | sound |\n|---|---|\n| fog | low |\n\n---\n\nThe lamp turns once in every ten seconds."
@@ -143,7 +143,7 @@ def test_a_word_that_means_nearly_the_same_counts_where_words_can_be_compared() 
 # Verifies: REQ-d00402-A
 def test_a_window_that_means_what_is_asked_comes_before_one_with_the_same_words() -> None:
     near = "A crew goes ashore when the work is done.\n\nThe tower is painted white and has no crew of its own at all."
-    limits = Limits(max_quote_tokens=14, max_quote_chars=90)
+    limits = QuoteLimits(max_quote_tokens=14, max_quote_chars=90)
     asked = WeightedQuestion("crew free evening", {"crew": 1.0, "free": 1.0, "even": 1.0})
     by_words = window_evidence(asked, [Passage(near, "", 1.0)], limits)
     assert near[by_words[0].start :].startswith("A crew")
@@ -159,7 +159,7 @@ def test_a_window_that_means_what_is_asked_comes_before_one_with_the_same_words(
 # Verifies: REQ-d00402-A+D
 def test_what_follows_the_words_of_the_question_comes_before_what_stands_alone() -> None:
     table = "The fog signals are these:\n\n- a bell in the tower\n\n- a horn on the pier\n\nThe lamp has its own page."
-    limits = Limits(max_quotes=2, max_quote_tokens=9, max_quote_chars=40)
+    limits = QuoteLimits(max_quotes=2, max_quote_tokens=9, max_quote_chars=40)
     far = Passage("The pilots have a signal too.", "", 0.6)
     shown = quoted({"fog": 3.0, "signal": 1.0}, [Passage(table, "", 1.0), far], limits)
     assert shown == ["The fog signals are these:", "a bell in the tower"]
@@ -248,7 +248,7 @@ def test_a_sentence_that_says_what_something_is_is_known(question: str, text: st
 def test_a_name_is_quoted_with_the_text_that_explains_it() -> None:
     before = "The bell rings when fog comes in from the sea at night."
     text = f"{before}\n\n`bell_seconds`\n\n  How long the pause between two strokes is.\n"
-    limits = Limits(max_quote_tokens=20, max_quote_chars=120)
+    limits = QuoteLimits(max_quote_tokens=20, max_quote_chars=120)
     assert [text[start:end].split()[0] for start, end in windows(text, limits)] == ["The", "`bell_seconds`"]
     listed = f"{before}\n\n`bell_seconds`\n\nHow long the pause between two strokes is.\n"
     assert [listed[start:end].split()[0] for start, end in windows(listed, limits)] == ["The", "How"]
@@ -258,7 +258,7 @@ def test_a_name_is_quoted_with_the_text_that_explains_it() -> None:
 def test_neither_headings_nor_repetitions_are_quoted() -> None:
     step = "Run the fog bell once to hear that it works."
     text = f"# Fog bell\n\n{step}\n\n# Fog bell again\n\n{step}\n\n# The lamp\n\nThe lamp of the fog bell turns.\n"
-    limits = Limits(max_quotes=9, max_quote_tokens=12, max_quote_chars=120)
+    limits = QuoteLimits(max_quotes=9, max_quote_tokens=12, max_quote_chars=120)
     found = quoted({"fog": 1.0, "bell": 1.0}, [Passage(text, "", 1.0)], limits)
     assert sorted(found) == [step, "The lamp\n\nThe lamp of the fog bell turns."]
 
@@ -318,7 +318,7 @@ def test_more_is_asked_where_the_words_beside_a_name_stand_nowhere() -> None:
 # Verifies: REQ-d00186-A
 def test_a_window_without_a_word_is_not_quoted() -> None:
     table = "| fog bell | low |\n+----------------+----------------+\n| storm bell | high |"
-    found = quoted({"bell": 1.0}, [Passage(table, "", 1.0)], Limits(max_quote_tokens=8))
+    found = quoted({"bell": 1.0}, [Passage(table, "", 1.0)], QuoteLimits(max_quote_tokens=8))
     assert len(found) > 1
     assert all(any(letter.isalpha() for letter in quote) for quote in found)
 

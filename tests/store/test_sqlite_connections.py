@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clew.errors import StoreBusy, StoreError
-from clew.store.sqlite.connections import Connections, is_open_here
+from clew.store.sqlite.connections import SqliteConnections, is_open_here
 from clew.store.sqlite.engine import open_sqlite
 
 # Verifies: REQ-o00002-A
@@ -62,7 +62,7 @@ def test_a_store_cannot_be_carried_across_a_fork(tmp_path: Path, pytestconfig: p
 import os, sys
 from pathlib import Path
 from clew.errors import StoreError
-from clew.store.sqlite.connections import Connections, is_open_here
+from clew.store.sqlite.connections import SqliteConnections, is_open_here
 from clew.store.sqlite.engine import open_sqlite
 
 store = open_sqlite(Path(sys.argv[1]))
@@ -134,7 +134,7 @@ def test_a_path_with_odd_characters_is_only_a_path(tmp_path: Path) -> None:
 
 
 def test_what_the_garbage_collector_closes_while_open_files_are_looked_at_holds_nobody_up(tmp_path: Path) -> None:
-    others = [Connections(tmp_path / f"{number}.db", read_only=False, busy_timeout=1) for number in range(3)]
+    others = [SqliteConnections(tmp_path / f"{number}.db", read_only=False, busy_timeout=1) for number in range(3)]
 
     class Closing(type(tmp_path)):  # type: ignore[misc]
         """Closes files at the moment at which a finalizer may: in the middle of a comparison."""

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from clew.derived.file import DerivedFile, Schema, in_memory
+from clew.derived.file import DerivedFile, FileSchema, in_memory
 from clew.errors import StoreCorrupt, StoreError
-from clew.store.sqlite.connections import Connections
+from clew.store.sqlite.connections import SqliteConnections
 from clew.store.sqlite.engine import open_sqlite
 from clew.store.sqlite.glance import glance
 from clew.store.sqlite.guard import unsound
 
-SCHEMA = Schema(
+SCHEMA = FileSchema(
     name="The store of notes",
     version=3,
     statements=(
@@ -161,7 +161,7 @@ def test_no_connection_trusts_a_schema(tmp_path: Path) -> None:
         return trusted, checked
 
     for read_only in (False, True):
-        connections = Connections(path, read_only=read_only, busy_timeout=1)
+        connections = SqliteConnections(path, read_only=read_only, busy_timeout=1)
         with closing(connections), connections.reading() as connection:
             assert settings(connection) == (0, 1)
     with closing(glance(path, 1)) as connection:

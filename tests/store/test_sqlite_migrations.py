@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from clew.store.sqlite.engine import open_sqlite
-from clew.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION, Migration, migrate, schema_version
+from clew.store.sqlite.migrations import (
+    APPLICATION_ID,
+    MIGRATIONS,
+    SCHEMA_VERSION,
+    SqliteMigration,
+    migrate,
+    schema_version,
+)
 
 # Verifies: REQ-d00006-E
 
@@ -53,7 +60,7 @@ def test_an_older_store_is_brought_up_to_date_and_keeps_what_it_holds(tmp_path: 
 
 def test_a_step_that_fails_leaves_no_trace(tmp_path: Path) -> None:
     path = tmp_path / "clew.db"
-    broken = Migration(2, "broken", ("CREATE TABLE half (x)", "CREATE TABLE half (x)"))
+    broken = SqliteMigration(2, "broken", ("CREATE TABLE half (x)", "CREATE TABLE half (x)"))
     with closing(connect(path)) as connection:
         migrate(connection, MIGRATIONS[:1])
         before = connection.execute("SELECT * FROM sqlite_master").fetchall()

@@ -18,7 +18,7 @@ psycopg = pytest.importorskip("psycopg")
 
 from clew.store.postgres import connections  # noqa: E402
 from clew.store.postgres.engine import PostgresStore, open_postgres  # noqa: E402
-from clew.store.postgres.migrations import MIGRATIONS, Migration, check_version, found_version, migrate  # noqa: E402
+from clew.store.postgres.migrations import MIGRATIONS, PostgresMigration, check_version, found_version, migrate  # noqa: E402
 from clew.store.postgres.roles import init  # noqa: E402
 
 USERS = ("reader", "writer", "stranger")
@@ -212,7 +212,7 @@ def test_a_role_for_a_user_that_is_not_there_changes_nothing(team: Team) -> None
 # Verifies: REQ-d00482-D
 def test_a_schema_that_needs_a_newer_clew_is_refused_with_both_versions(database: str) -> None:
     address = Address(database)
-    future = Migration(99, "later", 99, ("CREATE TABLE later ()",))
+    future = PostgresMigration(99, "later", 99, ("CREATE TABLE later ()",))
     with psycopg.connect(database, autocommit=True) as connection:
         migrate(connection, "clew_new", (*MIGRATIONS, future))
     with pytest.raises(StoreTooNew) as caught:
@@ -223,7 +223,7 @@ def test_a_schema_that_needs_a_newer_clew_is_refused_with_both_versions(database
 # Verifies: REQ-d00482-D
 def test_a_server_works_on_the_schema_of_the_next_version_and_the_next_on_this_one(database: str) -> None:
     present = MIGRATIONS[-1].number
-    addition = Migration(present + 1, "one more column", present, ("ALTER TABLE jobs ADD COLUMN lease text",))
+    addition = PostgresMigration(present + 1, "one more column", present, ("ALTER TABLE jobs ADD COLUMN lease text",))
     with psycopg.connect(database, autocommit=True) as connection:
         migrate(connection, "clew_near")
         # The next version on a schema that nobody has brought up to date yet.
@@ -328,7 +328,9 @@ def test_events_are_copied_when_they_are_on_the_disk(team: Team, tmp_path: Path,
 def test_reading_events_waits_for_no_disk(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(team.open("red", "writer")) as store:
         put(store, "1", "one")
-        monkeypatch.setattr(connections.Connections, "demand_on_disk", lambda self, lent: pytest.fail("It waits."))
+        monkeypatch.setattr(
+            connections.PostgresConnections, "demand_on_disk", lambda self, lent: pytest.fail("It waits.")
+        )
         assert store.events(collection="notes")
 
 

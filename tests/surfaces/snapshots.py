@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from clew.operation.listing import Listed, all_tools
+from clew.operation.listing import ListedOperation, all_tools
 from clew.operation.names import portable
 from clew.operation.toolsets import ALL, Choice, choose
 from clew.surfaces.mcp.server import describe
@@ -11,7 +11,7 @@ from clew.surfaces.mcp.server import describe
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 
 
-def listed_tools() -> tuple[Listed, ...]:
+def listed_tools() -> tuple[ListedOperation, ...]:
     """All tools under the names that clients see."""
     return choose(all_tools(), Choice(toolsets=(ALL,)), {}).shown
 
@@ -21,7 +21,7 @@ def snapshots() -> dict[str, str]:
     return {f"{portable(tool.name)}.json": _rendered(tool) for tool in listed_tools()}
 
 
-def _rendered(tool: Listed) -> str:
+def _rendered(tool: ListedOperation) -> str:
     return json.dumps(describe(tool), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 

@@ -4,7 +4,7 @@ import pytest
 from tests.surfaces.snapshots import SNAPSHOTS, listed_tools, snapshots
 
 from clew.operation.declare import result_of
-from clew.operation.listing import Listed, all_tools
+from clew.operation.listing import ListedOperation, all_tools
 from clew.operation.names import portable
 
 WANTED = snapshots()
@@ -24,7 +24,7 @@ def test_no_snapshot_outlives_its_tool() -> None:
 
 # Verifies: REQ-o00004-A
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_every_tool_says_enough_about_itself(tool: Listed) -> None:
+def test_every_tool_says_enough_about_itself(tool: ListedOperation) -> None:
     assert len(tool.name) <= 64
     assert 100 <= len(tool.description) <= 900
     assert not (tool.destructive and tool.read_only)

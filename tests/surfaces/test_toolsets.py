@@ -4,13 +4,15 @@ import pytest
 
 from clew.errors import ConfigError
 from clew.operation.declare import Toolset
-from clew.operation.listing import Listed, all_tools
+from clew.operation.listing import ListedOperation, all_tools
 from clew.operation.names import NameStyle
 from clew.operation.toolsets import PROFILES, Choice, check_toolsets, choose
 
 
-def tool(name: str, toolset: Toolset, *, read_only: bool = True, default: bool = False) -> Listed:
-    return Listed(module="", declared="", tool=name, toolset=toolset, title=name, read_only=read_only, default=default)
+def tool(name: str, toolset: Toolset, *, read_only: bool = True, default: bool = False) -> ListedOperation:
+    return ListedOperation(
+        module="", declared="", tool=name, toolset=toolset, title=name, read_only=read_only, default=default
+    )
 
 
 TOOLS = (

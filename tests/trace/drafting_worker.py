@@ -15,7 +15,7 @@ from typing import Any
 from tests.trace.drafted import mutate
 
 from clew.project import Project
-from clew.store.sqlite.connections import Connection
+from clew.store.sqlite.connections import SqliteConnection
 
 STEPS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("rename_node", {"old_id": "REQ-d00001", "new_id": "REQ-d00009"}),
@@ -62,9 +62,9 @@ def die_at(moment: int) -> None:
 
     os.fsync = moments(os.fsync)
     Path.replace = moments(Path.replace)  # type: ignore[method-assign]
-    execute = Connection.execute
+    execute = SqliteConnection.execute
     commit = moments(execute)
-    Connection.execute = (  # type: ignore[method-assign]
+    SqliteConnection.execute = (  # type: ignore[method-assign]
         lambda self, statement, *rest: (commit if statement == "COMMIT" else execute)(self, statement, *rest)
     )
 

@@ -10,7 +10,7 @@ import pytest
 from tests.trace.drafted import mutate
 
 from clew.edit.edits import FileEdit, Inverse
-from clew.edit.transaction import Purpose, Transaction
+from clew.edit.transaction import EditPurpose, FileTransaction
 from clew.errors import ClewError, Conflict, InvalidArgument, NotFound, OutsideProject, Refused, WrongKind
 from clew.graph.model import NodeKind
 from clew.project import Project
@@ -243,7 +243,7 @@ def test_an_edit_by_another_program_in_between_is_kept(opened: Open, root: Path)
     edit = FileEdit("spec/clock.md", SPEC.encode(), b"ours")
     with_spec(root, "theirs")
     with pytest.raises(Conflict, match="changed while"):
-        Transaction(root, [edit], Purpose("test", "ada")).commit(project.store)
+        FileTransaction(root, [edit], EditPurpose("test", "ada")).commit(project.store)
     assert spec(root) == "theirs"
     assert project.store is not None
     assert project.store.count("file_edits") == 0
@@ -395,7 +395,7 @@ def test_two_files_are_written_both_or_neither(opened: Open, root: Path) -> None
     project.ensure_graph()
     edits = [FileEdit("spec/new.md", None, b"new"), FileEdit("spec/clock.md", b"not what is there", b"other")]
     with pytest.raises(Conflict):
-        Transaction(root, edits, Purpose("test", "ada")).commit(project.store)
+        FileTransaction(root, edits, EditPurpose("test", "ada")).commit(project.store)
     assert spec(root) == SPEC
     assert sorted(path.name for path in (root / "spec").iterdir()) == ["clock.md"]
 

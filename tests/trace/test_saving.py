@@ -12,7 +12,7 @@ from tests.trace.drafted import FILES, TIDY, TWICE, WINDOWS, contents, mutate, s
 
 from clew.edit.edits import FileEdit
 from clew.edit.recovery import recover
-from clew.edit.transaction import Transaction
+from clew.edit.transaction import FileTransaction
 from clew.errors import ClewError, ConfigError, FileChanged, NotFound, Refused, StoreError
 from clew.formats.elspais.hashes import assertion_hash
 from clew.formats.elspais.ids.grammar import IdGrammar
@@ -248,7 +248,7 @@ def test_when_one_file_cannot_be_written_none_is(project: Project, root: Path) -
 # Verifies: REQ-d00048-D
 def test_when_one_file_cannot_be_put_in_place_those_before_it_are_put_back(root: Path) -> None:
     paths = ("spec/a-tidy.md", "spec/b-windows.md", "spec/new.md")
-    files = Transaction(root, [FileEdit(path, FILES.get(path), b"new") for path in paths])
+    files = FileTransaction(root, [FileEdit(path, FILES.get(path), b"new") for path in paths])
     files.prepare()
     next((root / "spec").glob(".new.md.*")).unlink()
     with pytest.raises(ConfigError, match=r"spec/new\.md"):
@@ -260,7 +260,7 @@ def test_when_one_file_cannot_be_put_in_place_those_before_it_are_put_back(root:
 @pytest.mark.parametrize("replaced", [0, 1])
 def test_an_interrupted_save_is_not_completed_over_what_somebody_wrote_meanwhile(root: Path, replaced: int) -> None:
     paths = ("spec/a-tidy.md", "spec/b-windows.md", "spec/c-journey.md")
-    files = Transaction(root, [FileEdit(path, FILES.get(path), b"new") for path in paths])
+    files = FileTransaction(root, [FileEdit(path, FILES.get(path), b"new") for path in paths])
     files.prepare()
     for path in paths[:replaced]:
         next((root / "spec").glob(f".{Path(path).name}.*")).replace(root / path)

@@ -18,14 +18,14 @@ from clew.surfaces.mcp.instructions import instructions
 from clew.surfaces.mcp.server import Surface, build_server
 from clew.surfaces.mcp.transports.http import serve_http
 from clew.surfaces.mcp.transports.settings import HttpSettings
-from clew.surfaces.web.page import Page
+from clew.surfaces.web.page import WebPage
 
 TOKEN = "a-token-that-nobody-guesses"
 PATIENCE = 120.0
 
 
 class Site:
-    def __init__(self, project: Project, page: Page, endpoint: str) -> None:
+    def __init__(self, project: Project, page: WebPage, endpoint: str) -> None:
         self.project = project
         self.page = page
         self.endpoint = endpoint
@@ -90,7 +90,7 @@ def served(
     listing = choose(all_tools(), Choice(read_only=read_only))
     limits = {"rate": 1e6, "burst": 10**6, **more}
     settings = HttpSettings(port=port, token=token, write_token=TOKEN if token is None else None, **limits)
-    page = Page(project, listing.callable, settings, read_only=read_only)
+    page = WebPage(project, listing.callable, settings, read_only=read_only)
     built: Any = build_server(Surface(project, listing), instructions(listing))
     url: Future[str] = Future()
     try:

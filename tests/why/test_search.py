@@ -15,7 +15,7 @@ from clew.derived.file import DerivedFile, throw_away
 from clew.project import Project
 from clew.search.engine import SearchEngine
 from clew.search.question import Ranking
-from clew.store.sqlite.connections import Connection
+from clew.store.sqlite.connections import SqliteConnection
 from clew.store.sqlite.faults import damaged as damage
 from clew.surfaces.cli.main import main
 
@@ -209,7 +209,7 @@ def test_damage_that_only_a_write_to_the_index_meets_is_mended_too(
             ((broken,),) = connection.execute("SELECT series FROM index_state").fetchall()
 
         @contextmanager
-        def writing(self: DerivedFile, *, durable: bool = False) -> Iterator[Connection]:
+        def writing(self: DerivedFile, *, durable: bool = False) -> Iterator[SqliteConnection]:
             if getattr(self, "series", None) == broken:
                 raise damage(self.path, "database disk image is malformed")
             with whole(self, durable=durable) as connection:

@@ -258,12 +258,12 @@ def test_what_was_decided_is_told_where_it_holds_and_marked_where_it_does_not(se
 
 # Verifies: REQ-d00362-B
 def test_the_newest_commits_answer_before_all_are_counted(tmp_path: Path) -> None:
-    from clew.derived.history import History
+    from clew.derived.history import CommitHistory
     from clew.workspace.git import history as git_history
 
     many_commits(tmp_path / "project")
     head = Repository(tmp_path / "project").git("rev-parse", "HEAD")
-    history = History(tmp_path)
+    history = CommitHistory(tmp_path)
     try:
         newest = git_history.newest_ids(tmp_path / "project", head, 10)
         history.begin(newest)
@@ -280,12 +280,12 @@ def test_the_newest_commits_answer_before_all_are_counted(tmp_path: Path) -> Non
 
 # Verifies: REQ-d00361-A
 def test_git_is_asked_once_by_those_who_ask_the_same(tmp_path: Path) -> None:
-    from clew.derived.history import History
+    from clew.derived.history import CommitHistory
     from clew.why.blame import Blamer
 
     many_commits(tmp_path / "project")
     head = Repository(tmp_path / "project").git("rev-parse", "HEAD")
-    history = History(tmp_path)
+    history = CommitHistory(tmp_path)
     data = (tmp_path / "project" / "log.py").read_bytes()
     try:
         for _ in range(5):

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from clew.derived.file import DerivedFile, Schema
+from clew.derived.file import DerivedFile, FileSchema
 from clew.derived.sealed import checksum
 from clew.formats.code.outline import OUTLINE_VERSION, Outline, Symbol
-from clew.store.sqlite.connections import Connection
+from clew.store.sqlite.connections import SqliteConnection
 
 FILE = "code.db"
 STUBS = (".pyi", ".d.ts", ".d.mts", ".d.cts")
@@ -42,7 +42,7 @@ _STATEMENTS = (
 """`checked` is the checksum of a row, with the path of its file in place of the number."""
 _LAYOUT = 2
 """Changes when a table does."""
-SCHEMA = Schema(
+SCHEMA = FileSchema(
     "The outlines of source files", OUTLINE_VERSION * 100 + _LAYOUT, _STATEMENTS, "the files are read again"
 )
 _KEPT = 8
@@ -235,7 +235,7 @@ class CodeFile:
             return [FiledImport(*row) for row in self._file.checked(rows)]
 
 
-def _forget(connection: Connection, path: str) -> None:
+def _forget(connection: SqliteConnection, path: str) -> None:
     row = connection.execute("SELECT number FROM files WHERE path = ?", (path,)).fetchone()
     if row is not None:
         for table, column in (("symbols", "file"), ("imports", "file"), ("files", "number")):

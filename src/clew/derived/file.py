@@ -23,7 +23,7 @@ from clew.edit import below
 from clew.edit.state_folder import make_folder_in
 from clew.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
 from clew.store.sqlite.compacting import compact
-from clew.store.sqlite.connections import Connection, Connections
+from clew.store.sqlite.connections import SqliteConnection, SqliteConnections
 from clew.store.sqlite.faults import damaged, fault, protected, translated
 from clew.store.sqlite.guard import foreign_objects, guard, missing_objects, schema_of, unsound
 
@@ -44,7 +44,7 @@ _BY_VALUES = (*_UNDECODABLE, ValueError, TypeError, LookupError, ArithmeticError
 log = logging.getLogger(__name__)
 
 
-class Schema(NamedTuple):
+class FileSchema(NamedTuple):
     """Schema of a derived file."""
 
     name: str
@@ -59,20 +59,20 @@ class Schema(NamedTuple):
     """Bytes. Small pages leave less room unused behind values of a few kilobytes; large ones are fewer to look at."""
     extra: tuple[str, ...] = ()
     """Statements of tables that a file may have besides."""
-    upgrade: Callable[[Connection], bool] = lambda connection: False
+    upgrade: Callable[[SqliteConnection], bool] = lambda connection: False
     """Brings the tables of an earlier version up to this one; False where that is not worth it."""
 
-    def create(self, connection: Connection) -> None:
+    def create(self, connection: SqliteConnection) -> None:
         for statement in self.statements:
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {self.version:d}")
 
-    def is_whole(self, connection: Connection) -> bool:
+    def is_whole(self, connection: SqliteConnection) -> bool:
         """True if the file is of this version and has all objects that Clew makes."""
         return _version(connection) == self.version and self.is_own(connection)
 
     # Implements: REQ-d00646-A
-    def is_own(self, connection: Connection) -> bool:
+    def is_own(self, connection: SqliteConnection) -> bool:
         """True if the tables, indexes, views and triggers are those that Clew makes, all of them and no others."""
         there = schema_of(connection)
         return not (
@@ -84,14 +84,14 @@ class Schema(NamedTuple):
 class DerivedFile:
     """Any number of threads and processes may read and write."""
 
-    def __init__(self, path: Path, schema: Schema, *, patience: float = PATIENCE_SECONDS) -> None:
+    def __init__(self, path: Path, schema: FileSchema, *, patience: float = PATIENCE_SECONDS) -> None:
         self.path = path
         self._schema = schema
         self._patience = patience
         self._opening = threading.Lock()
         self.notes: tuple[str, ...] = ()
         """What happened to the file when it was opened."""
-        self._met: Connections | None = None
+        self._met: SqliteConnections | None = None
         """The opening in which damage was met."""
         self._connections = self._open()
 
@@ -147,7 +147,7 @@ class DerivedFile:
             self._connections = self._open()
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> Iterator[SqliteConnection]:
         """One state of the file for a whole block, whatever others write meanwhile."""
         with self._noticing(), self._connections.reading() as connection, self._translated():
             connection.execute("BEGIN")
@@ -157,20 +157,20 @@ class DerivedFile:
                 connection.execute("ROLLBACK")
 
     @contextmanager
-    def writing(self, *, durable: bool = False) -> Iterator[Connection]:
+    def writing(self, *, durable: bool = False) -> Iterator[SqliteConnection]:
         """A transaction. What is written without `durable` may be lost with the machine's power, never by half."""
         with self._noticing(), self._connections.writing(durable=durable) as connection, self._translated():
             yield connection
 
     @contextmanager
-    def reading_latest(self) -> Iterator[Connection]:
+    def reading_latest(self) -> Iterator[SqliteConnection]:
         """One state of the file that is there now, also where another process made it anew, or where it was damaged."""
         self.keep_up()
         with self.reading() as connection:
             yield connection
 
     @contextmanager
-    def writing_latest(self) -> Iterator[Connection]:
+    def writing_latest(self) -> Iterator[SqliteConnection]:
         """A transaction on the file that is there now."""
         self.keep_up()
         with self.writing() as connection:
@@ -206,7 +206,7 @@ class DerivedFile:
             _vacuum(connection)
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def before_tidying(self, connection: Connection) -> None:
+    def before_tidying(self, connection: SqliteConnection) -> None:
         """Hook for an owner that deletes rows of its own before tidying."""
 
     def _is_loose(self) -> bool:
@@ -217,7 +217,7 @@ class DerivedFile:
             loose = pages >= _WORTH_TIDYING and (pages >= before * _GROWN or free * 2 >= pages)
             return loose and self._has_room(connection)
 
-    def _has_room(self, connection: Connection) -> bool:
+    def _has_room(self, connection: SqliteConnection) -> bool:
         """True if the disk has room for writing the file anew."""
         (free,) = connection.execute("PRAGMA freelist_count").fetchone()
         (size,) = connection.execute("PRAGMA page_size").fetchone()
@@ -236,7 +236,7 @@ class DerivedFile:
         return found
 
     @contextmanager
-    def unbound(self) -> Iterator[Connection]:
+    def unbound(self) -> Iterator[SqliteConnection]:
         """A connection outside of any transaction, for what SQLite does only there."""
         with self._noticing(), self._connections.reading() as connection, self._translated():
             yield connection
@@ -289,7 +289,7 @@ class DerivedFile:
     def _note(self, cause: str) -> str:
         return f"{self._schema.name} {cause}; {self._schema.remedy}."
 
-    def _open(self) -> Connections:
+    def _open(self) -> SqliteConnections:
         self.notes = ()
         try:
             connections = self._ready()
@@ -303,7 +303,7 @@ class DerivedFile:
         self.notes = (self._note(cause),)
         return self._ready()
 
-    def _flaw(self, connections: Connections) -> str | None:
+    def _flaw(self, connections: SqliteConnections) -> str | None:
         """The reason why a file that could be opened cannot be used."""
         try:
             with connections.reading() as connection:
@@ -324,7 +324,7 @@ class DerivedFile:
             return _DAMAGED
         return None
 
-    def _change_pages(self, connections: Connections) -> None:
+    def _change_pages(self, connections: SqliteConnections) -> None:
         """Write a file that was upgraded anew with pages of its present size. SQLite does that without its log alone,
         which nobody else may have open; otherwise the pages stay as they are."""
         with suppress(StoreBusy, StoreFull), connections.reading() as connection:
@@ -336,7 +336,7 @@ class DerivedFile:
             _vacuum(connection)
         self._make(connections)
 
-    def _ready(self) -> Connections:
+    def _ready(self) -> SqliteConnections:
         """Connections to the file, with tables in it."""
         try:
             make_folder_in(self.path.parent)
@@ -348,7 +348,7 @@ class DerivedFile:
                 os.close(descriptor)
         except OSError as error:
             raise protected(self.path, f"it cannot be made ({error.strerror})") from error
-        connections = Connections(self.path, read_only=False, busy_timeout=self._patience)
+        connections = SqliteConnections(self.path, read_only=False, busy_timeout=self._patience)
         try:
             self._make(connections)
         except BaseException:
@@ -356,14 +356,14 @@ class DerivedFile:
             raise
         return connections
 
-    def _make(self, connections: Connections) -> None:
+    def _make(self, connections: SqliteConnections) -> None:
         """Give the file a log, and tables where it has none."""
         deadline = time.monotonic() + self._patience
         # Two processes that make one file meet where SQLite reports "busy" without waiting.
         while not self._is_made(connections, give_up=time.monotonic() >= deadline):
             time.sleep(_PAUSE)
 
-    def _is_made(self, connections: Connections, *, give_up: bool) -> bool:
+    def _is_made(self, connections: SqliteConnections, *, give_up: bool) -> bool:
         try:
             with connections.reading() as connection:
                 if connection.refusal is not None:
@@ -386,9 +386,9 @@ class DerivedFile:
         return True
 
 
-def in_memory(statements: Iterable[str]) -> Connection:
+def in_memory(statements: Iterable[str]) -> SqliteConnection:
     """Tables that are gone with the connection. One thread at a time may use it."""
-    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, factory=Connection)
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, factory=SqliteConnection)
     guard(connection)
     for statement in statements:
         connection.execute(statement)
@@ -405,22 +405,22 @@ def throw_away(place: Path) -> None:
         below.remove(place.with_name(place.name + ending))
 
 
-def _vacuum(connection: Connection) -> None:
+def _vacuum(connection: SqliteConnection) -> None:
     """Write a file anew, and note its size: from there it grows."""
     connection.execute("VACUUM")
     # The header has a place for a number of the owner's. Zero of an untouched file is less than any.
     connection.execute(f"PRAGMA application_id = {_pages(connection):d}")
 
 
-def _pages(connection: Connection) -> int:
+def _pages(connection: SqliteConnection) -> int:
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     return int(pages)
 
 
-def _version(connection: Connection) -> int:
+def _version(connection: SqliteConnection) -> int:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     return int(version)
 
 
-def _is_empty(connection: Connection) -> bool:
+def _is_empty(connection: SqliteConnection) -> bool:
     return connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None

@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from clew.derived.file import DerivedFile, Schema
+from clew.derived.file import DerivedFile, FileSchema
 from clew.derived.sealed import checksum, sealed, unsealed
-from clew.store.sqlite.connections import Connection
+from clew.store.sqlite.connections import SqliteConnection
 from clew.text.hashing import content_hash
 from clew.workspace.git.history import CommitRecord, PathChange
 
@@ -48,7 +48,7 @@ _STATEMENTS = (
     "CREATE TABLE kept (key TEXT PRIMARY KEY, made INTEGER NOT NULL, value BLOB NOT NULL) WITHOUT ROWID",
 )
 """`checked` is the checksum of what a row says, with ids and paths in the place of numbers."""
-SCHEMA = Schema("The history of the files", 2, _STATEMENTS, "it is read again")
+SCHEMA = FileSchema("The history of the files", 2, _STATEMENTS, "it is read again")
 _COMMIT = "commits.number, id, time, author, email, message, parents, commits.checked"
 
 
@@ -66,7 +66,7 @@ class Commit(msgspec.Struct, frozen=True):
         return self.message.partition("\n")[0].strip()
 
 
-class Touch(msgspec.Struct, frozen=True):
+class FileTouch(msgspec.Struct, frozen=True):
     """A commit that touched a file, under the name that the file had."""
 
     commit: Commit
@@ -91,7 +91,7 @@ class HistoryState(msgspec.Struct, frozen=True):
         return self.head is not None and not self.unread
 
 
-class History:
+class CommitHistory:
     """Any number of threads and processes may ask and fill it."""
 
     def __init__(self, folder: Path) -> None:
@@ -185,12 +185,12 @@ class History:
                 back_to = row[0] if row else None
         return HistoryState(head[0] if head else None, total, unread, names[0] if names else None, back_to)
 
-    def of_path(self, path: str, limit: int = 100) -> list[Touch]:
+    def of_path(self, path: str, limit: int = 100) -> list[FileTouch]:
         """The commits that touched a file, newest first, also under the names that it had before."""
         with self._file.reading_latest() as connection:
             return list(self._touches(connection, path, limit))
 
-    def renamed_to(self, path: str) -> Touch | None:
+    def renamed_to(self, path: str) -> FileTouch | None:
         """The last commit that gave a file of this name another one."""
         query = """
             SELECT later.path, changes.commit_number FROM paths JOIN changes ON changes.old = paths.number
@@ -202,7 +202,7 @@ class History:
             found = self._named(connection, row[0], row[1] + 1, 1) if row else []
         return found[0] if found else None
 
-    def changed_since(self, path: str, number: int) -> list[Touch]:
+    def changed_since(self, path: str, number: int) -> list[FileTouch]:
         """The commits behind a commit's number that touched the file, oldest first."""
         with self._file.reading_latest() as connection:
             found = [touch for touch in self._named(connection, path, 1 << 62, 500) if touch.commit.number > number]
@@ -295,7 +295,7 @@ class History:
 
     # Reading rows
 
-    def _touches(self, connection: Connection, path: str, limit: int) -> Iterator[Touch]:
+    def _touches(self, connection: SqliteConnection, path: str, limit: int) -> Iterator[FileTouch]:
         before, left = 1 << 62, limit
         for _ in range(_MOST_NAMES):
             renamed = None
@@ -309,7 +309,7 @@ class History:
                 return
             path, before = renamed.old, renamed.commit.number
 
-    def _named(self, connection: Connection, path: str, before: int, limit: int) -> list[Touch]:
+    def _named(self, connection: SqliteConnection, path: str, before: int, limit: int) -> list[FileTouch]:
         """The commits that touched a path, under this name, before a commit's number; newest first."""
         query = f"""
             SELECT {_COMMIT}, changes.status, paths.path, earlier.path, changes.checked
@@ -322,7 +322,7 @@ class History:
         found = []
         for row in rows:
             change = self._change(row[1], *row[8:])
-            found.append(Touch(self._commit(row[:8]), change.status, change.path, change.old))
+            found.append(FileTouch(self._commit(row[:8]), change.status, change.path, change.old))
         return found
 
     def _commit(self, row: Sequence[Any]) -> Commit:
@@ -335,7 +335,7 @@ class History:
         return PathChange(status, path, old)
 
 
-def _settle(connection: Connection, numbers: dict[str, int]) -> None:
+def _settle(connection: SqliteConnection, numbers: dict[str, int]) -> None:
     """Give commits that were noted first the numbers that they have among all."""
     query = "SELECT id, number FROM commits WHERE number >= ?"
     for id, before in connection.execute(query, (_PROVISIONAL,)).fetchall():
@@ -354,7 +354,7 @@ def _checksum(id: str, change: PathChange) -> int:
     return checksum(id, change.status, change.path, change.old or None)
 
 
-def _numbers(connection: Connection, query: str, names: Iterable[str]) -> dict[str, int]:
+def _numbers(connection: SqliteConnection, query: str, names: Iterable[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     for chunk in _chunks(list(names)):
         found.update(connection.execute(query.format(", ".join("?" * len(chunk))), chunk).fetchall())

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from clew.derived.history import History, HistoryState
+from clew.derived.history import CommitHistory, HistoryState
 from clew.errors import ClewError, StoreError, Unavailable
 from clew.workspace.git import api as git
 from clew.workspace.git import history as git_history
@@ -28,7 +28,7 @@ _FIRST = 200
 """Commits of the first batch: an answer about something new needs no more."""
 
 
-class Readiness(msgspec.Struct, frozen=True):
+class HistoryProgress(msgspec.Struct, frozen=True):
     """Progress of reading the history."""
 
     head: str | None
@@ -49,27 +49,27 @@ class HistoryReader(Keeper):
         self._root = root
         self._folder = folder
         self._opening = threading.Lock()
-        self._history: History | None = None
+        self._history: CommitHistory | None = None
 
     @property
-    def history(self) -> History:
+    def history(self) -> CommitHistory:
         with self._opening:
             if self._history is None:
-                self._history = History(self._folder())
+                self._history = CommitHistory(self._folder())
             return self._history
 
-    def ensure(self, seconds: float = DEADLINE_SECONDS) -> Readiness:
+    def ensure(self, seconds: float = DEADLINE_SECONDS) -> HistoryProgress:
         """Have everything up to HEAD read, and wait for it so long."""
         head = git.head(self._root)
         if head is None:
-            return Readiness(None, (self._absence(),))
+            return HistoryProgress(None, (self._absence(),))
         try:
             state = self.history.state()
             if state.head != head or state.unread or self._is_renamed(state):
                 state = self._wait(self.begin(self._read), head, seconds)
         except StoreError as error:
-            return Readiness(head, (f"The history cannot be kept: {error.message}",))
-        return Readiness(head, tuple(self._notes(state, head)), state.head == head and state.is_complete)
+            return HistoryProgress(head, (f"The history cannot be kept: {error.message}",))
+        return HistoryProgress(head, tuple(self._notes(state, head)), state.head == head and state.is_complete)
 
     def complete(self, progress: Callable[[int, int, str], None] = lambda done, total, message: None) -> HistoryState:
         """Read all of it now."""

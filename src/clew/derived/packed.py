@@ -15,7 +15,7 @@ from typing import NamedTuple
 from clew.derived.file import PATIENCE_SECONDS
 from clew.errors import StoreCorrupt
 from clew.store.sqlite.compacting import compact
-from clew.store.sqlite.connections import Connections
+from clew.store.sqlite.connections import SqliteConnections
 
 _COLUMNS = """
     SELECT (SELECT count(*) FROM pragma_table_info('packed_texts') WHERE name IN ('number', 'content_hash'))
@@ -65,5 +65,5 @@ def take_out(place: Path, numbers: Iterable[int], names: Iterable[str] = ()) -> 
         compact(connections, PATIENCE_SECONDS)
 
 
-def _opened(place: Path, *, read_only: bool) -> Connections:
-    return Connections(place, read_only=read_only, busy_timeout=PATIENCE_SECONDS)
+def _opened(place: Path, *, read_only: bool) -> SqliteConnections:
+    return SqliteConnections(place, read_only=read_only, busy_timeout=PATIENCE_SECONDS)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import msgspec
 
-from clew.derived.file import DerivedFile, Schema
+from clew.derived.file import DerivedFile, FileSchema
 from clew.derived.sealed import sealed, unsealed
-from clew.store.sqlite.connections import Connection
+from clew.store.sqlite.connections import SqliteConnection
 
 FILE = "parsed.db"
 
@@ -25,7 +25,7 @@ CREATE TABLE files (
 """`payload` is sealed with all other columns. `path` holds bytes because the name of a file need not be UTF-8,
 `mtime_ns` text because a time after the year 2262 does not fit 64 bits."""
 
-SCHEMA = Schema("The cache of parsed files", 2, (_TABLE,), "the files are read again")
+SCHEMA = FileSchema("The cache of parsed files", 2, (_TABLE,), "the files are read again")
 
 
 class CachedFile(msgspec.Struct, frozen=True):
@@ -85,7 +85,7 @@ def _row(file: CachedFile) -> tuple[object, ...]:
     return file.reader, path, file.size, mtime_ns, file.content_hash, payload
 
 
-def _keep_only(connection: Connection, readers: Sequence[str]) -> None:
+def _keep_only(connection: SqliteConnection, readers: Sequence[str]) -> None:
     stored = {reader for (reader,) in connection.execute("SELECT DISTINCT reader FROM files").fetchall()}
     connection.executemany("DELETE FROM files WHERE reader = ?", [(reader,) for reader in stored - set(readers)])
 

@@ -37,7 +37,7 @@ _ROWS_AT_ONCE = 8192
 Stamp: TypeAlias = tuple[int, int, int]
 
 
-class Header(msgspec.Struct, frozen=True, kw_only=True):
+class VectorFileHeader(msgspec.Struct, frozen=True, kw_only=True):
     format: int = FORMAT
     key: str
     """Names the table and the embedder that the vectors are of."""
@@ -53,7 +53,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 class VectorFile:
     """A mapped file. It stays readable when another one takes its place."""
 
-    def __init__(self, path: Path, mapped: mmap.mmap, header: Header, stamp: Stamp) -> None:
+    def __init__(self, path: Path, mapped: mmap.mmap, header: VectorFileHeader, stamp: Stamp) -> None:
         self.path = path
         self.header = header
         self.stamp = stamp
@@ -117,7 +117,7 @@ def open_vector_file(path: Path, key: str, dimensions: int) -> VectorFile | None
     return opened
 
 
-def write_beside(path: Path, header: Header, batches: "Iterable[tuple[Numbers, Vectors]]") -> Path:
+def write_beside(path: Path, header: VectorFileHeader, batches: "Iterable[tuple[Numbers, Vectors]]") -> Path:
     """Write a whole file, sorted by number as the batches are, under a temporary name beside `path`; its name."""
     sweep(path)
     temporary = temporary_beside(path)
@@ -156,24 +156,24 @@ def damaged(path: Path, cause: str) -> StoreCorrupt:
     )
 
 
-def _size(header: Header) -> int:
+def _size(header: VectorFileHeader) -> int:
     return _BLOCK + header.rows * (header.dimensions * 4 + 8)
 
 
-def _encoded(header: Header) -> bytes:
+def _encoded(header: VectorFileHeader) -> bytes:
     body = msgspec.json.encode(header)
     return (body + b"\n%08x\n" % zlib.crc32(body)).ljust(_BLOCK, b"\0")
 
 
-def _header(path: Path, block: bytes) -> Header:
+def _header(path: Path, block: bytes) -> VectorFileHeader:
     body, _, rest = block.partition(b"\n")
     if rest[:8] != b"%08x" % zlib.crc32(body):
         raise damaged(path, "its header does not match its checksum")
     try:
-        return msgspec.json.decode(body, type=Header)
+        return msgspec.json.decode(body, type=VectorFileHeader)
     except msgspec.DecodeError:
         # Whole, but written by another version of Clew.
-        return Header(format=0, key="", dimensions=0, last_row=0)
+        return VectorFileHeader(format=0, key="", dimensions=0, last_row=0)
 
 
 def _checksum(vectors: "Vectors", first_row: int = 0) -> int:

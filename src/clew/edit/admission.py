@@ -43,7 +43,7 @@ _LINK = "is a link; remove it, and Clew makes a folder"
 _LOCK_SECONDS = 10.0
 
 
-class Standing(msgspec.Struct, frozen=True):
+class FolderTrust(msgspec.Struct, frozen=True):
     """Trust in a folder and its stores."""
 
     folder: Path
@@ -92,20 +92,20 @@ class Standing(msgspec.Struct, frozen=True):
         )
 
 
-_admitted: dict[str, tuple[object, Standing]] = {}
+_admitted: dict[str, tuple[object, FolderTrust]] = {}
 """By path: what it depended on, and what it was."""
 _paths: dict[str, str] = {}
 """By the path that was asked about: the one on which there is no link, as it was found last."""
 _admitting = threading.Lock()
 
 
-def admit(folder: Path) -> Standing:
+def admit(folder: Path) -> FolderTrust:
     """Decide on the trust in a folder. One that came from elsewhere is cleaned and gets a stamp; none is made."""
     place = os.path.abspath(folder)  # noqa: PTH100
     return _admitted_before(place) or _admit(place)
 
 
-def _admitted_before(place: str) -> Standing | None:
+def _admitted_before(place: str) -> FolderTrust | None:
     """The standing of a folder where nothing on which it depends changed. The folder's number tells another one at the
     same path, so that links on the way to it are not looked for."""
     real = _paths.get(place, "")
@@ -125,20 +125,20 @@ def _depends_on(own: bytes, real: Path, status: os.stat_result) -> object:
     return status.st_dev, status.st_ino, _mark(stamp.stamp_file(own, real)), own, index, staged.mark_of(index)
 
 
-def _admit(place: str) -> Standing:
+def _admit(place: str) -> FolderTrust:
     real = _real(Path(place))
     status = below.status_of(real)
     if status is None:
         own = stamp.key()
-        return Standing(real, True) if own is not None else Standing(real, False, AUTHORED, _no_key())
+        return FolderTrust(real, True) if own is not None else FolderTrust(real, False, AUTHORED, _no_key())
     if stat.S_ISLNK(status.st_mode):
-        return Standing(real, False, AUTHORED, _LINK)
+        return FolderTrust(real, False, AUTHORED, _LINK)
     if not stat.S_ISDIR(status.st_mode):
         # Nothing can be opened in it, and whoever tries says so.
-        return Standing(real, True)
+        return FolderTrust(real, True)
     own = stamp.key()
     if own is None:
-        return Standing(real, False, _stores_in(real), _no_key())
+        return FolderTrust(real, False, _stores_in(real), _no_key())
     with _admitting:
         # What git keeps may change meanwhile: what was before counts, so that it is looked at again.
         index = staged.index_of(str(real.parent)) if real.name == below.STATE_FOLDER else None
@@ -154,22 +154,22 @@ def _admit(place: str) -> Standing:
         return standing
 
 
-def look(folder: Path) -> Standing:
+def look(folder: Path) -> FolderTrust:
     """The trust in a folder, without a change of it. One that came from elsewhere is not believed."""
     real = _real(folder)
     status = below.status_of(real)
     own = stamp.key(make=False)
     if status is None or not stat.S_ISDIR(status.st_mode) or own is None:
-        return Standing(real, False, AUTHORED, _NOT_MADE_HERE)
+        return FolderTrust(real, False, AUTHORED, _NOT_MADE_HERE)
     if real.name == below.STATE_FOLDER and staged.is_kept(real):
-        return Standing(real, False, AUTHORED, _TRACKED)
+        return FolderTrust(real, False, AUTHORED, _TRACKED)
     record = stamp.known(own, real, status)
     if record is None:
-        return Standing(real, False, AUTHORED, _NOT_MADE_HERE)
-    return Standing(real, True, record.asks, _NOT_MADE_HERE if record.asks else "")
+        return FolderTrust(real, False, AUTHORED, _NOT_MADE_HERE)
+    return FolderTrust(real, True, record.asks, _NOT_MADE_HERE if record.asks else "")
 
 
-def make(folder: Path, mode: int = 0o777) -> Standing:
+def make(folder: Path, mode: int = 0o777) -> FolderTrust:
     """The folder, made and stamped where there is none. OSError where it cannot be made."""
     real = _real(folder)
     if below.status_of(real) is None:
@@ -216,7 +216,7 @@ def accept(folder: Path) -> bool:
     return record is not None
 
 
-def settle(folder: Path, store: str) -> Standing:
+def settle(folder: Path, store: str) -> FolderTrust:
     """Believe a store, because it held nothing and is made anew."""
     standing = admit(folder)
     own, status = stamp.key(), below.status_of(standing.folder)
@@ -249,11 +249,11 @@ def demand(path: Path) -> None:
         raise StoreError(f"{path} is not used: the folder {standing.folder} {standing.why}.")
 
 
-def _admitted_now(own: bytes, real: Path, status: os.stat_result, *, is_kept: bool) -> Standing:
+def _admitted_now(own: bytes, real: Path, status: os.stat_result, *, is_kept: bool) -> FolderTrust:
     if is_kept:
         # What was put there by a commit lies there, too, when git does not keep it any longer.
         stamp.forget(own, real)
-        return Standing(real, False, _stores_in(real), _TRACKED)
+        return FolderTrust(real, False, _stores_in(real), _TRACKED)
     record = stamp.known(own, real, status)
     if record is None and os.access(real, os.W_OK | os.X_OK):
         with suppress(StoreError, OSError), _alone():
@@ -263,8 +263,8 @@ def _admitted_now(own: bytes, real: Path, status: os.stat_result, *, is_kept: bo
                 _clean(real)
                 record = stamp.set_stamp(own, real, status, _stores_in(real))
     if record is None:
-        return Standing(real, False, _stores_in(real), _NOT_MADE_HERE)
-    return Standing(real, True, record.asks, _NOT_MADE_HERE if record.asks else "")
+        return FolderTrust(real, False, _stores_in(real), _NOT_MADE_HERE)
+    return FolderTrust(real, True, record.asks, _NOT_MADE_HERE if record.asks else "")
 
 
 def _clean(folder: Path) -> None:

@@ -41,7 +41,7 @@ class ForeignJournal(Exception):
     """A journal that came from elsewhere: nothing that it says is done."""
 
 
-class State(StrEnum):
+class TransactionState(StrEnum):
     PLANNED = "planned"
     """Temporary files are being written. No file has changed."""
     PREPARED = "prepared"
@@ -75,7 +75,7 @@ class MoveStep(msgspec.Struct, frozen=True, tag="move"):
 Step = FileStep | MoveStep
 
 
-class Event(msgspec.Struct, frozen=True):
+class EventToRecord(msgspec.Struct, frozen=True):
     """The event that the store is to record. The inverse of the steps is added to the data."""
 
     id: str
@@ -84,17 +84,19 @@ class Event(msgspec.Struct, frozen=True):
     data: Mapping[str, Any]
 
 
-class Plan(msgspec.Struct, frozen=True):
+class TransactionPlan(msgspec.Struct, frozen=True):
     steps: tuple[Step, ...]
     folders: tuple[str, ...]
     """Folders that the transaction makes, outermost first."""
-    event: Event | None
+    event: EventToRecord | None
 
 
 class Journal:
     """An open journal, locked by this process."""
 
-    def __init__(self, place: Path, file: IO[bytes], lock: ExitStack, plan: Plan | None, state: State) -> None:
+    def __init__(
+        self, place: Path, file: IO[bytes], lock: ExitStack, plan: TransactionPlan | None, state: TransactionState
+    ) -> None:
         self._place = place
         self._file = file
         self._lock = lock
@@ -104,7 +106,7 @@ class Journal:
 
     @classmethod
     def begin(
-        cls, folder: Path, id: str, steps: tuple[Step, ...], folders: tuple[str, ...], event: Event | None
+        cls, folder: Path, id: str, steps: tuple[Step, ...], folders: tuple[str, ...], event: EventToRecord | None
     ) -> "Journal":
         # Each try under a name of its own: who took the file of the one before may be about to remove that name again.
         for name in (id, *(uuid4().hex for _ in range(_TRIES - 1))):
@@ -121,18 +123,18 @@ class Journal:
 
     @classmethod
     def _begun(
-        cls, place: Path, steps: tuple[Step, ...], folders: tuple[str, ...], event: Event | None
+        cls, place: Path, steps: tuple[Step, ...], folders: tuple[str, ...], event: EventToRecord | None
     ) -> "Journal | None":
         """None where somebody looked for interrupted transactions right when the file was made, found it without a lock
         and without a plan, and took it away: so far it said nothing."""
         with ExitStack() as stack:
             file = stack.enter_context(os.fdopen(below.open_file(place, os.O_RDWR | os.O_CREAT | os.O_EXCL), "r+b"))
             if stack.enter_context(locked(file, _PATIENCE_SECONDS)) and _is_at(file, place):
-                plan = Plan(steps, folders, event)
+                plan = TransactionPlan(steps, folders, event)
                 _write_synced(file, _signed(file, place, msgspec.json.encode(plan)))
                 # Before there is any temporary file: an unrecorded file would never be removed.
                 sync_folder(place.parent)
-                return cls(place, file, stack.pop_all(), plan, State.PLANNED)
+                return cls(place, file, stack.pop_all(), plan, TransactionState.PLANNED)
         with suppress(OSError):
             place.unlink(missing_ok=True)
         return None
@@ -147,7 +149,7 @@ class Journal:
                 return cls(place, file, stack.pop_all(), plan, state)
         return None
 
-    def mark(self, state: State) -> None:
+    def mark(self, state: TransactionState) -> None:
         """Note that a state is reached. Once this returns, the note survives a crash of the machine."""
         _write_synced(self._file, f"{state}\n".encode())
         self.state = state
@@ -198,7 +200,7 @@ def _about(file: IO[bytes], place: Path) -> tuple[str, str]:
     return real, str(os.fstat(file.fileno()).st_ino)
 
 
-def _read(file: IO[bytes], place: Path) -> tuple[Plan | None, State]:
+def _read(file: IO[bytes], place: Path) -> tuple[TransactionPlan | None, TransactionState]:
     about = _about(file, place)
     own = _beginning(about)
     # A journal may hold much, so that no more than this is read of one that came from elsewhere.
@@ -208,14 +210,16 @@ def _read(file: IO[bytes], place: Path) -> tuple[Plan | None, State]:
     # A line without an end was being written when the process was killed: it does not count.
     first, *states = file.read().split(b"\n")[:-1] or [b""]
     if not first:
-        return None, State.PLANNED
+        return None, TransactionState.PLANNED
     code, _, plan = first.partition(b" ")
     if not stamp.is_code(code.decode("ascii", "replace"), _USE, *about, plan):
         raise ForeignJournal(place)
     try:
-        return msgspec.json.decode(plan, type=Plan), State(states[-1].decode()) if states else State.PLANNED
+        return msgspec.json.decode(plan, type=TransactionPlan), TransactionState(
+            states[-1].decode()
+        ) if states else TransactionState.PLANNED
     except (msgspec.DecodeError, ValueError):
-        return None, State.PLANNED
+        return None, TransactionState.PLANNED
 
 
 def journals(root: Path) -> list[Path]:

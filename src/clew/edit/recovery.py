@@ -9,7 +9,7 @@ import msgspec
 
 from clew.edit import execution
 from clew.edit.edits import place_of
-from clew.edit.journal import FileStep, ForeignJournal, Journal, State, Step, journals
+from clew.edit.journal import FileStep, ForeignJournal, Journal, Step, TransactionState, journals
 from clew.edit.replacing import sync_folder
 from clew.errors import ClewError, OutsideProject
 
@@ -21,7 +21,7 @@ _MOST_NAMED = 5
 """Paths of a transaction that a message names."""
 
 
-class Records(Protocol):
+class RecordAccess(Protocol):
     """The part of a store's transaction that is needed here."""
 
     def get(self, collection: str, id: str) -> object | None: ...
@@ -32,7 +32,7 @@ class Records(Protocol):
 class RecordStore(Protocol):
     """The part of a store that is needed here."""
 
-    def transaction(self, *, actor: str, reason: str = "") -> AbstractContextManager[Records]: ...
+    def transaction(self, *, actor: str, reason: str = "") -> AbstractContextManager[RecordAccess]: ...
 
 
 def recover(root: Path, store: RecordStore | None) -> tuple[str, ...]:
@@ -88,7 +88,7 @@ def _recover_one(root: Path, place: Path, store: RecordStore | None) -> str:
     return said
 
 
-def _attempt(root: Path, place: Path, records: Records | None) -> tuple[Journal | None, bool, str]:
+def _attempt(root: Path, place: Path, records: RecordAccess | None) -> tuple[Journal | None, bool, str]:
     """The journal, unless its writer lives; whether its transaction is over once the records are committed; and what to
     say of it."""
     journal: Journal | None = None
@@ -113,7 +113,7 @@ def _named(journal: Journal) -> str:
     return f"An interrupted change ({purpose}{', '.join(paths[:_MOST_NAMED])}{', ...' * (len(paths) > _MOST_NAMED)})"
 
 
-def _recover(root: Path, journal: Journal, records: Records | None) -> tuple[bool, str]:
+def _recover(root: Path, journal: Journal, records: RecordAccess | None) -> tuple[bool, str]:
     """Complete or take back a transaction: True if it is over, and a sentence about it."""
     plan = journal.plan
     if plan is None:
@@ -126,7 +126,7 @@ def _recover(root: Path, journal: Journal, records: Records | None) -> tuple[boo
         # files since then is nobody's business here.
         return True, said
     was = journal.state
-    if was is State.PREPARED:
+    if was is TransactionState.PREPARED:
         if all(execution.can_go_on(root, step) for step in plan.steps):
             for step in plan.steps:
                 if execution.is_done(root, step):
@@ -134,17 +134,17 @@ def _recover(root: Path, journal: Journal, records: Records | None) -> tuple[boo
                 else:
                     execution.apply(root, step)
             execution.sync(root, plan.steps)
-            journal.mark(State.DONE)
+            journal.mark(TransactionState.DONE)
         else:
             said = f"{_named(journal)} was undone, because one of its files was changed meanwhile."
-    elif was is not State.DONE:
+    elif was is not TransactionState.DONE:
         said = f"{_named(journal)} was undone; the files are as they were before it."
-    if journal.state is not State.DONE:
+    if journal.state is not TransactionState.DONE:
         take_back(root, journal)
     elif plan.event is not None:
         if records is None:
             # The next process that has a store records it.
-            return False, said if was is State.PREPARED else ""
+            return False, said if was is TransactionState.PREPARED else ""
         record(journal, records)
     return True, said
 
@@ -165,10 +165,10 @@ def take_back(root: Path, journal: Journal) -> None:
     plan = journal.plan
     if plan is None:
         return
-    if journal.state is not State.PLANNED:
+    if journal.state is not TransactionState.PLANNED:
         with suppress(OSError):
             # Even where the disk is full: the note is only for a process that is killed now.
-            journal.mark(State.TAKING_BACK)
+            journal.mark(TransactionState.TAKING_BACK)
         for step in reversed(plan.steps):
             execution.revert(root, step)
         execution.sync(root, plan.steps)
@@ -183,7 +183,7 @@ def take_back(root: Path, journal: Journal) -> None:
             sync_folder(place.parent)
 
 
-def record(journal: Journal, records: Records) -> None:
+def record(journal: Journal, records: RecordAccess) -> None:
     """Append the event of a transaction, with its inverse, unless that was done already."""
     plan = journal.plan
     if plan is None or plan.event is None or records.get(COLLECTION, plan.event.id) is not None:

@@ -27,7 +27,7 @@ _MOST_KNOWN = 4096
 _LONGEST = 512
 
 
-class Known(msgspec.Struct, frozen=True):
+class StampRecord(msgspec.Struct, frozen=True):
     """Record of a stamped folder in the user's state."""
 
     path: str
@@ -97,7 +97,7 @@ def stamp_file(own: bytes, folder: Path) -> Path:
     return folder / f"{_PREFIX}{_code(own, 'name')[:16]}"
 
 
-def known(own: bytes, folder: Path, status: os.stat_result) -> Known | None:
+def known(own: bytes, folder: Path, status: os.stat_result) -> StampRecord | None:
     """The record of a folder, by the stamp in it; None if there is no valid stamp. A folder that was moved has its
     former path in its stamp, and gets another one."""
     return _stamped(own, folder, status) or _protected(own, folder, status)
@@ -120,7 +120,7 @@ def _read_stamp(own: bytes, folder: Path) -> tuple[str, str]:
     return (id, given) if id.isalnum() else ("", "")
 
 
-def _stamped(own: bytes, folder: Path, status: os.stat_result) -> Known | None:
+def _stamped(own: bytes, folder: Path, status: os.stat_result) -> StampRecord | None:
     id, given = _read_stamp(own, folder)
     record = _record(id) if id else None
     if record is None or not hmac.compare_digest(given.encode(), _code(own, "folder", record.path, id).encode()):
@@ -134,7 +134,7 @@ def _stamped(own: bytes, folder: Path, status: os.stat_result) -> Known | None:
     return set_stamp(own, folder, status, record.asks)
 
 
-def _protected(own: bytes, folder: Path, status: os.stat_result) -> Known | None:
+def _protected(own: bytes, folder: Path, status: os.stat_result) -> StampRecord | None:
     """A folder that cannot be written is known by its path and numbers alone."""
     record = _record(_id_of(own, folder))
     if record is None or not record.is_protected or record.path != str(folder):
@@ -146,10 +146,10 @@ def _id_of(own: bytes, folder: Path) -> str:
     return _code(own, "protected", str(folder))[:32]
 
 
-def set_stamp(own: bytes, folder: Path, status: os.stat_result, asks: tuple[str, ...] = ()) -> Known | None:
+def set_stamp(own: bytes, folder: Path, status: os.stat_result, asks: tuple[str, ...] = ()) -> StampRecord | None:
     """Stamp a folder and note it; None where neither can be done."""
     id = os.urandom(16).hex()
-    record = Known(str(folder), status.st_dev, status.st_ino, asks)
+    record = StampRecord(str(folder), status.st_dev, status.st_ino, asks)
     try:
         _note(id, record)
         below.write(stamp_file(own, folder), f"{id} {_code(own, 'folder', record.path, id)}\n".encode())
@@ -160,9 +160,9 @@ def set_stamp(own: bytes, folder: Path, status: os.stat_result, asks: tuple[str,
     return record
 
 
-def note_protected(own: bytes, folder: Path, status: os.stat_result) -> Known | None:
+def note_protected(own: bytes, folder: Path, status: os.stat_result) -> StampRecord | None:
     """Note that the user trusts a folder that cannot be written."""
-    record = Known(str(folder), status.st_dev, status.st_ino, (), is_protected=True)
+    record = StampRecord(str(folder), status.st_dev, status.st_ino, (), is_protected=True)
     with suppress(OSError):
         _note(_id_of(own, folder), record)
         return record
@@ -177,15 +177,15 @@ def _place(id: str) -> Path:
     return state_place(f"folders/{id}.json")
 
 
-def _record(id: str) -> Known | None:
+def _record(id: str) -> StampRecord | None:
     try:
         with _place(id).open("rb") as file:
-            return msgspec.json.decode(file.read(64 * _LONGEST), type=Known)
+            return msgspec.json.decode(file.read(64 * _LONGEST), type=StampRecord)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return None
 
 
-def _note(id: str, record: Known) -> None:
+def _note(id: str, record: StampRecord) -> None:
     from clew.edit.replacing import put_in_place, temporary_beside, write_private
 
     place = _place(id)

@@ -20,8 +20,8 @@ import msgspec
 from clew.edit import execution
 from clew.edit.backups import backup_edits, forget_old_backups
 from clew.edit.edits import FileEdit, FolderMove, Inverse, diff_of, inverse_of, place_of
-from clew.edit.journal import Event, FileStep, Journal, MoveStep, State, Step, journal_folder
-from clew.edit.recovery import Records, RecordStore, record, recover, take_back
+from clew.edit.journal import EventToRecord, FileStep, Journal, MoveStep, Step, TransactionState, journal_folder
+from clew.edit.recovery import RecordAccess, RecordStore, record, recover, take_back
 from clew.edit.replacing import make_folder, temporary_beside, write_beside
 from clew.edit.targets import read_if_there
 from clew.errors import ConfigError, FileChanged
@@ -31,7 +31,7 @@ from clew.workspace.paths import display
 log = logging.getLogger(__name__)
 
 
-class Purpose(msgspec.Struct, frozen=True):
+class EditPurpose(msgspec.Struct, frozen=True):
     """The reason for writing files, for the record."""
 
     operation: str
@@ -41,12 +41,12 @@ class Purpose(msgspec.Struct, frozen=True):
     with_diff: bool = True
 
 
-class Transaction:
+class FileTransaction:
     def __init__(
         self,
         root: Path,
         steps: Iterable[FileEdit | FolderMove],
-        purpose: Purpose | None = None,
+        purpose: EditPurpose | None = None,
         *,
         in_project: bool = True,
         backups: bool = True,
@@ -80,7 +80,7 @@ class Transaction:
         self.finish()
         forget_old_backups(self._root, self._copies)
 
-    def _commit_recorded(self, store: RecordStore, purpose: Purpose) -> None:
+    def _commit_recorded(self, store: RecordStore, purpose: EditPurpose) -> None:
         try:
             # The store's lock keeps other processes of Clew from writing at the same time.
             with store.transaction(actor=purpose.actor, reason=purpose.operation) as records:
@@ -109,7 +109,7 @@ class Transaction:
             self._write_temporaries(edits, steps)
             with _writing(str(folder)):
                 execution.sync(self._root, steps)
-                self._journal.mark(State.PREPARED)
+                self._journal.mark(TransactionState.PREPARED)
         except BaseException:
             self.take_back()
             raise
@@ -128,12 +128,12 @@ class Transaction:
                     execution.apply(self._root, step)
             with _writing(_path(plan[-1])):
                 execution.sync(self._root, plan)
-                journal.mark(State.DONE)
+                journal.mark(TransactionState.DONE)
         except BaseException:
             self.take_back()
             raise
 
-    def record(self, records: Records) -> None:
+    def record(self, records: RecordAccess) -> None:
         """Append the event, with the inverse."""
         if self._journal is not None:
             record(self._journal, records)
@@ -199,7 +199,7 @@ class Transaction:
         edits += self._copies
         return [*(each.path for each in edits), *(each.target for each in self._steps if isinstance(each, FolderMove))]
 
-    def _event(self) -> Event | None:
+    def _event(self) -> EventToRecord | None:
         purpose = self._purpose
         if purpose is None:
             return None
@@ -208,7 +208,7 @@ class Transaction:
         data = {"operation": purpose.operation, **purpose.facts, "files": [edit.path for edit in edits]}
         data |= {"diff": diff_of(edits)} if purpose.with_diff else {}
         data |= {"moves": moves} if moves else {}
-        return Event(self.id, purpose.actor, purpose.operation, data)
+        return EventToRecord(self.id, purpose.actor, purpose.operation, data)
 
     # Doing it
 
@@ -247,7 +247,7 @@ def commit_outside(folder: Path, edits: Sequence[FileEdit]) -> None:
     """Carry out edits in a folder that is no project, without copies. OSError where the system refuses: the caller says
     what that means there."""
     try:
-        Transaction(folder, edits, in_project=False, backups=False).commit()
+        FileTransaction(folder, edits, in_project=False, backups=False).commit()
     except ConfigError as error:
         raise error.__cause__ if isinstance(error.__cause__, OSError) else error from None
 

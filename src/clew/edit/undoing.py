@@ -10,7 +10,7 @@ import msgspec
 from clew.edit.edits import FileEdit, Inverse, diff_of
 from clew.edit.recovery import COLLECTION
 from clew.edit.targets import read_if_there
-from clew.edit.transaction import Purpose, Transaction
+from clew.edit.transaction import EditPurpose, FileTransaction
 from clew.errors import NotFound, Refused
 from clew.workspace.files import resolve
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from clew.store.interface import Store
 
 
-class Written(msgspec.Struct, frozen=True):
+class RecordedEdit(msgspec.Struct, frozen=True):
     """A transaction that was recorded."""
 
     id: str
@@ -30,14 +30,16 @@ class Written(msgspec.Struct, frozen=True):
     """True if it moved folders, which cannot be undone."""
 
 
-def written(store: "Store", limit: int) -> list[Written]:
+def written(store: "Store", limit: int) -> list[RecordedEdit]:
     """The latest recorded transactions, the newest first."""
     found = store.events(collection=COLLECTION, limit=limit, latest_first=True)
     return [_written(each.id, each.at, each.actor, each.after) for each in found if isinstance(each.after, dict)]
 
 
-def _written(id: str, at: str, actor: str, data: dict[str, Any]) -> Written:
-    return Written(id, at, actor, str(data.get("operation", "")), tuple(data.get("files", ())), bool(data.get("moves")))
+def _written(id: str, at: str, actor: str, data: dict[str, Any]) -> RecordedEdit:
+    return RecordedEdit(
+        id, at, actor, str(data.get("operation", "")), tuple(data.get("files", ())), bool(data.get("moves"))
+    )
 
 
 def undo(root: Path, store: "Store", id: str, *, actor: str = "clew", dry_run: bool = False) -> str:
@@ -53,8 +55,8 @@ def undo(root: Path, store: "Store", id: str, *, actor: str = "clew", dry_run: b
         )
     edits = [_edit(root, msgspec.convert(each, Inverse)) for each in record.data.get("inverse", ())]
     if edits and not dry_run:
-        purpose = Purpose(f"undo {record.data['operation']}", actor, {"undoes": id})
-        Transaction(root, edits, purpose).commit(store)
+        purpose = EditPurpose(f"undo {record.data['operation']}", actor, {"undoes": id})
+        FileTransaction(root, edits, purpose).commit(store)
     return diff_of(edits)
 
 

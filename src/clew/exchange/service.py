@@ -9,7 +9,7 @@ import msgspec
 from clew.context import Context
 from clew.edit.edits import FileEdit
 from clew.edit.targets import read_if_there
-from clew.edit.transaction import Purpose, Transaction
+from clew.edit.transaction import EditPurpose, FileTransaction
 from clew.errors import InvalidArgument
 from clew.exchange import results
 from clew.exchange.backends.backend import RequirementBackend, some, title_of
@@ -145,11 +145,11 @@ class ExchangeService:
             "added": sum(len(plan.added) for _, plan in busy),
             "changed": sum(len(plan.changed) for _, plan in busy),
         }
-        purpose = Purpose("import", facts=facts, with_diff=False)
+        purpose = EditPurpose("import", facts=facts, with_diff=False)
         steps: list[FileEdit] = [*edits, record]
 
         def files() -> None:
-            Transaction(self._context.root, steps, purpose).commit(self._context.store)
+            FileTransaction(self._context.root, steps, purpose).commit(self._context.store)
             steps.clear()
 
         # Where somebody else changed the register meanwhile, nothing is written.

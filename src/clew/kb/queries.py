@@ -17,10 +17,10 @@ from clew.cache import Cache
 from clew.kb import ids
 from clew.kb.boundary import EVERYTHING, Boundary
 from clew.kb.entities.model import EntityKind
-from clew.kb.ingest.blocks import Block, block_in
-from clew.kb.ingest.records import DocumentRecord, DocumentRest, EntityRecord, SectionRecord
+from clew.kb.ingest.blocks import SectionBlock, block_in
+from clew.kb.ingest.records import ChunkRecord, DocumentRecord, DocumentRest, EntityRecord
 from clew.store.sql.conditions import Condition, Conditions
-from clew.store.sqlite.connections import Connection
+from clew.store.sqlite.connections import SqliteConnection
 from clew.text.hashing import short_hash
 
 _REST = msgspec.json.Decoder(DocumentRest).decode
@@ -43,7 +43,7 @@ _SECTION = """
     FROM documents JOIN sections ON sections.document = documents.number
 """
 
-Blocks = Cache[tuple[int, int], Block]
+Blocks = Cache[tuple[int, int], SectionBlock]
 """Blocks that were read, by the numbers of their document and their own."""
 
 
@@ -67,10 +67,12 @@ class LinkOf(NamedTuple):
     anywhere: bool
 
 
-class Reading:
+class LibraryReader:
     """One state of the library, as far as it lies inside a boundary."""
 
-    def __init__(self, connection: Connection, boundary: Boundary = EVERYTHING, blocks: Blocks | None = None) -> None:
+    def __init__(
+        self, connection: SqliteConnection, boundary: Boundary = EVERYTHING, blocks: Blocks | None = None
+    ) -> None:
         self._connection = connection
         self._blocks = blocks
         self._view = BoundedTables(boundary)
@@ -125,18 +127,18 @@ class Reading:
         row = self._row(f"{_DOCUMENT} WHERE id = ?", id)
         return None if row is None else _document(*row)
 
-    def section(self, id: str) -> SectionRecord | None:
+    def section(self, id: str) -> ChunkRecord | None:
         row = self._row(f"{_SECTION} WHERE sections.hash = ? AND sections.id = ?", short_hash(id), id)
         return None if row is None else self._record(*row)
 
-    def sections_of(self, path: str) -> list[SectionRecord]:
+    def sections_of(self, path: str) -> list[ChunkRecord]:
         return [self._record(*row) for row in self.rows(f"{_SECTION} WHERE documents.path = ? ORDER BY place", path)]
 
-    def section_at(self, path: str, place: int) -> SectionRecord | None:
+    def section_at(self, path: str, place: int) -> ChunkRecord | None:
         row = self._row(f"{_SECTION} WHERE documents.path = ? AND place = ?", path, place)
         return None if row is None else self._record(*row)
 
-    def sections_with_tags(self, wanted: Sequence[str]) -> list[tuple[SectionRecord, str]]:
+    def sections_with_tags(self, wanted: Sequence[str]) -> list[tuple[ChunkRecord, str]]:
         """The sections with these ids that exist, each with the tag of its document."""
         sql = """
             SELECT documents.tag, sections.id, documents.path, place, sections.parent, sections.document, block
@@ -146,10 +148,10 @@ class Reading:
         """
         return [(self._record(*row), tag) for tag, *row in self.rows(sql, in_json(wanted))]
 
-    def _record(self, id: str, path: str, place: int, parent: int, document: int, block: int) -> SectionRecord:
+    def _record(self, id: str, path: str, place: int, parent: int, document: int, block: int) -> ChunkRecord:
         return self._block(document, block).record(id, path, place, parent)
 
-    def _block(self, document: int, block: int) -> Block:
+    def _block(self, document: int, block: int) -> SectionBlock:
         """A block that a question to the tables led to. A document that changes gets another number."""
         kept = self._blocks.get((document, block)) if self._blocks is not None else None
         if kept is not None:

@@ -20,20 +20,20 @@ from clew.derived.file import PATIENCE_SECONDS
 from clew.errors import StoreBusy, StoreCorrupt, StoreError
 from clew.kb.answer.answering import Quoting
 from clew.kb.answer.finding import Finder
-from clew.kb.answer.passages import Fate, Passages
+from clew.kb.answer.passages import DocumentState, Passages
 from clew.kb.answer.scratch import ScratchLimits, ScratchStore
 from clew.kb.answer.shortlist import Shortlist
 from clew.kb.boundary import Boundary, ScopeRequest, boundary_of
 from clew.kb.ingest.citations import Citations
-from clew.kb.ingest.corpus import OTHERS_READ, Corpus, IndexReport, Ingestion, run_job
+from clew.kb.ingest.corpus import OTHERS_READ, Corpus, Ingestion, IngestionReport, run_job
 from clew.kb.ingest.keeper import DocumentKeeper
 from clew.kb.ingest.library import Library
 from clew.kb.ingest.reconcile import ReconcileReport, Reconciliation
-from clew.kb.ingest.records import DocumentRecord, Origin
+from clew.kb.ingest.records import CorpusDefaults, DocumentRecord
 from clew.kb.walk.cross_references import CrossReferences
 from clew.kb.walk.deliveries import Deliveries
 from clew.kb.walk.region import DocumentRegion
-from clew.kb.walk.traversal import Snapshot
+from clew.kb.walk.traversal import GraphSnapshot
 from clew.once import close_parts, lazy
 from clew.search.engine import SearchEngine
 from clew.store.watched import Progress
@@ -78,7 +78,7 @@ class KbStatus(msgspec.Struct, frozen=True, kw_only=True):
 def corpus_of(context: Context) -> Corpus:
     """The documents that the configuration selects, and how they are read."""
     config = context.config
-    origin = Origin(config.kb.environment or "dev", config.kb.repository or config.name)
+    origin = CorpusDefaults(config.kb.environment or "dev", config.kb.repository or config.name)
     citations = Citations(context.grammar)
     return Corpus(
         config.root,
@@ -146,17 +146,17 @@ class KnowledgeBase:
         return boundary_of(self._settings, asked)
 
     @contextmanager
-    def snapshot(self, boundary: Boundary, check: Callable[[], None] = lambda: None) -> Iterator[Snapshot]:
+    def snapshot(self, boundary: Boundary, check: Callable[[], None] = lambda: None) -> Iterator[GraphSnapshot]:
         """One state of the documents, and the graph they are part of, to walk in. The graph must not change meanwhile:
         hold the project's lock."""
         with self.library.reading(boundary) as reading:
-            yield Snapshot(reading, self._graph, self._cross_references, check)
+            yield GraphSnapshot(reading, self._graph, self._cross_references, check)
 
     @property
     def finder(self) -> Finder:
         return Finder(self.library, self._searched(), self.boundary())
 
-    def index(self, progress: Progress = lambda done, total, message: None, *, full: bool = False) -> IndexReport:
+    def index(self, progress: Progress = lambda done, total, message: None, *, full: bool = False) -> IngestionReport:
         """Read the documents that changed; with `full`, all of them."""
         report = self._mended(
             lambda: run_job(
@@ -228,19 +228,19 @@ class KnowledgeBase:
             notes=(*library.notes, *state.notes),
         )
 
-    def _fate(self, document: DocumentRecord) -> Fate:
+    def _fate(self, document: DocumentRecord) -> DocumentState:
         """The state of a document since it was read. Looks at one file only, as a rule."""
         known = self.library.file_state(document.path)
         entry = entry_of(self._corpus.root, document.path)
         if known is not None and known.content_hash == document.content_hash and known.matches(entry):
-            return Fate.SAME
+            return DocumentState.SAME
         with suppress(StoreError):
             self.keeper.ensure()
         with self.library.reading() as reading:
             now = reading.document(document.path)
         if now is None:
-            return Fate.DELETED
-        return Fate.SAME if now.content_hash == document.content_hash else Fate.CHANGED
+            return DocumentState.DELETED
+        return DocumentState.SAME if now.content_hash == document.content_hash else DocumentState.CHANGED
 
     def _stores(self) -> object:
         """Names the files that hold the documents, until another one is in the place of one of them."""

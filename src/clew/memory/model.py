@@ -34,7 +34,7 @@ Domain = Literal["Code", "Medical", "Legal", "Creative", "Research", "General"]
 EdgeType = Literal["Semantic", "Temporal", "Causal", "Hierarchical", "Relational"]
 
 
-class Kind(StrEnum):
+class MemoryKind(StrEnum):
     """The sort of statement that a memory is."""
 
     FACT = "fact"
@@ -47,7 +47,7 @@ class Kind(StrEnum):
     """An event of a session, as a hook reported it: found only by a search for episodes."""
 
 
-class Trust(StrEnum):
+class TrustLevel(StrEnum):
     """The source that vouches for a memory, the most trusted first."""
 
     USER = "user"
@@ -56,7 +56,7 @@ class Trust(StrEnum):
     DOCUMENT = "document"
 
 
-class LinkKind(StrEnum):
+class MemoryLinkKind(StrEnum):
     """The relation of one memory to another, or to a node of the graph. A link points from the one that states it."""
 
     CITES = "cites"
@@ -71,29 +71,29 @@ class LinkKind(StrEnum):
     """The next memory of the same session."""
 
 
-EDGE_TYPES: dict[LinkKind, EdgeType] = {
-    LinkKind.SUPPORTS: "Semantic",
-    LinkKind.NEXT: "Temporal",
-    LinkKind.CAUSES: "Causal",
-    LinkKind.PART_OF: "Hierarchical",
-    LinkKind.RELATED: "Relational",
-    LinkKind.CONTRADICTS: "Relational",
-    LinkKind.SUPERSEDES: "Relational",
-    LinkKind.CITES: "Relational",
-    LinkKind.ABOUT: "Relational",
+EDGE_TYPES: dict[MemoryLinkKind, EdgeType] = {
+    MemoryLinkKind.SUPPORTS: "Semantic",
+    MemoryLinkKind.NEXT: "Temporal",
+    MemoryLinkKind.CAUSES: "Causal",
+    MemoryLinkKind.PART_OF: "Hierarchical",
+    MemoryLinkKind.RELATED: "Relational",
+    MemoryLinkKind.CONTRADICTS: "Relational",
+    MemoryLinkKind.SUPERSEDES: "Relational",
+    MemoryLinkKind.CITES: "Relational",
+    MemoryLinkKind.ABOUT: "Relational",
 }
 """The five types by which clients of Context Graph know links."""
-LINK_WEIGHTS: dict[LinkKind, float] = {
-    LinkKind.CAUSES: 0.8,
-    LinkKind.PART_OF: 0.9,
-    LinkKind.NEXT: 0.7,
-    LinkKind.CONTRADICTS: 0.3,
-    LinkKind.SUPERSEDES: 0.9,
+LINK_WEIGHTS: dict[MemoryLinkKind, float] = {
+    MemoryLinkKind.CAUSES: 0.8,
+    MemoryLinkKind.PART_OF: 0.9,
+    MemoryLinkKind.NEXT: 0.7,
+    MemoryLinkKind.CONTRADICTS: 0.3,
+    MemoryLinkKind.SUPERSEDES: 0.9,
 }
 USUAL_WEIGHT = 0.5
 
 
-class Scope(msgspec.Struct, frozen=True, kw_only=True):
+class MemoryScope(msgspec.Struct, frozen=True, kw_only=True):
     """The place where a memory was made, and its visibility."""
 
     repository: str
@@ -109,7 +109,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
     """The source of a memory."""
 
-    trust: Trust = Trust.AGENT
+    trust: TrustLevel = TrustLevel.AGENT
     actor: str = ""
     session: str | None = None
     host: str | None = None
@@ -122,20 +122,20 @@ class Cite(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     node: str
     """An id of the graph, `file:PATH`, `symbol:PATH::NAME` or `lines:PATH#L1-L2`."""
-    kind: LinkKind = LinkKind.CITES
+    kind: MemoryLinkKind = MemoryLinkKind.CITES
     passage: PassageHash
     """Hash of the cited text; the same for texts that differ only in formatting."""
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     id: str
-    kind: Kind
+    kind: MemoryKind
     text: str
     title: str
     rationale: str
     recorded_at: str
     """When it was written down; UTC, ISO 8601, as are all times here."""
-    scope: Scope
+    scope: MemoryScope
     origin: Origin
     tags: tuple[str, ...] = ()
     domain: str = "General"
@@ -165,7 +165,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def is_accepted(self) -> bool:
         """True if it may be put before an agent that did not ask: a document may be written by anybody."""
-        return self.origin.trust is not Trust.DOCUMENT or self.origin.accepted_at is not None
+        return self.origin.trust is not TrustLevel.DOCUMENT or self.origin.accepted_at is not None
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -173,7 +173,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     source: str
     target: str
-    kind: LinkKind
+    kind: MemoryLinkKind
     weight: float = USUAL_WEIGHT
     confidence: float = 1.0
     origin: str = ""
@@ -185,7 +185,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def is_similarity(self) -> bool:
-        return self.kind is LinkKind.RELATED and self.origin == SIMILARITY
+        return self.kind is MemoryLinkKind.RELATED and self.origin == SIMILARITY
 
     @property
     def edge_type(self) -> EdgeType:
@@ -198,7 +198,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 SIMILARITY = "similarity"
 
 
-def linked(source: str, target: str, kind: LinkKind, origin: str = "") -> Link:
+def linked(source: str, target: str, kind: MemoryLinkKind, origin: str = "") -> Link:
     return Link(source=source, target=target, kind=kind, weight=LINK_WEIGHTS.get(kind, USUAL_WEIGHT), origin=origin)
 
 

@@ -20,7 +20,7 @@ import msgspec
 from clew.context import Context
 from clew.errors import ClewError, InvalidArgument, NotFound
 from clew.graph.model import EdgeKind, Node, NodeKind
-from clew.memory.model import Cite, LinkKind
+from clew.memory.model import Cite, MemoryLinkKind
 from clew.text.display import shortened
 from clew.text.passage_hash import PassageHash, is_indented, lines_hash, lines_left, passage_hash, says, stands_in
 from clew.workspace.files import path_inside, read_bytes
@@ -66,7 +66,7 @@ class Places:
 
     # From a written reference to a citation
 
-    def cite(self, given: str, kind: LinkKind = LinkKind.ABOUT) -> Cite:
+    def cite(self, given: str, kind: MemoryLinkKind = MemoryLinkKind.ABOUT) -> Cite:
         """The citation of an id, a path, `path:12-20` or `path::name`. NotFound where there is no such thing."""
         found = self._find(given.strip(), kind)
         if found is None:
@@ -84,7 +84,7 @@ class Places:
         words = dict.fromkeys([*_IDS_IN_TEXT.findall(named), *_PATHS_IN_TEXT.findall(named)])
         found: dict[str, Cite] = {}
         for word in list(words)[: _MOST_CITED * 4]:
-            cite = self._find(word.rstrip("."), LinkKind.CITES)
+            cite = self._find(word.rstrip("."), MemoryLinkKind.CITES)
             if cite is not None:
                 found.setdefault(cite.node, cite)
         return each_once(tuple(found.values()))[:_MOST_CITED]
@@ -109,7 +109,7 @@ class Places:
             steps = graph.memory.neighbours((id,), (EdgeKind.STRUCTURES,), "in")
             return [step.id for step in steps]
 
-    def _find(self, given: str, kind: LinkKind) -> Cite | None:
+    def _find(self, given: str, kind: MemoryLinkKind) -> Cite | None:
         if not given or "\0" in given:
             return None
         given = given.removeprefix(FILE).removeprefix(SYMBOL).removeprefix(LINES)
@@ -120,14 +120,14 @@ class Places:
         node = self._node(given)
         return None if node is None else Cite(node=node.id, kind=kind, passage=self._passage_of(node))
 
-    def _whole_file(self, given: str, kind: LinkKind) -> Cite | None:
+    def _whole_file(self, given: str, kind: MemoryLinkKind) -> Cite | None:
         path = self._path(given)
         text = self._text(path) if path else None
         if path is None or text is None:
             return None
         return Cite(node=FILE + path, kind=kind, passage=passage_hash(text, indented=is_indented(path)))
 
-    def _lines(self, given: str, kind: LinkKind) -> Cite | None:
+    def _lines(self, given: str, kind: MemoryLinkKind) -> Cite | None:
         match = _LINE_SPAN.fullmatch(given)
         path = self._path(match["path"]) if match else None
         text = self._text(path) if path else None
@@ -143,7 +143,7 @@ class Places:
         passage = lines_hash(text, first, last, indented=is_indented(path or ""))
         return Cite(node=f"{LINES}{path}#L{first}-L{last}", kind=kind, passage=passage)
 
-    def _symbol(self, given: str, kind: LinkKind) -> Cite | None:
+    def _symbol(self, given: str, kind: MemoryLinkKind) -> Cite | None:
         match = _SYMBOL_NAME.fullmatch(given)
         path = self._path(match["path"]) if match else None
         text = self._text(path) if path else None
@@ -156,7 +156,7 @@ class Places:
         passage = passage_hash(span, indented=is_indented(path))
         return Cite(node=f"{SYMBOL}{path}::{name}", kind=kind, passage=passage)
 
-    def _section(self, given: str, kind: LinkKind) -> Cite | None:
+    def _section(self, given: str, kind: MemoryLinkKind) -> Cite | None:
         own, _, name = given.removeprefix(_DOCUMENT).partition("#")
         path = self._path(_unspelled(own)) if name or given.startswith(_DOCUMENT) else None
         text = self._text(path) if path else None
@@ -326,7 +326,7 @@ def each_once(cites: Sequence[Cite]) -> tuple[Cite, ...]:
     the file does not concern the memory."""
     once = tuple({cite.node: cite for cite in reversed(cites)}.values())[::-1]
     parts = {_file_of_part(cite.node) for cite in once}
-    return tuple(cite for cite in once if cite.kind is LinkKind.ABOUT or cite.node not in parts)
+    return tuple(cite for cite in once if cite.kind is MemoryLinkKind.ABOUT or cite.node not in parts)
 
 
 def _file_of_part(node: str) -> str | None:

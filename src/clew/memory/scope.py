@@ -28,7 +28,7 @@ class Viewer(msgspec.Struct, frozen=True, kw_only=True):
     """The authenticated principal of a shared store; a person then sees private memories of their own agents only."""
 
 
-class Filters(msgspec.Struct, frozen=True, kw_only=True):
+class MemoryFilters(msgspec.Struct, frozen=True, kw_only=True):
     """Conditions that narrow a read inside its scope; they never widen it."""
 
     branch: str | None = None
@@ -51,13 +51,13 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True):
     """True to list forgotten memories instead of present ones."""
 
 
-EVERYTHING = Filters()
+EVERYTHING = MemoryFilters()
 """All that is there, apart from episodes."""
-BY_ID = Filters(with_episodes=True)
-FORGOTTEN_BY_ID = Filters(with_episodes=True, forgotten=True)
+BY_ID = MemoryFilters(with_episodes=True)
+FORGOTTEN_BY_ID = MemoryFilters(with_episodes=True, forgotten=True)
 
 
-def condition(viewer: Viewer, filters: Filters = EVERYTHING) -> Condition:
+def condition(viewer: Viewer, filters: MemoryFilters = EVERYTHING) -> Condition:
     """The SQL condition for the rows of the index `memories` that may be seen."""
     demands = Conditions()
     demands.demand(f"deleted IS {'NOT NULL' if filters.forgotten else 'NULL'}")
@@ -74,7 +74,7 @@ def condition(viewer: Viewer, filters: Filters = EVERYTHING) -> Condition:
     return demands.all()
 
 
-def _narrow(filters: Filters, demands: Conditions, *, has_principals: bool) -> None:
+def _narrow(filters: MemoryFilters, demands: Conditions, *, has_principals: bool) -> None:
     demands.equal("branch", filters.branch)
     demands.equal("session", filters.session)
     demands.equal("domain", filters.domain)

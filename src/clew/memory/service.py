@@ -18,16 +18,16 @@ from clew.memory.cognition.learning.observations import Observations
 from clew.memory.cognition.modulators import SessionAdjustments, is_profile, modulated, note_reward, note_search
 from clew.memory.curation.curate import Curator
 from clew.memory.curation.merge import Merger
-from clew.memory.model import EXCHANGES, MIRRORS, Origin, Trust
+from clew.memory.model import EXCHANGES, MIRRORS, Origin, TrustLevel
 from clew.memory.places import Places
 from clew.memory.pulse import Pulse, Pulses
 from clew.memory.recall.ranking import Recall
 from clew.memory.scope import PERSON, Viewer
 from clew.memory.scratchpad import Scratchpad
-from clew.memory.storage.changes import Changes
+from clew.memory.storage.changes import ChangeJournal
 from clew.memory.storage.history import MemoryHistory
 from clew.memory.storage.home import Home, is_there
-from clew.memory.storage.library import Library
+from clew.memory.storage.library import MemoryReader
 from clew.memory.storage.region import RememberedRegion
 from clew.memory.storage.units import MemoryUnits
 from clew.memory.texts.scrub import scrub
@@ -99,8 +99,8 @@ class MemoryService:
         return MemoryService.dreams.made(self)
 
     @property
-    def changes(self) -> Changes:
-        return Changes(self.home.store, self.context.clock, self.follow_files)
+    def changes(self) -> ChangeJournal:
+        return ChangeJournal(self.home.store, self.context.clock, self.follow_files)
 
     @lazy
     def mirror(self) -> "Mirror":
@@ -161,10 +161,10 @@ class MemoryService:
 
     def export_lines(self, call: "Call") -> tuple[str, ...]:
         """The memories that may be shown to the team, as lines of JSON; makes nothing."""
-        from clew.memory.scope import Filters
+        from clew.memory.scope import MemoryFilters
         from clew.memory.storage.jsonl import exported
 
-        return exported(self.view(call), Filters(), private=False).lines if self.exists else ()
+        return exported(self.view(call), MemoryFilters(), private=False).lines if self.exists else ()
 
     def pulse(self, session: str | None) -> Pulse:
         """The pulse of a session. Where its last question found nothing and five seconds have passed, the workspace is
@@ -181,7 +181,7 @@ class MemoryService:
     @property
     def region(self) -> RememberedRegion:
         """The memories as a part of the graph."""
-        return RememberedRegion(lambda: Library(self.home, Viewer(folder=self.home.inside)))
+        return RememberedRegion(lambda: MemoryReader(self.home, Viewer(folder=self.home.inside)))
 
     def session_of(self, call: "Call", given: str | None = None) -> str | None:
         """The session of a call: the one it names, or that of its transport; None where there is none."""
@@ -205,9 +205,9 @@ class MemoryView:
         self.service = service
         self.viewer = viewer
         self.actor = signed(PERSON if is_person else viewer.agent or "agent", viewer.principal)
-        self.trust = Trust.USER if is_person else Trust.AGENT
+        self.trust = TrustLevel.USER if is_person else TrustLevel.AGENT
         self.changes = service.changes
-        self.library = Library(service.home, viewer)
+        self.library = MemoryReader(service.home, viewer)
         self.units = service.units
         self.recall = Recall(self.library, self.units, self.places)
         self.writer = Writer(service.context, self.library, self.units, self.changes, self.places)

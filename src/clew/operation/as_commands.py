@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Mapping
 from functools import cache
 
-from clew.operation.listing import Listed, all_operations, all_tools
+from clew.operation.listing import ListedOperation, all_operations, all_tools
 from clew.operation.names import by_any_spelling
 from clew.operation.options import words_of
 
@@ -35,9 +35,9 @@ def _command(mention: re.Match[str]) -> str:
 
 
 @cache
-def _commands() -> Mapping[str, Listed]:
+def _commands() -> Mapping[str, ListedOperation]:
     """The command of each tool that has one; the first one declared, where several have to do with it."""
-    found: dict[str, Listed] = {}
+    found: dict[str, ListedOperation] = {}
     for each in all_operations():
         if each.verb is not None and (tool := each.tool or each.command_of):
             found.setdefault(tool, each)

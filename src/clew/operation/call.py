@@ -15,7 +15,7 @@ from clew.errors import Cancelled, ClewError, InvalidArgument, StoreCorrupt, Tim
 from clew.operation.budget import EVERYTHING, Budget, fit
 from clew.operation.declare import Freshness, Operation, ResourceRef, Toolset, result_of
 from clew.operation.flagging import flagged_places, note_of, with_flags
-from clew.operation.listing import Listed
+from clew.operation.listing import ListedOperation
 from clew.operation.one_line import problem_with_lines
 from clew.operation.paging import WIDEST, Pages
 from clew.text.choices import as_listed, choices, explained
@@ -70,7 +70,7 @@ class Call:
     def __init__(
         self,
         project: "Project | None",
-        tools: Sequence[Listed],
+        tools: Sequence[ListedOperation],
         *,
         progress: Progress | None = None,
         session: str | None = OWN_SESSION,
@@ -107,7 +107,7 @@ class Call:
         """The client's own language model; None where it offers none."""
         self.tools = tools
         """The tools that may be called here."""
-        self.tool: Listed | None = None
+        self.tool: ListedOperation | None = None
         """The tool that is being carried out; where one calls another, the inner one."""
         self.offset = 0
         """The number of the first item on the requested page."""
@@ -182,7 +182,7 @@ class Answer(msgspec.Struct, frozen=True):
     links: tuple[ResourceRef, ...] = ()
 
 
-def carry_out(tool: Listed, arguments: Mapping[str, Any], call: Call) -> Answer:
+def carry_out(tool: ListedOperation, arguments: Mapping[str, Any], call: Call) -> Answer:
     """Carry out a tool call: the arguments are decoded, and the operation answers within its bounds."""
     call.tool = tool
     began, error = time.monotonic(), ""

@@ -74,7 +74,7 @@ MODULES: tuple[str, ...] = (
 _FILE = Path(__file__).with_name("listing.json")
 
 
-class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
+class ListedOperation(msgspec.Struct, frozen=True, omit_defaults=True):
     """An operation as the listing has it: all that clients see, and where the declaration is."""
 
     module: str
@@ -142,21 +142,21 @@ def _declaration(module: str, name: str) -> type[Operation]:
 
 
 @cache
-def all_operations() -> tuple[Listed, ...]:
+def all_operations() -> tuple[ListedOperation, ...]:
     """Every operation, as the packaged file has them."""
-    return msgspec.json.decode(_FILE.read_bytes(), type=tuple[Listed, ...])
+    return msgspec.json.decode(_FILE.read_bytes(), type=tuple[ListedOperation, ...])
 
 
 @cache
-def all_tools() -> tuple[Listed, ...]:
+def all_tools() -> tuple[ListedOperation, ...]:
     """The operations that are MCP tools."""
     return tuple(each for each in all_operations() if each.tool is not None)
 
 
 @cache
-def all_verbs() -> dict[str, Listed]:
+def all_verbs() -> dict[str, ListedOperation]:
     """The operations that are commands, by their words; an alias stands in place of the last word."""
-    found: dict[str, Listed] = {}
+    found: dict[str, ListedOperation] = {}
     for each in all_operations():
         if each.verb is not None:
             group = each.verb.rpartition(" ")[0]
@@ -168,7 +168,7 @@ def all_verbs() -> dict[str, Listed]:
 _BOUNDS = ("maxLength", "minLength", "maxItems", "minItems", "minimum", "maximum")
 
 
-def terse(tool: Listed) -> Listed:
+def terse(tool: ListedOperation) -> ListedOperation:
     """The tool with the names, types and meanings of its arguments, and a result that is an object, without a title.
     Bounds and what follows from an argument being optional are left out; they are still checked, and a call that
     breaks a bound gets an error that names it."""
@@ -188,7 +188,7 @@ def _without_bounds(schema: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def outlined(tool: Listed) -> Listed:
+def outlined(tool: ListedOperation) -> ListedOperation:
     """The tool with the names of the fields of its result, and nothing of what is inside them."""
     schema = tool.output_schema
     short = {"type": "object", "properties": {name: {} for name in schema.get("properties", {})}}

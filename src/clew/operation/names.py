@@ -13,7 +13,7 @@ import re
 from collections.abc import Container, Iterable, Mapping
 from enum import StrEnum
 
-from clew.operation.listing import Listed
+from clew.operation.listing import ListedOperation
 
 _NOT_PORTABLE = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -42,9 +42,9 @@ def spell(name: str, style: NameStyle) -> str:
     return name if style is NameStyle.DOTTED else portable(name)
 
 
-def by_any_spelling(tools: Iterable[Listed]) -> Mapping[str, Listed]:
+def by_any_spelling(tools: Iterable[ListedOperation]) -> Mapping[str, ListedOperation]:
     """The tools under their original and their portable names."""
-    spelled: dict[str, Listed] = {}
+    spelled: dict[str, ListedOperation] = {}
     for tool in tools:
         original = tool.original or tool.name
         spelled[original] = tool

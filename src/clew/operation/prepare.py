@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from clew.operation.declare import HelpHeading, Operation, Toolset, description_of, heading_of, overrides, result_of
-from clew.operation.listing import MODULES, Listed
+from clew.operation.listing import MODULES, ListedOperation
 from clew.operation.schemas import arguments_schema, outline, result_schema, without_plain_defaults
 from clew.operation.toolsets import ABOUT, ALL, Choice, choose
 
@@ -37,11 +37,11 @@ def declared_in(module: str) -> list[type[Operation]]:
     ]
 
 
-def as_listed(operation: type[Operation]) -> Listed:
+def as_listed(operation: type[Operation]) -> ListedOperation:
     """An operation as the listing has it."""
     about = operation.about
     is_tool = about.tool is not None
-    return Listed(
+    return ListedOperation(
         module=operation.__module__,
         declared=operation.__name__,
         tool=about.tool,
@@ -88,7 +88,7 @@ def _encoded(schema: dict[str, Any]) -> msgspec.Raw:
     return msgspec.Raw(msgspec.json.encode(schema))
 
 
-def pages(tools: Sequence[Listed]) -> dict[str, str]:
+def pages(tools: Sequence[ListedOperation]) -> dict[str, str]:
     """File name and content of every page; tools go by the names under which a server lists them."""
     tools = choose(tools, Choice(toolsets=(ALL,)), {}).shown
     toolsets = [toolset for toolset in Toolset if any(tool.toolset is toolset for tool in tools)]
@@ -98,7 +98,7 @@ def pages(tools: Sequence[Listed]) -> dict[str, str]:
     return made
 
 
-def write_pages(tools: Sequence[Listed], folder: Path) -> list[Path]:
+def write_pages(tools: Sequence[ListedOperation], folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     for name, content in pages(tools).items():
@@ -107,7 +107,7 @@ def write_pages(tools: Sequence[Listed], folder: Path) -> list[Path]:
     return written
 
 
-def _index(tools: Sequence[Listed], toolsets: Iterable[Toolset]) -> str:
+def _index(tools: Sequence[ListedOperation], toolsets: Iterable[Toolset]) -> str:
     lines = ["# Tools", "", "Made by `make docs` from the declarations; do not edit.", ""]
     lines += ["| toolset | tools | what for |", "|---|---|---|"]
     for toolset in toolsets:
@@ -116,7 +116,7 @@ def _index(tools: Sequence[Listed], toolsets: Iterable[Toolset]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _page(toolset: Toolset, tools: Sequence[Listed]) -> str:
+def _page(toolset: Toolset, tools: Sequence[ListedOperation]) -> str:
     lines = [
         f"# Toolset {toolset.value}",
         "",

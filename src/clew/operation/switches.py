@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from clew.errors import ConfigError
 from clew.operation.declare import Toolset
-from clew.operation.listing import Listed
+from clew.operation.listing import ListedOperation
 from clew.operation.names import NameStyle
 from clew.text.display import shortened
 
@@ -29,7 +29,7 @@ _OFF = frozenset({"0", "false", "no", "off"})
 _STYLES = {"auto": NameStyle.PORTABLE, "dot": NameStyle.DOTTED, "underscore": NameStyle.PORTABLE}
 
 
-def present(tools: Sequence[Listed], environ: Mapping[str, str]) -> tuple[Listed, ...]:
+def present(tools: Sequence[ListedOperation], environ: Mapping[str, str]) -> tuple[ListedOperation, ...]:
     """The tools that are not switched off."""
     return tuple(tool for tool in tools if tool.toolset not in DOCUMENT_TOOLSETS or _is_present(tool, environ))
 
@@ -46,7 +46,7 @@ def name_style(environ: Mapping[str, str]) -> NameStyle | None:
     return _STYLES.get(said)
 
 
-def _is_present(tool: Listed, environ: Mapping[str, str]) -> bool:
+def _is_present(tool: ListedOperation, environ: Mapping[str, str]) -> bool:
     if tool.name == "search_documentation":
         return _is_on(SEARCH_DOCUMENTATION, environ)
     is_new = tool.name.startswith(("kb.", "graph."))

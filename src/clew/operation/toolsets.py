@@ -9,7 +9,7 @@ import msgspec
 from clew.errors import ConfigError
 from clew.operation import switches
 from clew.operation.declare import Toolset
-from clew.operation.listing import Listed, outlined, terse
+from clew.operation.listing import ListedOperation, outlined, terse
 from clew.operation.names import NameStyle, Wording, by_any_spelling, portable, spell
 
 DEFAULT = "default"
@@ -48,7 +48,7 @@ class Profile(msgspec.Struct, frozen=True):
     later: bool = True
     """True if it has the tools that the system got after its source document was written."""
 
-    def lists(self, tool: Listed) -> bool:
+    def lists(self, tool: ListedOperation) -> bool:
         return tool.toolset in self.toolsets and (self.later or not tool.later)
 
 
@@ -78,11 +78,11 @@ class Choice(msgspec.Struct, frozen=True):
     names: NameStyle = NameStyle.PORTABLE
 
 
-class Listing(msgspec.Struct, frozen=True):
+class ToolListing(msgspec.Struct, frozen=True):
     """The tools that are shown, and those that can be called at all, under the names that clients see."""
 
-    shown: tuple[Listed, ...]
-    callable: tuple[Listed, ...]
+    shown: tuple[ListedOperation, ...]
+    callable: tuple[ListedOperation, ...]
     server_name: str
     scheme: str | None = None
     structured: bool = True
@@ -92,7 +92,7 @@ class Listing(msgspec.Struct, frozen=True):
     """True if answers are whole, whatever their length; see `Profile`."""
 
 
-def choose(tools: Sequence[Listed], choice: Choice, environ: Mapping[str, str] = os.environ) -> Listing:
+def choose(tools: Sequence[ListedOperation], choice: Choice, environ: Mapping[str, str] = os.environ) -> ToolListing:
     """Apply the operator's choice. Read-only and exclusion win over everything that asks for a tool, and what the
     environment switches off is not there at all."""
     known, tools = tools, switches.present(tools, environ)
@@ -113,19 +113,19 @@ def choose(tools: Sequence[Listed], choice: Choice, environ: Mapping[str, str] =
             own = tuple(outlined(tool) for tool in own)
         if profile.terse:
             own = tuple(terse(tool) for tool in own)
-        listing = Listing(own, own, *server)
+        listing = ToolListing(own, own, *server)
         return _spelled(listing, known, choice.names)
     wanted = {tool.name for tool in _named(tools, choice.tools)}
     sets = choice.toolsets if choice.toolsets is not None else () if choice.tools else (DEFAULT,)
     shown = tuple(tool for tool in allowed if tool.name in wanted or _in_sets(tool, sets))
-    return _spelled(Listing(shown, tuple(allowed), "clew", None, structured), known, choice.names)
+    return _spelled(ToolListing(shown, tuple(allowed), "clew", None, structured), known, choice.names)
 
 
-def _spelled(listing: Listing, tools: Sequence[Listed], style: NameStyle) -> Listing:
+def _spelled(listing: ToolListing, tools: Sequence[ListedOperation], style: NameStyle) -> ToolListing:
     """The listing under the names that clients see. A description names only tools that are listed with its own; that
     of a tool which is found by a search may name all that can be called."""
     spelled = {name: spell(tool.name, style) for tool in tools for name in (tool.name, portable(tool.name))}
-    seen: dict[str, Listed] = {}
+    seen: dict[str, ListedOperation] = {}
     for group in (listing.shown, listing.callable):
         present = {name for tool in group for name in (tool.name, portable(tool.name))}
         wording = Wording(spelled, present)
@@ -141,7 +141,7 @@ def _spelled(listing: Listing, tools: Sequence[Listed], style: NameStyle) -> Lis
     return msgspec.structs.replace(listing, shown=shown, callable=callable_)
 
 
-def _in_sets(tool: Listed, sets: Collection[str]) -> bool:
+def _in_sets(tool: ListedOperation, sets: Collection[str]) -> bool:
     # The core tools are how everything that is not listed stays within reach.
     if tool.toolset is Toolset.CORE or ALL in sets:
         return True
@@ -157,9 +157,9 @@ def check_toolsets(names: Iterable[str]) -> tuple[str, ...]:
     return chosen
 
 
-def _named(tools: Sequence[Listed], names: Iterable[str]) -> list[Listed]:
+def _named(tools: Sequence[ListedOperation], names: Iterable[str]) -> list[ListedOperation]:
     spelled = by_any_spelling(tools)
-    found: list[Listed] = []
+    found: list[ListedOperation] = []
     for name in names:
         if name not in spelled:
             close = get_close_matches(name, spelled, n=1)

@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 
 from clew.search.lexical import tables as lexical_tables
-from clew.search.lexical.full_text import WordReading, in_json
-from clew.search.lexical.packing import Text
+from clew.search.lexical.full_text import FullTextReader, in_json
+from clew.search.lexical.packing import UnitText
 from clew.search.rank.mentions import MAX_BEARERS
-from clew.search.reading import Fact
+from clew.search.reading import UnitFacts
 from clew.search.unit_store import KnownUnit
 from clew.search.units import Unit
 from clew.store.sql.conditions import Condition
@@ -53,7 +53,7 @@ _UNIT = """
 _PLAIN = ("document", "path", "status", "session", "agent", "place", "speaker", "role")
 
 
-def _unit(said: Text, packed: bytes | None, tags: str, *columns: Any) -> Unit:
+def _unit(said: UnitText, packed: bytes | None, tags: str, *columns: Any) -> Unit:
     rest = _REST.decode(packed) if packed is not None else ONLY_ITSELF
     id, part, time, quoted, *plain = columns
     return Unit(
@@ -69,7 +69,7 @@ def _unit(said: Text, packed: bytes | None, tags: str, *columns: Any) -> Unit:
     )
 
 
-class EmbeddedReading(WordReading):
+class EmbeddedIndexReader(FullTextReader):
     # Units
 
     def writes(self) -> tuple[str, int]:
@@ -151,12 +151,12 @@ class EmbeddedReading(WordReading):
         rows = self.connection.execute(statement, (*values * count, in_json(numbers)))
         return [(number, tuple(beside)) for number, *beside in rows.fetchall()]
 
-    def facts(self, numbers: Sequence[int]) -> dict[int, Fact]:
+    def facts(self, numbers: Sequence[int]) -> dict[int, UnitFacts]:
         statement = """
             SELECT number, speaker, role, time, characters FROM json_each(?) CROSS JOIN indexed_units ON number = value
         """
         rows = self.connection.execute(statement, (in_json(numbers),)).fetchall()
-        return {number: Fact(*fact) for number, *fact in rows}
+        return {number: UnitFacts(*fact) for number, *fact in rows}
 
     def bodies(self, numbers: Sequence[int]) -> dict[int, str]:
         return {number: text.body for number, text in lexical_tables.texts(self.connection, numbers).items()}

@@ -36,9 +36,9 @@ from clew.search.quote import evidence
 from clew.search.quote.names import word_pairs
 from clew.search.rank.fuse import Fused, at_most_per_document, spread
 from clew.search.rank.neighbourhood import Adjacency
-from clew.search.rank.ranking import Kept, Rankings, key_of, meaning, rank
+from clew.search.rank.ranking import KeptRanking, Rankings, key_of, meaning, rank
 from clew.search.rank.recipes import BUILT_IN, Recipe, Recipes
-from clew.search.reading import Reading
+from clew.search.reading import IndexReader
 from clew.search.unit_store import UnitStore
 from clew.search.units import Filters, Scope, compile_condition
 from clew.text.display import one_line
@@ -198,7 +198,7 @@ class SearchEngine:
         with self.units.asked() as reading:
             return self._state(reading)
 
-    def _state(self, reading: Reading) -> str:
+    def _state(self, reading: IndexReader) -> str:
         series, number = reading.writes()
         return f"{series}-{number}/{self._vectors.version(reading)}"
 
@@ -294,7 +294,7 @@ class SearchEngine:
             return {}
         return {id: float(known[number] @ vector) for id, number in numbers.items() if number in known}
 
-    def _vector_of(self, reading: Reading, asked: str) -> "NDArray[np.float32] | None":
+    def _vector_of(self, reading: IndexReader, asked: str) -> "NDArray[np.float32] | None":
         try:
             return self._vectors.embed_query(reading, asked, patiently=False)
         except TimeoutError:
@@ -312,18 +312,18 @@ class SearchEngine:
 
     def _ranked(
         self,
-        reading: Reading,
+        reading: IndexReader,
         question: Question,
         recipe: Recipe,
         adjacency: Adjacency | None,
         check: Callable[[], None],
-    ) -> Kept:
+    ) -> KeptRanking:
         known = self._known_of(reading)
         state = self._state(reading)
         ranked = rank(reading, known.streams, self._vectors, question, recipe, adjacency, check)
         fused = self._varied(reading, ranked.fused, recipe, question)
         ids = known.ids_of(reading, [result.id for result in fused])
-        return Kept(
+        return KeptRanking(
             state=state,
             units=tuple(RankedUnit(ids[result.id], result.score, result.contributions) for result in fused),
             matched={ids[number]: words for number, words in ranked.matched.items() if number in ids},
@@ -334,7 +334,7 @@ class SearchEngine:
             lasts=adjacency is None and not ranked.failed and state == self._state(reading),
         )
 
-    def _known_of(self, reading: Reading) -> "_Known":
+    def _known_of(self, reading: IndexReader) -> "_Known":
         """The cache of this index; an empty one if the index was replaced."""
         series, _ = reading.writes()
         known = self._known
@@ -344,7 +344,7 @@ class SearchEngine:
 
     # Steps
 
-    def _resumed(self, pages: Pages, kept: Kept | None, now: str) -> tuple[int, Kept | None]:
+    def _resumed(self, pages: Pages, kept: KeptRanking | None, now: str) -> tuple[int, KeptRanking | None]:
         """The place at which the page begins, and its ranking if that is still kept."""
         if kept is not None and kept.state == now:
             return pages.start(now), kept
@@ -354,11 +354,11 @@ class SearchEngine:
                 return pages.start(kept.state), kept
         return pages.start(now), None
 
-    def _still_answers(self, reading: Reading, kept: Kept, adjacency: Adjacency | None) -> bool:
+    def _still_answers(self, reading: IndexReader, kept: KeptRanking, adjacency: Adjacency | None) -> bool:
         """True if a new ranking would be the same: no text and no vector changed since this one was made."""
         return adjacency is None and kept.lasts and kept.state == self._state(reading)
 
-    def _page(self, reading: Reading, question: Question, kept: Kept, offset: int) -> "_Page":
+    def _page(self, reading: IndexReader, question: Question, kept: KeptRanking, offset: int) -> "_Page":
         """Whole results from `offset` on, as many as the limits allow. What was deleted or left the scope since the
         ranking was made is passed over."""
         condition = compile_condition(question.scope, question.filters)
@@ -396,7 +396,7 @@ class SearchEngine:
             end = places[len(shown.items)]
         return _Page(shown.items, end, shown.limit_reason.value)
 
-    def _total(self, reading: Reading, question: Question, kept: Kept) -> int:
+    def _total(self, reading: IndexReader, question: Question, kept: KeptRanking) -> int:
         """The number of results of a ranking that are still there."""
         if kept.state == self._state(reading):
             return len(kept.units)
@@ -404,7 +404,7 @@ class SearchEngine:
         return len(reading.allowed(compile_condition(question.scope, question.filters), [*numbers.values()]))
 
     def _varied(
-        self, reading: Reading, fused: tuple[Fused[int], ...], recipe: Recipe, question: Question
+        self, reading: IndexReader, fused: tuple[Fused[int], ...], recipe: Recipe, question: Question
     ) -> tuple[Fused[int], ...]:
         """The ranking with as much of one document, and as much of the same, as recipe and question allow."""
         limits = [limit for limit in (recipe.diversity.max_per_document, question.max_per_document) if limit]
@@ -416,7 +416,7 @@ class SearchEngine:
             fused = self._spread(reading, fused, recipe.diversity.novelty)
         return fused
 
-    def _spread(self, reading: Reading, fused: Sequence[Fused[int]], novelty: float) -> tuple[Fused[int], ...]:
+    def _spread(self, reading: IndexReader, fused: Sequence[Fused[int]], novelty: float) -> tuple[Fused[int], ...]:
         head, tail = fused[:_SPREAD_OVER], fused[_SPREAD_OVER:]
         vectors = self._vectors.vectors_of(reading, [result.id for result in head])
         best = head[0].score or 1.0
@@ -438,7 +438,7 @@ class _Known:
         self.streams = Streams(streams_kept)
         self._ids = RowCache(_IDS_KEPT, 1, "O")
 
-    def ids_of(self, reading: Reading, numbers: Sequence[int]) -> dict[int, str]:
+    def ids_of(self, reading: IndexReader, numbers: Sequence[int]) -> dict[int, str]:
         import numpy as np
 
         known, rows = self._ids.get_many(numbers)

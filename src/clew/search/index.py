@@ -15,14 +15,14 @@ import msgspec
 
 from clew.derived.file import PATIENCE_SECONDS, DerivedFile
 from clew.errors import StoreCorrupt
-from clew.search.embedded import ONLY_ITSELF, WRITES_NOTED, EmbeddedReading, UnitRest
+from clew.search.embedded import ONLY_ITSELF, WRITES_NOTED, EmbeddedIndexReader, UnitRest
 from clew.search.index_tables import SCHEMA
 from clew.search.lexical import tables as lexical_tables
 from clew.search.lexical.full_text import in_json
 from clew.search.rank.mentions import title_key
 from clew.search.unit_store import IndexedText, KnownUnit, NewUnit, UnitStore
 from clew.search.units import Unit, moment
-from clew.store.sqlite.connections import Connection
+from clew.store.sqlite.connections import SqliteConnection
 from clew.text.hashing import short_hash
 
 _REMEDY = "Run `clew index --rebuild`."
@@ -38,17 +38,17 @@ class UnitIndex(DerivedFile, UnitStore):
         """Names this file: another one, even at the same place, counts its units anew."""
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> Iterator[SqliteConnection]:
         with self._naming_itself(), super().reading() as connection:
             yield connection
 
     @contextmanager
-    def writing(self, *, durable: bool = False) -> Iterator[Connection]:
+    def writing(self, *, durable: bool = False) -> Iterator[SqliteConnection]:
         with self._naming_itself(), super().writing(durable=durable) as connection:
             yield connection
 
     @contextmanager
-    def unbound(self) -> Iterator[Connection]:
+    def unbound(self) -> Iterator[SqliteConnection]:
         with self._naming_itself(), super().unbound() as connection:
             yield connection
 
@@ -64,9 +64,9 @@ class UnitIndex(DerivedFile, UnitStore):
             raise StoreCorrupt(error.message, hint=_REMEDY, data={**error.data, "index": self.series}) from error
 
     @contextmanager
-    def asked(self) -> Iterator[EmbeddedReading]:
+    def asked(self) -> Iterator[EmbeddedIndexReader]:
         with self.reading() as connection:
-            yield EmbeddedReading(connection)
+            yield EmbeddedIndexReader(connection)
 
     @contextmanager
     def changing(self) -> Iterator["_FileTables"]:
@@ -75,7 +75,7 @@ class UnitIndex(DerivedFile, UnitStore):
             yield tables
             tables.finish()
 
-    def before_tidying(self, connection: Connection) -> None:
+    def before_tidying(self, connection: SqliteConnection) -> None:
         sweep(connection)
         repack(connection)
         # What many writes left behind is merged as well.
@@ -99,13 +99,13 @@ class UnitIndex(DerivedFile, UnitStore):
 class _FileTables:
     """Changes of units in one transaction."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: SqliteConnection) -> None:
         self._connection = connection
         self._touched: list[int] = []
         self._files: set[tuple[int]] = set()
 
     def known(self, ids: Sequence[str]) -> dict[str, KnownUnit]:
-        return EmbeddedReading(self._connection).known(ids)
+        return EmbeddedIndexReader(self._connection).known(ids)
 
     def insert(self, units: Sequence[NewUnit]) -> None:
         numbers = [(_insert(self._connection, new), new.unit) for new in units]
@@ -138,7 +138,7 @@ class _FileTables:
         if not self._touched:
             return
         self._connection.execute("UPDATE index_state SET version = version + 1")
-        _, version = EmbeddedReading(self._connection).writes()
+        _, version = EmbeddedIndexReader(self._connection).writes()
         runs = [(version, *run) for run in _runs(self._touched)]
         self._connection.executemany("INSERT INTO unit_changes VALUES (?, ?, ?)", runs)
         self._connection.execute("DELETE FROM unit_changes WHERE version <= ?", (version - WRITES_NOTED,))
@@ -149,7 +149,7 @@ class _FileTables:
         self._files.update(self._connection.execute(find, (in_json(numbers),)).fetchall())
 
 
-def _insert(connection: Connection, new: NewUnit) -> int:
+def _insert(connection: SqliteConnection, new: NewUnit) -> int:
     unit = new.unit
     columns = (
         *(short_hash(unit.id), bytes.fromhex(new.text_hash), len(unit.title) + len(unit.body), unit.quoted),
@@ -176,7 +176,7 @@ _CHANGEABLE = (
 """The columns that may change while the text of a unit stays."""
 
 
-def _changeable(connection: Connection, new: NewUnit) -> tuple[object, ...]:
+def _changeable(connection: SqliteConnection, new: NewUnit) -> tuple[object, ...]:
     unit = new.unit
     id = (None, unit.id.removeprefix(unit.document)) if unit.document and unit.id.startswith(unit.document) else None
     before_path = None
@@ -199,7 +199,7 @@ def _rest(unit: Unit) -> bytes | None:
     return msgspec.msgpack.encode(rest) if rest != ONLY_ITSELF else None
 
 
-def _file(connection: Connection, path: str | None, before_path: str | None, time: str | None) -> int | None:
+def _file(connection: SqliteConnection, path: str | None, before_path: str | None, time: str | None) -> int | None:
     """The number of what the units of a file share; None for what is in no file."""
     if path is None:
         return None
@@ -211,7 +211,7 @@ def _file(connection: Connection, path: str | None, before_path: str | None, tim
     return connection.execute(put, (path, before_path, time)).lastrowid
 
 
-def _tags(connection: Connection, tags: tuple[str, ...]) -> int:
+def _tags(connection: SqliteConnection, tags: tuple[str, ...]) -> int:
     """The number of a list of tags."""
     listed = (msgspec.json.encode(tags).decode(),)
     find = "SELECT tags FROM tag_lists WHERE list = ?"
@@ -223,7 +223,7 @@ def _tags(connection: Connection, tags: tuple[str, ...]) -> int:
     return int(known[0])
 
 
-def sweep(connection: Connection) -> None:
+def sweep(connection: SqliteConnection) -> None:
     """Take out what was kept for units that are gone."""
     lexical_tables.sweep(connection)
     for table in ("listed_tags", "tag_lists"):
@@ -232,7 +232,7 @@ def sweep(connection: Connection) -> None:
     connection.execute(f"DELETE FROM unit_files WHERE file NOT IN ({used})")  # noqa: S608
 
 
-def repack(connection: Connection) -> None:
+def repack(connection: SqliteConnection) -> None:
     """Leave nothing that only units said which are gone in what the others are packed by."""
     rows = connection.execute("SELECT number FROM indexed_units WHERE quoted ORDER BY number")
     lexical_tables.repack(connection, [number for (number,) in rows])

@@ -2,9 +2,9 @@
 
 import time
 
-from clew.derived.file import Schema
+from clew.derived.file import FileSchema
 from clew.search.lexical import tables as lexical_tables
-from clew.store.sqlite.connections import Connection
+from clew.store.sqlite.connections import SqliteConnection
 
 LAYOUT = 10
 """Changes when a table does."""
@@ -134,7 +134,7 @@ _EMBEDDINGS = (
 _REFILLED = "CREATE TABLE refilled (until REAL NOT NULL)"
 
 
-def _upgrade(connection: Connection) -> bool:
+def _upgrade(connection: SqliteConnection) -> bool:
     """Keep the embeddings, which take long to make: units get those of their text when they come again."""
     (made,) = connection.execute("PRAGMA user_version").fetchone()
     if made == SCHEMA.version or made // 100 not in _WITH_WINDOWS:
@@ -154,7 +154,7 @@ def _upgrade(connection: Connection) -> bool:
     return True
 
 
-def is_refilled(connection: Connection) -> bool:
+def is_refilled(connection: SqliteConnection) -> bool:
     """True while units of an earlier layout may still be missing: requirements, documents and memories come one after
     the other. Until all are there, the embeddings that wait for them are kept."""
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'refilled'").fetchone():
@@ -173,7 +173,7 @@ _BEFORE = (
 )
 """The layouts whose embeddings can be used, and their tables without those of embeddings."""
 
-SCHEMA = Schema(
+SCHEMA = FileSchema(
     name="The search index",
     version=LAYOUT * 100 + lexical_tables.ANALYSIS,
     statements=(*_UNITS, *_FIGURES, *_EMBEDDINGS, *lexical_tables.SCHEMA),

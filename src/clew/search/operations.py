@@ -12,7 +12,7 @@ from clew.operation.declare import Freshness, HelpHeading, Operation, Option
 from clew.search.dense.indexing import VectorReport
 from clew.search.dense.keeper import JOB
 from clew.search.question import IndexState
-from clew.search.unit_store import Written
+from clew.search.unit_store import WriteCounts
 from clew.store.interface import Job
 from clew.text.terminal import coloured
 
@@ -26,7 +26,7 @@ class IndexReport(msgspec.Struct, frozen=True):
     problem: str | None
     jobs: tuple[Job, ...]
     """Indexing that is going on."""
-    written: Written | UnsetType = UNSET
+    written: WriteCounts | UnsetType = UNSET
     vectors: VectorReport | UnsetType = UNSET
     stopped: tuple[str, ...] | UnsetType = UNSET
     """The jobs that were asked to stop."""

@@ -10,13 +10,13 @@ import msgspec
 
 from clew.derived.file import PATIENCE_SECONDS, throw_away
 from clew.errors import StoreError
-from clew.search.embedded import EmbeddedReading
+from clew.search.embedded import EmbeddedIndexReader
 from clew.search.engine import INDEX_FILE
 from clew.search.index import UnitIndex, repack, sweep
 from clew.search.index_tables import is_refilled
 from clew.search.lexical.tables import is_outdated, texts
 from clew.search.unit_store import IndexedText, UnitStore
-from clew.store.sqlite.connections import Connection, Connections
+from clew.store.sqlite.connections import SqliteConnection, SqliteConnections
 from clew.workspace.find import paths_named
 
 _AT_ONCE = 500
@@ -24,7 +24,7 @@ _AT_ONCE = 500
 Pieces = frozenset[str]
 
 
-class Sought(NamedTuple):
+class PurgedText(NamedTuple):
     """A text to take out wherever it stands."""
 
     parts: Collection[str]
@@ -37,7 +37,7 @@ class Sought(NamedTuple):
     """True if the file at a path holds such pieces now: then they are the project's own text."""
 
 
-class Seen(NamedTuple):
+class PurgeProgress(NamedTuple):
     """The part of an index that was looked through."""
 
     series: str = ""
@@ -48,18 +48,18 @@ class Seen(NamedTuple):
 
 
 def purge_units(
-    folder: Path, ids: Collection[str], sought: Sought | None = None, text_hashes: Collection[str] = ()
-) -> Seen:
+    folder: Path, ids: Collection[str], sought: PurgedText | None = None, text_hashes: Collection[str] = ()
+) -> PurgeProgress:
     """Take units out of the index in a folder, with their words and vectors: those of these ids, those that hold what
     is sought and do not stand so in a file, and all sections of such a file. `text_hashes` names texts that units had
     before."""
     if not (folder / INDEX_FILE).exists():
-        return Seen()
+        return PurgeProgress()
     with closing(UnitIndex(folder / INDEX_FILE)) as index:
-        found, seen = list(ids), Seen()
+        found, seen = list(ids), PurgeProgress()
         with index.reading() as connection:
             if sought is not None:
-                gone, seen = _looked_through(connection, sought, Seen())
+                gone, seen = _looked_through(connection, sought, PurgeProgress())
                 found += gone
             hashes = {*text_hashes, *_text_hashes(connection, found)}
         index.delete(dict.fromkeys(found))
@@ -77,21 +77,21 @@ def purge_units(
     return seen
 
 
-def held_beyond_files(units: UnitStore, sought: Sought) -> list[str]:
+def held_beyond_files(units: UnitStore, sought: PurgedText) -> list[str]:
     """The ids of those units that hold what is sought, that do not stand so in a file, and that are kept elsewhere than
     in files."""
     gone, _ = _held(units.beyond_files(), sought)
     return list(dict.fromkeys(gone))
 
 
-def _text_hashes(connection: Connection, ids: Collection[str]) -> list[str]:
-    numbers = EmbeddedReading(connection).numbers_of(ids).values()
+def _text_hashes(connection: SqliteConnection, ids: Collection[str]) -> list[str]:
+    numbers = EmbeddedIndexReader(connection).numbers_of(ids).values()
     find = "SELECT text_hash FROM indexed_units WHERE number = ?"
     found = (connection.execute(find, (number,)) for number in numbers)
     return [hash for rows in found for (hash,) in rows]
 
 
-def _forget_embeddings(connection: Connection, text_hashes: Collection[str]) -> None:
+def _forget_embeddings(connection: SqliteConnection, text_hashes: Collection[str]) -> None:
     """Take out what was made of these texts, and what is kept for a text that may come again: it may be an earlier one
     of what is purged. Where units of an earlier layout are still missing, the rest waits for them."""
     orphaned = "DELETE FROM embeddings WHERE number NOT IN (SELECT number FROM indexed_units)"
@@ -102,13 +102,13 @@ def _forget_embeddings(connection: Connection, text_hashes: Collection[str]) -> 
         connection.execute(orphaned)
 
 
-def is_held(folder: Path, sought: Sought, seen: Seen) -> bool:
+def is_held(folder: Path, sought: PurgedText, seen: PurgeProgress) -> bool:
     """True if units that were written since the last look hold some of the text, beside those that quote files of the
     project, or if the dictionary of the packed texts may hold it. True for an index that cannot be read."""
     place = folder / INDEX_FILE
     if not place.exists():
         return False
-    with closing(Connections(place, read_only=True, busy_timeout=PATIENCE_SECONDS)) as connections:
+    with closing(SqliteConnections(place, read_only=True, busy_timeout=PATIENCE_SECONDS)) as connections:
         try:
             with connections.reading() as connection:
                 gone, _ = _looked_through(connection, sought, seen)
@@ -117,17 +117,19 @@ def is_held(folder: Path, sought: Sought, seen: Seen) -> bool:
             return True
 
 
-def _looked_through(connection: Connection, sought: Sought, seen: Seen) -> tuple[list[str], Seen]:
+def _looked_through(
+    connection: SqliteConnection, sought: PurgedText, seen: PurgeProgress
+) -> tuple[list[str], PurgeProgress]:
     """The ids of the units that hold it and should not, among those that were not looked at yet."""
-    series, _ = EmbeddedReading(connection).writes()
+    series, _ = EmbeddedIndexReader(connection).writes()
     after = seen.last if series == seen.series else 0
     find = "SELECT number, id, part, path, quoted FROM indexed_units WHERE number > ?"
     units = {number: unit for number, *unit in connection.execute(find, (after,)).fetchall()}
     gone, own = _held(_indexed_texts(connection, units), sought)
-    return gone, Seen(series, max(units, default=after), own)
+    return gone, PurgeProgress(series, max(units, default=after), own)
 
 
-def _indexed_texts(connection: Connection, units: dict[int, list[Any]]) -> Iterator[IndexedText]:
+def _indexed_texts(connection: SqliteConnection, units: dict[int, list[Any]]) -> Iterator[IndexedText]:
     rest: Iterable[int] = iter(units)
     while batch := list(islice(rest, _AT_ONCE)):
         said = texts(connection, batch)
@@ -136,7 +138,7 @@ def _indexed_texts(connection: Connection, units: dict[int, list[Any]]) -> Itera
             yield IndexedText(id, part, path, bool(is_section), "\n".join((path or "", *said.get(number, ()))))
 
 
-def _held(units: Iterable[IndexedText], sought: Sought) -> tuple[list[str], Pieces]:
+def _held(units: Iterable[IndexedText], sought: PurgedText) -> tuple[list[str], Pieces]:
     """The ids of those of the units that hold it and should not, and what of it files of the project say now."""
     gone: list[str] = []
     own: set[str] = set()

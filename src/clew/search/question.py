@@ -8,7 +8,7 @@ import msgspec
 from clew.errors import InvalidArgument
 from clew.search.lexical.plan import Correction
 from clew.search.quote.evidence import Preview
-from clew.search.rank.fuse import Contribution
+from clew.search.rank.fuse import SignalScore
 from clew.search.units import Filters, Scope
 from clew.text.display import counted
 
@@ -72,14 +72,14 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """The spans of the body that say most about the question, with their places in it."""
     matched: tuple[str, ...]
     """The words of the query that the unit holds."""
-    why: tuple[Contribution, ...]
+    why: tuple[SignalScore, ...]
     """The contribution of each signal; their values add up to the score."""
 
 
 class RankedUnit(msgspec.Struct, frozen=True, gc=False):
     id: str
     score: float
-    why: tuple[Contribution, ...]
+    why: tuple[SignalScore, ...]
 
     def signal(self, name: str) -> float | None:
         """The score that a signal gave; None if the signal did not find the unit."""

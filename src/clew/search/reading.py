@@ -9,17 +9,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from clew.search.lexical.expression import Expression
-from clew.search.lexical.packing import Row
-from clew.search.lexical.tables import Spelling, Totals
+from clew.search.lexical.packing import UnitTerms
+from clew.search.lexical.tables import IndexTotals, Spelling
 from clew.search.units import Unit
 from clew.store.sql.conditions import Condition
 
 if TYPE_CHECKING:
-    from clew.search.lexical.plan import Plan
+    from clew.search.lexical.plan import QueryPlan
     from clew.search.lexical.ranking import Stream
 
 
-class Fact(NamedTuple):
+class UnitFacts(NamedTuple):
     """The speaker, role, time and length of a unit."""
 
     speaker: str | None
@@ -28,7 +28,7 @@ class Fact(NamedTuple):
     characters: int
 
 
-class Reading(Protocol):
+class IndexReader(Protocol):
     streams_at_once: int
     """The number of streams read together: as few as cost little more one by one, since some may be very long."""
     streams_kept: int
@@ -60,7 +60,7 @@ class Reading(Protocol):
 
     # Words
 
-    def totals(self) -> Totals: ...
+    def totals(self) -> IndexTotals: ...
 
     def units_with(self, terms: Iterable[str]) -> dict[str, int]:
         """In how many units each of the terms occurs; terms that occur nowhere are left out."""
@@ -88,7 +88,7 @@ class Reading(Protocol):
 
     def candidates(
         self,
-        plan: "Plan",
+        plan: "QueryPlan",
         restrict: Condition | None,
         *,
         wanted: int,
@@ -99,7 +99,7 @@ class Reading(Protocol):
         """The units worth ranking for a plan: about `wanted`, and not fewer than `enough` where there are so many."""
         ...
 
-    def streams(self, units: Iterable[int]) -> list[Row]:
+    def streams(self, units: Iterable[int]) -> list[UnitTerms]:
         """The terms of these units, for those that are there."""
         ...
 
@@ -124,7 +124,7 @@ class Reading(Protocol):
         none."""
         ...
 
-    def facts(self, numbers: Sequence[int]) -> dict[int, Fact]: ...
+    def facts(self, numbers: Sequence[int]) -> dict[int, UnitFacts]: ...
 
     def bodies(self, numbers: Sequence[int]) -> dict[int, str]: ...
 

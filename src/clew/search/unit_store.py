@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from clew.errors import InvalidArgument
-from clew.search.reading import Reading
+from clew.search.reading import IndexReader
 from clew.search.units import MAX_ID_CHARACTERS, Unit, moment
 from clew.text.display import shortened
 from clew.text.words import storable
@@ -19,7 +19,7 @@ AT_ONCE = 500
 """Units of one transaction."""
 
 
-class Written(msgspec.Struct, frozen=True):
+class WriteCounts(msgspec.Struct, frozen=True):
     """Counts of a write."""
 
     added: int = 0
@@ -27,8 +27,8 @@ class Written(msgspec.Struct, frozen=True):
     unchanged: int = 0
     removed: int = 0
 
-    def __add__(self, other: "Written") -> "Written":
-        return Written(*(mine + theirs for mine, theirs in zip(_counts(self), _counts(other), strict=True)))
+    def __add__(self, other: "WriteCounts") -> "WriteCounts":
+        return WriteCounts(*(mine + theirs for mine, theirs in zip(_counts(self), _counts(other), strict=True)))
 
     @property
     def any(self) -> bool:
@@ -86,7 +86,7 @@ class UnitStore(ABC):
         """True if the index was taken away, or made anew by another process."""
 
     @abstractmethod
-    def asked(self) -> AbstractContextManager[Reading]:
+    def asked(self) -> AbstractContextManager[IndexReader]:
         """One state of the index."""
 
     @abstractmethod
@@ -111,9 +111,9 @@ class UnitStore(ABC):
     @abstractmethod
     def close(self) -> None: ...
 
-    def put(self, units: Iterable[Unit]) -> Written:
+    def put(self, units: Iterable[Unit]) -> WriteCounts:
         """Add units, or replace those of the same id. Of an id that comes twice the last unit counts."""
-        total = Written()
+        total = WriteCounts()
         rest = iter(units)
         while batch := {unit.id: checked(unit) for unit in islice(rest, AT_ONCE)}:
             coming = [NewUnit(unit, unit.content_hash(), unit.text_hash()) for unit in batch.values()]
@@ -121,15 +121,15 @@ class UnitStore(ABC):
                 total += _put(tables, coming)
         return total
 
-    def delete(self, ids: Iterable[str]) -> Written:
+    def delete(self, ids: Iterable[str]) -> WriteCounts:
         """Take units out. Ids that are not there are passed over."""
-        total = Written()
+        total = WriteCounts()
         rest = iter(ids)
         while batch := list(islice(rest, AT_ONCE)):
             with self.changing() as tables:
                 known = tables.known(batch)
                 tables.remove([each.number for each in known.values()])
-            total += Written(removed=len(known))
+            total += WriteCounts(removed=len(known))
         return total
 
     def count(self) -> int:
@@ -141,7 +141,7 @@ class UnitStore(ABC):
             return next(iter(reading.units_of(reading.numbers_of([id]).values()).values()), None)
 
 
-def _put(tables: UnitTables, coming: Sequence[NewUnit]) -> Written:
+def _put(tables: UnitTables, coming: Sequence[NewUnit]) -> WriteCounts:
     known = tables.known([new.unit.id for new in coming])
     fresh: list[NewUnit] = []
     moved: list[tuple[int, NewUnit]] = []
@@ -156,10 +156,10 @@ def _put(tables: UnitTables, coming: Sequence[NewUnit]) -> Written:
     tables.update(moved)
     added = sum(new.unit.id not in known for new in fresh)
     changed = len(fresh) - added + len(moved)
-    return Written(added=added, changed=changed, unchanged=len(coming) - added - changed)
+    return WriteCounts(added=added, changed=changed, unchanged=len(coming) - added - changed)
 
 
-def _counts(written: Written) -> tuple[int, int, int, int]:
+def _counts(written: WriteCounts) -> tuple[int, int, int, int]:
     return written.added, written.changed, written.unchanged, written.removed
 
 

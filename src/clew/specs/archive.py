@@ -19,7 +19,7 @@ import msgspec
 
 from clew.edit.edits import FileEdit, FolderMove, folder_contents
 from clew.edit.targets import read_if_there
-from clew.edit.transaction import Purpose, Transaction
+from clew.edit.transaction import EditPurpose, FileTransaction
 from clew.errors import Conflict, Refused, StoreError, StoreReadOnly, StoreUnreachable
 from clew.formats.openspec.apply.conflicts import ConflictFound, ConflictKind, difference, summary
 from clew.formats.openspec.apply.delta import Applied, ConflictDecisions, apply_change
@@ -164,8 +164,8 @@ class ChangeArchiver:
             # After the contents are known: what appears from now on is a difference that stops the transaction.
             self._check_files(entry)
             steps.append(FolderMove(entry.folder, target, contents))
-        purpose = Purpose(f"apply {entry.change.id}", actor, {"change_id": entry.change.id})
-        Transaction(self._root, steps, purpose).commit(self._store)
+        purpose = EditPurpose(f"apply {entry.change.id}", actor, {"change_id": entry.change.id})
+        FileTransaction(self._root, steps, purpose).commit(self._store)
 
 
 def archived(project: Path, roots: Sequence[Root], change_id: str) -> bool:

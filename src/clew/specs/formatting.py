@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from clew.edit.edits import FileEdit, check_writable, diff_of
-from clew.edit.transaction import Purpose, Transaction
+from clew.edit.transaction import EditPurpose, FileTransaction
 from clew.formats.openspec.reader import read_spec
 from clew.formats.openspec.records import Requirement, Spec
 from clew.specs.results import Formatted
@@ -53,7 +53,7 @@ def format_specs(
             skipped.append(path)
     check_writable(project, edits)
     if edits and write:
-        Transaction(project, edits, Purpose("specs format", "clew", {"files": len(edits)})).commit(store)
+        FileTransaction(project, edits, EditPurpose("specs format", "clew", {"files": len(edits)})).commit(store)
     return Formatted(
         files=tuple(edit.path for edit in edits),
         looked_at=len(places),

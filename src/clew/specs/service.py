@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from clew.context import Context
 from clew.edit.edits import FileEdit
-from clew.edit.transaction import Transaction
+from clew.edit.transaction import FileTransaction
 from clew.errors import Conflict, InvalidArgument, NotFound
 from clew.formats.openspec.apply.conflicts import ConflictFound, conflicts, repeated_additions
 from clew.formats.openspec.apply.dependencies import dependencies, order
@@ -452,5 +452,5 @@ def new_change(project: Path, roots: Sequence[Root], change_id: str, title: str,
     }
     if root.layout is Layout.OPENSPEC:
         files[f"{folder}/.openspec.yaml"] = f"schema: spec-driven\ncreated: {today.isoformat()}\n"
-    Transaction(project, [FileEdit(path, None, text.encode()) for path, text in files.items()]).commit()
+    FileTransaction(project, [FileEdit(path, None, text.encode()) for path, text in files.items()]).commit()
     return tuple(files)

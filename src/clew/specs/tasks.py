@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from clew.edit.edits import FileEdit, diff_of
-from clew.edit.transaction import Purpose, Transaction
+from clew.edit.transaction import EditPurpose, FileTransaction
 from clew.errors import FileChanged, NotFound
 from clew.formats.openspec.tasks import Task, read_tasks
 from clew.store.interface import Store
@@ -41,8 +41,8 @@ def mark(
     after = _ticked(data, task, done=done)
     edits = [FileEdit(path, data, after)] if after != data else []
     if edits and not dry_run:
-        Transaction(
-            root, edits, Purpose(f"{'tick' if done else 'open'} {task.number or 'task'} of {change_id}")
+        FileTransaction(
+            root, edits, EditPurpose(f"{'tick' if done else 'open'} {task.number or 'task'} of {change_id}")
         ).commit(store)
     completed = sum(each.done for each in tasks) - task.done + done
     return MarkedTask(

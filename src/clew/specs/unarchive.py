@@ -14,7 +14,7 @@ import msgspec
 
 from clew.edit.edits import FileEdit, FolderMove, diff_of, folder_contents
 from clew.edit.targets import read_if_there
-from clew.edit.transaction import Purpose, Transaction
+from clew.edit.transaction import EditPurpose, FileTransaction
 from clew.errors import Conflict, NotFound, Refused
 from clew.formats.openspec.apply.delta import apply_delta
 from clew.formats.openspec.layout import SPEC_FILE, Root, root_for, spec_path
@@ -50,8 +50,8 @@ def unarchive(
     edits = () if keep_specs else tuple(_restored(project, found))
     if not dry_run:
         move = FolderMove(found.folder, found.target, folder_contents(Path(project, raw(found.folder))))
-        purpose = Purpose(f"unarchive {found.id}", "clew", {"change_id": found.id})
-        Transaction(project, [*edits, move], purpose).commit(store)
+        purpose = EditPurpose(f"unarchive {found.id}", "clew", {"change_id": found.id})
+        FileTransaction(project, [*edits, move], purpose).commit(store)
     return Unarchived(
         change_id=found.id,
         folder=found.target,

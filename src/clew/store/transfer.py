@@ -49,7 +49,7 @@ def everything(_: str) -> bool:
     return True
 
 
-class Plan(msgspec.Struct, frozen=True):
+class CopyPlan(msgspec.Struct, frozen=True):
     """The writes of a copy."""
 
     known: frozenset[Row]
@@ -57,9 +57,9 @@ class Plan(msgspec.Struct, frozen=True):
     settings: tuple[tuple[str, bytes], ...]
 
 
-def plan(source: Store, target: Store, wanted: Wanted = everything) -> Plan:
+def plan(source: Store, target: Store, wanted: Wanted = everything) -> CopyPlan:
     """Compare both sides, and only read. Conflict where the target holds what the source does not have."""
-    return Plan(_known(source, target, wanted), _settings(source, target))
+    return CopyPlan(_known(source, target, wanted), _settings(source, target))
 
 
 def copy(
@@ -67,7 +67,7 @@ def copy(
     target: Store,
     wanted: Wanted = everything,
     report: Report = lambda _, __: None,
-    planned: Plan | None = None,
+    planned: CopyPlan | None = None,
 ) -> Copied:
     """Copy the wanted collections, and verify that both sides hold the same. Conflict, before anything is written,
     where the target holds writes that the source does not have. Where several copies are made together, all of them are

@@ -9,7 +9,7 @@ import msgspec
 from clew.kb.answer.answering import spells_out
 from clew.search.dense.search import TOO_BUSY
 from clew.search.quote.definitions import phrases_of
-from clew.search.quote.evidence import Limits
+from clew.search.quote.evidence import QuoteLimits
 from clew.search.quote.windows import Passage, WeightedQuestion, window_evidence
 from clew.search.units import Unit
 from clew.text.display import one_line
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _READ = 12
 _MOST_LINES = 14
 """Of a quote, on a terminal."""
-_LIMITS = Limits(max_quotes=5, max_quote_tokens=90)
+_LIMITS = QuoteLimits(max_quotes=5, max_quote_tokens=90)
 _LEAST = 0.1
 """A quote that is less likely to answer than this is no answer."""
 NOTHING = "Nothing in this project answers that."

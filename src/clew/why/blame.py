@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from clew.derived.history import History
+from clew.derived.history import CommitHistory
 from clew.errors import ClewError
 from clew.text.hashing import content_hash
 from clew.workspace.git import api as git
@@ -89,7 +89,7 @@ _LOCK = threading.Lock()
 
 
 class Blamer:
-    def __init__(self, root: Path, history: History, head: str) -> None:
+    def __init__(self, root: Path, history: CommitHistory, head: str) -> None:
         self._root = root
         self._history = history
         self._head = head

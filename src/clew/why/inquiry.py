@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from clew.derived.code_file import STUBS
-from clew.derived.history import Commit, History
-from clew.derived.history_reader import DEADLINE_SECONDS, Readiness
+from clew.derived.history import Commit, CommitHistory
+from clew.derived.history_reader import DEADLINE_SECONDS, HistoryProgress
 from clew.graph.code.region import CodeRegion
 from clew.graph.model import Node, NodeKind
 from clew.text.display import one_line
@@ -58,14 +58,14 @@ class Inquiry:
         return self.project.graph
 
     @cached_property
-    def readiness(self) -> Readiness:
+    def readiness(self) -> HistoryProgress:
         """The history, read as far as there was time."""
         found = self.project.history.ensure(self.left)
         self.notes += found.notes
         return found
 
     @property
-    def history(self) -> History:
+    def history(self) -> CommitHistory:
         return self.project.history.history
 
     @cached_property

@@ -18,7 +18,7 @@ from clew.kb import ids
 from clew.kb.answer.finding import FoundSection, Mode, Narrowing
 from clew.kb.answer.shortlist import source_of
 from clew.kb.operations.arguments import bounded
-from clew.kb.queries import Reading
+from clew.kb.queries import LibraryReader
 from clew.kb.walk.edges import DocumentEdges
 from clew.kb.walk.envelope import (
     MOST_PAGE_SIZE,
@@ -196,7 +196,7 @@ class SectionSearch:
         )
 
 
-def _row(reading: Reading, found: FoundSection, rank: int) -> shapes.SectionRow:
+def _row(reading: LibraryReader, found: FoundSection, rank: int) -> shapes.SectionRow:
     section = found.section
     scores = {each.signal: each.score for each in found.why}
     values = {each.signal: round(each.value, 6) for each in found.why}
@@ -223,7 +223,7 @@ def _row(reading: Reading, found: FoundSection, rank: int) -> shapes.SectionRow:
     )
 
 
-def _section_text(reading: Reading, id: str, most: int) -> shapes.SectionText | None:
+def _section_text(reading: LibraryReader, id: str, most: int) -> shapes.SectionText | None:
     current = reading.current_id(id)
     section = reading.section(current) if current is not None else None
     document = reading.document(section.document) if section is not None else None
@@ -243,7 +243,7 @@ def _section_text(reading: Reading, id: str, most: int) -> shapes.SectionText | 
     )
 
 
-def _evidence(reading: Reading, found: FoundSection, confidence: float, level: str) -> shapes.EvidenceItem:
+def _evidence(reading: LibraryReader, found: FoundSection, confidence: float, level: str) -> shapes.EvidenceItem:
     section = found.section
     mentioned, linked = [], []
     if level == "graph":

@@ -15,7 +15,7 @@ from clew.kb.walk.answers import AnswerPage
 from clew.kb.walk.envelope import Meta, Usage, charged, within_hard_limit
 from clew.kb.walk.projections import USUAL_FIELDS, NodeView, shown
 from clew.kb.walk.results import NamedEdge
-from clew.kb.walk.traversal import BY_ID, MOST_OF_OTHERS, Snapshot
+from clew.kb.walk.traversal import BY_ID, MOST_OF_OTHERS, GraphSnapshot
 from clew.operation.budget import trim
 from clew.search.quote.evidence import fitting_end
 from clew.text.display import shortened
@@ -37,7 +37,7 @@ BUNDLE_BYTES_PER_SECTION = 16_384
 
 
 def traverse(
-    snapshot: Snapshot, starts: Sequence[str], names: Sequence[str] | None, depth: int, *, include_text: bool
+    snapshot: GraphSnapshot, starts: Sequence[str], names: Sequence[str] | None, depth: int, *, include_text: bool
 ) -> shapes.Traversal:
     """The nodes that can be reached from some nodes, in both directions, with a few paths to each. Wrong arguments are
     reported in the answer too."""
@@ -156,7 +156,9 @@ class _Traversal:
         return [path for path in ways_back if path.types]
 
 
-def summary(snapshot: Snapshot, page: AnswerPage, ids: Sequence[str], token_budget: int) -> shapes.NeighborhoodSummary:
+def summary(
+    snapshot: GraphSnapshot, page: AnswerPage, ids: Sequence[str], token_budget: int
+) -> shapes.NeighborhoodSummary:
     """One line for each of the first nodes, as many as the budget holds."""
     bullets: list[str] = []
     citations: list[str] = []
@@ -185,7 +187,7 @@ def summary(snapshot: Snapshot, page: AnswerPage, ids: Sequence[str], token_budg
 
 
 def context_bundle(
-    snapshot: Snapshot,
+    snapshot: GraphSnapshot,
     page: AnswerPage,
     ids: Sequence[str],
     texts: Sequence[SectionText],
@@ -240,7 +242,7 @@ def _cost(item: msgspec.Struct) -> int:
     return estimate_tokens(msgspec.json.encode(item).decode())
 
 
-def _shown(snapshot: Snapshot, ids: Sequence[str]) -> list[NodeView]:
+def _shown(snapshot: GraphSnapshot, ids: Sequence[str]) -> list[NodeView]:
     current = snapshot.resolved(ids)
     present = list(dict.fromkeys(id for id in current.values() if id is not None))
     return list(shown(snapshot.reading, snapshot.graph, present).values())

@@ -16,7 +16,7 @@ from clew.operation.declare import Freshness, Operation, Toolset
 
 if TYPE_CHECKING:
     from clew.kb.walk.answers import AnswerPage
-    from clew.kb.walk.traversal import Snapshot
+    from clew.kb.walk.traversal import GraphSnapshot
 
 MAX_IDS = 1_000
 MAX_ENDS = 50
@@ -56,7 +56,7 @@ class OlderGraphOperation(
         return older.SwitchedOff(error=DISABLED, **nothing)
 
     @contextmanager
-    def walking(self, call: Call) -> Iterator[tuple["Snapshot", "AnswerPage"]]:
+    def walking(self, call: Call) -> Iterator[tuple["GraphSnapshot", "AnswerPage"]]:
         """One state of documents and graph, and the requested page. The cursor is not secret; an invalid one is the
         beginning."""
         from clew.compat.wekadocs.documents import decode_cursor, encode_cursor, session_name
@@ -102,7 +102,7 @@ class DescribeGraphNodes(
     ] = None
     session_id: SessionId = None
 
-    def run(self, call: Call) -> shapes.Described:
+    def run(self, call: Call) -> shapes.NodeDescriptions:
         from clew.kb.walk.answers import described
 
         with self.walking(call) as (snapshot, page):
@@ -130,12 +130,12 @@ class ExpandNeighbors(
     page_size: PageSize = 25
     session_id: SessionId = None
 
-    def run(self, call: Call) -> shapes.Neighbourhood:
-        from clew.kb.walk.answers import Walk, neighbourhood
+    def run(self, call: Call) -> shapes.NeighbourhoodPage:
+        from clew.kb.walk.answers import WalkOptions, neighbourhood
         from clew.kb.walk.relationships import ways
 
         ways(self.rel_types)
-        walk = Walk(
+        walk = WalkOptions(
             names=self.rel_types,
             direction="out" if self.direction == "out" else "in" if self.direction == "in" else "both",
             hops=_at_most("max_hops", self.max_hops, MAX_EXPAND_HOPS),
@@ -145,7 +145,7 @@ class ExpandNeighbors(
         with self.walking(call) as (snapshot, page):
             if not self.node_ids:
                 payload: dict[str, Any] = {"nodes": (), "edges": (), "cursor": self.cursor, "next_cursor": None}
-                return shapes.Neighbourhood(**payload, **page.envelope(payload))
+                return shapes.NeighbourhoodPage(**payload, **page.envelope(payload))
             sent = (call.project.kb.deliveries, (call.session, page.session))
             return neighbourhood(snapshot, page, self.node_ids, walk, sent)
 

@@ -16,14 +16,13 @@ from clew.errors import InvalidArgument
 from clew.kb.answer import results
 from clew.kb.answer.finding import Finder, FoundSection, Mode, Narrowing
 from clew.kb.answer.passages import Caller, fitting, flagged, line_of
-from clew.kb.answer.scratch import Passage
+from clew.kb.answer.scratch import ScratchPassage
 from clew.kb.answer.shortlist import KeptPages, chosen_mode, fingerprint
 from clew.kb.boundary import Boundary
 from clew.operation.paging import Pages
 from clew.search.dense.search import TOO_BUSY
-from clew.search.quote.evidence import Limits, Quote, evidence
-from clew.search.quote.windows import Passage as WeighedText
-from clew.search.quote.windows import WeightedQuestion, window_evidence
+from clew.search.quote.evidence import Quote, QuoteLimits, evidence
+from clew.search.quote.windows import Passage, WeightedQuestion, window_evidence
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +41,7 @@ class EvidenceRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A question, and how much may be read and quoted for it."""
 
     question: str
-    limits: Limits = Limits()
+    limits: QuoteLimits = QuoteLimits()
     top_k: int = SECTIONS_READ
     """The number of sections that a search would show."""
     max_per_document: int = 1
@@ -80,7 +79,7 @@ _TOO_FAR = "Nothing in the documents answers this: the nearest place is right wi
 _UNMENTIONED = "Nothing in the documents answers this: they do not mention {names}."
 
 
-class ReadFor(msgspec.Struct, frozen=True, kw_only=True):
+class ReadSections(msgspec.Struct, frozen=True, kw_only=True):
     """The sections that were read for a question, and the measures by which quotes are chosen."""
 
     asked: WeightedQuestion
@@ -107,7 +106,7 @@ def read_for(
     *,
     boundary: Boundary | None = None,
     check: Callable[[], None] = lambda: None,
-) -> ReadFor:
+) -> ReadSections:
     """Beside the sections that a search would show, at most so many of one document, further sections of the same
     documents are read, because the answer often stands next to what has the words of the question."""
     found = finder.find(
@@ -127,7 +126,7 @@ def read_for(
     is_unheard = finder.is_unheard(request.question, request.narrowing, boundary) if sections else False
     # An answer waits for the encoder once.
     is_late = TOO_BUSY in found.notes
-    return ReadFor(
+    return ReadSections(
         asked=msgspec.structs.replace(finder.asked(request.question), is_unheard=is_unheard),
         sections=sections,
         likeness={} if is_late else finder.likeness(request.question, [each.section.id for each in sections]),
@@ -146,11 +145,11 @@ def spells_out(text: str, name: str) -> bool:
     return re.search(rf"\b{words}\b", text, re.IGNORECASE) is not None
 
 
-def ranked_quotes(request: EvidenceRequest, read: ReadFor) -> tuple[Quote, ...]:
+def ranked_quotes(request: EvidenceRequest, read: ReadSections) -> tuple[Quote, ...]:
     """All that can be quoted of what was read, best first: what the pages of an answer show."""
     best = max((each.score for each in read.sections), default=0.0)
     passages = [
-        WeighedText(
+        Passage(
             each.text,
             each.section.trail,
             each.score / best if best > 0 else 0.0,
@@ -162,7 +161,7 @@ def ranked_quotes(request: EvidenceRequest, read: ReadFor) -> tuple[Quote, ...]:
 
 
 def quoted(
-    request: EvidenceRequest, read: ReadFor, ranked: Sequence[Quote], offset: int = 0, *, is_first: bool = True
+    request: EvidenceRequest, read: ReadSections, ranked: Sequence[Quote], offset: int = 0, *, is_first: bool = True
 ) -> QuotedAnswer:
     """The spans that say most about the question, after the first so many. If the first answer was
     that nothing answers the question, a second call gets what is nearest."""
@@ -180,7 +179,7 @@ def quoted(
     )
 
 
-def _why_not(found: Sequence[Quote], read: ReadFor) -> str | None:
+def _why_not(found: Sequence[Quote], read: ReadSections) -> str | None:
     """The reason why none of the quotes answers the question; None if one may."""
     if not found:
         return None
@@ -191,7 +190,7 @@ def _why_not(found: Sequence[Quote], read: ReadFor) -> str | None:
     return _TOO_FAR.format(likely=max(quote.score for quote in found))
 
 
-def _absent(read: ReadFor, found: Sequence[Quote], reason: str) -> QuotedAnswer:
+def _absent(read: ReadSections, found: Sequence[Quote], reason: str) -> QuotedAnswer:
     """The answer that there is none, with what is nearest, each section once."""
     by_section = {quote.passage: quote for quote in reversed(found)}
     nearest = sorted(by_section.values(), key=lambda quote: -quote.score)[:NEAREST]
@@ -227,16 +226,16 @@ class Quoting:
     def __init__(self, kb: "KnowledgeBase", *, graph: bool, idle_seconds: float) -> None:
         self._kb = kb
         self._graph = graph
-        self._kept: KeptPages[ReadFor] = KeptPages(idle_seconds)
+        self._kept: KeptPages[ReadSections] = KeptPages(idle_seconds)
 
-    def extract(self, request: EvidenceRequest, ids: Iterable[str], caller: Caller) -> results.Evidence:
+    def extract(self, request: EvidenceRequest, ids: Iterable[str], caller: Caller) -> results.ExtractedEvidence:
         """The spans of the passages that say most about a question."""
         passages, missing = self._present(dict.fromkeys(ids), caller)
         caller.check.step = "evidence"
         caller.check()
         quotes = evidence(request.question, [passage.text for passage in passages], request.limits)
         kept, reason = fitting([_evidence_quote(passages[quote.passage], quote, caller) for quote in quotes])
-        return results.Evidence(
+        return results.ExtractedEvidence(
             quotes=kept,
             partial=reason != "none",
             limit_reason=reason,
@@ -244,7 +243,7 @@ class Quoting:
             notes=self._kb.passages.notes_on(passages) or UNSET,
         )
 
-    def _present(self, ids: Iterable[str], caller: Caller) -> tuple[list[Passage], tuple[str, ...]]:
+    def _present(self, ids: Iterable[str], caller: Caller) -> tuple[list[ScratchPassage], tuple[str, ...]]:
         passages, missing = [], []
         for id in ids:
             try:
@@ -314,7 +313,7 @@ class Quoting:
             notes=notes or UNSET,
         )
 
-    def _read_for(self, ids: Sequence[str], quotes: Sequence[QuotedSpan], caller: Caller) -> Iterator[Passage]:
+    def _read_for(self, ids: Sequence[str], quotes: Sequence[QuotedSpan], caller: Caller) -> Iterator[ScratchPassage]:
         """The sections that an answer quotes as passages, each anchored at its first quote."""
         with self._kb.library.reading(caller.boundary) as reading:
             for id in ids:
@@ -328,7 +327,7 @@ class Quoting:
                 yield self._kb.passages.keep(section, document, text, anchor, caller)
 
 
-def _evidence_quote(passage: Passage, quote: Quote, caller: Caller) -> results.EvidenceQuote:
+def _evidence_quote(passage: ScratchPassage, quote: Quote, caller: Caller) -> results.EvidenceQuote:
     text = passage.text
     shown = text[quote.start : quote.end]
     return results.EvidenceQuote(
@@ -345,7 +344,7 @@ def _evidence_quote(passage: Passage, quote: Quote, caller: Caller) -> results.E
     )
 
 
-def _quote_of(passage: Passage, spoken: QuotedSpan, caller: Caller) -> results.EvidenceQuote:
+def _quote_of(passage: ScratchPassage, spoken: QuotedSpan, caller: Caller) -> results.EvidenceQuote:
     return results.EvidenceQuote(
         quote=spoken.quote,
         passage_id=passage.id,

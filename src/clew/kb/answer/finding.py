@@ -15,18 +15,18 @@ import msgspec
 
 from clew.kb.boundary import EVERYTHING, Boundary
 from clew.kb.ingest.library import Library
-from clew.kb.ingest.records import DocumentRecord, SectionRecord
+from clew.kb.ingest.records import ChunkRecord, DocumentRecord
 from clew.kb.ingest.units import PART, narrowed
-from clew.kb.queries import LinkOf, Reading, in_json, spellings
+from clew.kb.queries import LibraryReader, LinkOf, in_json, spellings
 from clew.kb.walk import batches
-from clew.kb.walk.batches import Place
+from clew.kb.walk.batches import SectionPlace
 from clew.search.engine import SearchEngine
 from clew.search.question import Hit, Question, Results
 from clew.search.quote.definitions import definition_of
 from clew.search.quote.evidence import PREVIEW_CHARS
 from clew.search.quote.names import names_in, naming, told_apart
 from clew.search.quote.windows import WeightedQuestion
-from clew.search.rank.fuse import Contribution
+from clew.search.rank.fuse import SignalScore
 from clew.search.rank.ranking import TITLES_DECIDED
 from clew.search.units import Filters, Scope
 from clew.text.keywords import STOP_TERMS
@@ -61,7 +61,7 @@ _NONE_INSIDE = "No document lies inside of the scope."
 
 
 class FoundSection(msgspec.Struct, frozen=True):
-    section: SectionRecord
+    section: ChunkRecord
     document: DocumentRecord
     text: str
     preview: str
@@ -70,7 +70,7 @@ class FoundSection(msgspec.Struct, frozen=True):
     score: float
     expanded: bool
     """True if only links led to it."""
-    why: tuple[Contribution, ...]
+    why: tuple[SignalScore, ...]
     below: tuple[str, ...] = ()
     """Of a heading with nothing but headings below it: those."""
 
@@ -256,13 +256,13 @@ def contents(text: str, titles: Sequence[str], most: int) -> str:
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
-def _titles_below(reading: Reading, section: SectionRecord) -> tuple[str, ...]:
+def _titles_below(reading: LibraryReader, section: ChunkRecord) -> tuple[str, ...]:
     siblings = reading.sections_of(section.document)
     return tuple(dict.fromkeys(each.title for each in siblings if each.parent == section.place))
 
 
 def _found(
-    section: SectionRecord, document: DocumentRecord, text: str, result: Hit, below: tuple[str, ...]
+    section: ChunkRecord, document: DocumentRecord, text: str, result: Hit, below: tuple[str, ...]
 ) -> FoundSection:
     best = result.preview.anchor
     signals = {each.signal for each in result.why}
@@ -326,7 +326,7 @@ _SHARED = """
 visible, checking each of them takes long."""
 
 
-def nearby(reading: Reading, wanted: Sequence[str]) -> dict[str, list[tuple[str, float]]]:
+def nearby(reading: LibraryReader, wanted: Sequence[str]) -> dict[str, list[tuple[str, float]]]:
     """For each of the sections that is there, the sections one step from it, with weights."""
     places = batches.places(reading, wanted)
     found: dict[str, dict[str, float]] = {place.id: {} for place in places}
@@ -336,7 +336,7 @@ def nearby(reading: Reading, wanted: Sequence[str]) -> dict[str, list[tuple[str,
     return {own: list(others.items()) for own, others in found.items()}
 
 
-def _steps(reading: Reading, places: Sequence[Place]) -> Iterator[tuple[str, str, float]]:
+def _steps(reading: LibraryReader, places: Sequence[SectionPlace]) -> Iterator[tuple[str, str, float]]:
     numbers = [place.number for place in places]
     wanted = in_json(numbers)
     for own, other in (*reading.rows(_BESIDE, wanted), *reading.rows(_BELOW, wanted, REACH)):
@@ -357,7 +357,7 @@ def _steps(reading: Reading, places: Sequence[Place]) -> Iterator[tuple[str, str
             yield target, link.section, LINK
 
 
-def _target(reading: Reading, link: LinkOf, known: dict[LinkOf, str | None]) -> str | None:
+def _target(reading: LibraryReader, link: LinkOf, known: dict[LinkOf, str | None]) -> str | None:
     key = link._replace(section="")
     if key not in known:
         found = reading.target_of(link)

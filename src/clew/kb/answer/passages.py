@@ -15,9 +15,9 @@ from msgspec import UNSET
 from clew.errors import InvalidArgument, OverBudget, ScopeViolation
 from clew.kb.answer import results
 from clew.kb.answer.excerpts import Excerpt, around, read, read_bullets
-from clew.kb.answer.scratch import NewPassage, Passage, ScratchStore
+from clew.kb.answer.scratch import NewPassage, ScratchPassage, ScratchStore
 from clew.kb.boundary import Boundary
-from clew.kb.ingest.records import DocumentRecord, SectionRecord
+from clew.kb.ingest.records import ChunkRecord, DocumentRecord
 from clew.kb.limits import ITEM_BYTES, ITEM_TOKENS, Flags, LimitReason
 from clew.operation.budget import trim
 from clew.operation.call import Deadline
@@ -31,7 +31,7 @@ _DELETED = "{path} was deleted after this was found; what is shown is what it sa
 T = TypeVar("T", bound=msgspec.Struct)
 
 
-class Fate(Enum):
+class DocumentState(Enum):
     """The state of a document, compared with the time when a passage of it was found."""
 
     SAME = "same"
@@ -52,21 +52,23 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
     boundary: Boundary
     check: Deadline
 
-    def uri(self, passage: Passage) -> str:
+    def uri(self, passage: ScratchPassage) -> str:
         return f"{self.scheme}://scratch/{passage.session}/{passage.id}"
 
 
 class Passages:
     def __init__(
-        self, scratch: ScratchStore, fate: Callable[[DocumentRecord], Fate] = lambda document: Fate.SAME
+        self,
+        scratch: ScratchStore,
+        fate: Callable[[DocumentRecord], DocumentState] = lambda document: DocumentState.SAME,
     ) -> None:
         self._scratch = scratch
         self._fate = fate
         """What became of a document since it was read."""
 
     def keep(
-        self, section: SectionRecord, document: DocumentRecord, text: str, anchor: tuple[int, int], caller: Caller
-    ) -> Passage:
+        self, section: ChunkRecord, document: DocumentRecord, text: str, anchor: tuple[int, int], caller: Caller
+    ) -> ScratchPassage:
         new = NewPassage(
             section_id=section.id,
             version=section.version,
@@ -79,12 +81,12 @@ class Passages:
         )
         return self._scratch.put(caller.session, new)
 
-    def get(self, id: str, caller: Caller) -> Passage:
+    def get(self, id: str, caller: Caller) -> ScratchPassage:
         return self.readable(caller.owner, id, caller.boundary, credential=caller.credential)
 
     def readable(
         self, owner: str | None, id: str, boundary: Boundary, *, handle: str | None = None, credential: str = ""
-    ) -> Passage:
+    ) -> ScratchPassage:
         """A passage of the owner's own, of a document inside the boundary."""
         passage = self._scratch.get(owner, id, handle=handle, credential=credential)
         if not boundary.admits(passage.document):
@@ -116,8 +118,10 @@ class Passages:
             )
         return self._excerpt(passage, around(passage.text, (first, last), before, after), caller, cited=True)
 
-    def _excerpt(self, passage: Passage, excerpt: Excerpt, caller: Caller, *, cited: bool) -> results.ExcerptAnswer:
-        citation = results.Citation(
+    def _excerpt(
+        self, passage: ScratchPassage, excerpt: Excerpt, caller: Caller, *, cited: bool
+    ) -> results.ExcerptAnswer:
+        citation = results.ExcerptCitation(
             section_id=passage.section_id,
             doc_tag=passage.doc_tag,
             title=passage.title,
@@ -136,10 +140,10 @@ class Passages:
             notes=self.notes_on([passage]) or UNSET,
         )
 
-    def notes_on(self, passages: Iterable[Passage]) -> tuple[str, ...]:
+    def notes_on(self, passages: Iterable[ScratchPassage]) -> tuple[str, ...]:
         """Notes on texts that changed since they were read."""
         documents = {passage.path: passage.document for passage in passages}
-        notes = {Fate.CHANGED: _CHANGED, Fate.DELETED: _DELETED}
+        notes = {DocumentState.CHANGED: _CHANGED, DocumentState.DELETED: _DELETED}
         fates = {path: self._fate(each) for path, each in documents.items()}
         return tuple(notes[fate].format(path=path) for path, fate in fates.items() if fate in notes)
 
@@ -156,7 +160,7 @@ def fitting(items: Sequence[T], *, share: float = 1.0) -> tuple[tuple[T, ...], L
     return kept.items, kept.limit_reason.value
 
 
-def line_of(passage: Passage, place: int) -> int:
+def line_of(passage: ScratchPassage, place: int) -> int:
     """The line of the file; that of the section's beginning where its text has other lines than the file."""
     if passage.text.count("\n") != passage.end_line - passage.line:
         return passage.line

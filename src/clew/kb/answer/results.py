@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 from clew.kb.limits import Flags, LimitReason, Notes
 
 
-class Signal(msgspec.Struct, frozen=True):
+class SignalContribution(msgspec.Struct, frozen=True):
     """The share of one signal in a result's score; the values add up to the fused score."""
 
     signal: str
@@ -23,7 +23,7 @@ class ResultDebug(msgspec.Struct, frozen=True, kw_only=True):
     choice: str | UnsetType = UNSET
     """The reason for this mode, if the documents decided it."""
     fused_score: float
-    signals: tuple[Signal, ...]
+    signals: tuple[SignalContribution, ...]
     path: str
     line: int
     end_line: int
@@ -51,7 +51,7 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     """`ResultDebug`; its schema would cost every client more than it tells."""
 
 
-class SearchPage(msgspec.Struct, frozen=True, kw_only=True):
+class SearchResults(msgspec.Struct, frozen=True, kw_only=True):
     results: tuple[SearchResult, ...]
     next_cursor: str | None
     partial: bool
@@ -60,7 +60,7 @@ class SearchPage(msgspec.Struct, frozen=True, kw_only=True):
     notes: Notes = UNSET
 
 
-class Citation(msgspec.Struct, frozen=True):
+class ExcerptCitation(msgspec.Struct, frozen=True):
     section_id: str
     doc_tag: str
     title: str
@@ -74,7 +74,7 @@ class ExcerptAnswer(msgspec.Struct, frozen=True, kw_only=True):
     excerpt: str
     truncated: bool
     next_start_char: int | None
-    citation: Citation | UnsetType = UNSET
+    citation: ExcerptCitation | UnsetType = UNSET
     start_char: int
     end_char: int
     flags: Flags = UNSET
@@ -97,7 +97,7 @@ class EvidenceQuote(msgspec.Struct, frozen=True, kw_only=True):
     flags: Flags = UNSET
 
 
-class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+class ExtractedEvidence(msgspec.Struct, frozen=True, kw_only=True):
     quotes: tuple[EvidenceQuote, ...]
     partial: bool
     limit_reason: LimitReason

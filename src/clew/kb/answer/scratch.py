@@ -49,7 +49,7 @@ _PRESSURE_EVICTIONS = 16
 """So many passages that had to go before their time within that time are worth a warning."""
 
 
-class Passage(msgspec.Struct, frozen=True, kw_only=True):
+class ScratchPassage(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     session: str
     """The handle of the session it belongs to."""
@@ -105,7 +105,7 @@ class ScratchState(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(slots=True)
 class _Entry:
-    passage: Passage
+    passage: ScratchPassage
     key: tuple[str, str]
     size: int
     until: float
@@ -190,7 +190,7 @@ class ScratchStore:
 
     # Passages
 
-    def put(self, handle: str, new: NewPassage) -> Passage:
+    def put(self, handle: str, new: NewPassage) -> ScratchPassage:
         """Keep a passage, from now on for the whole time. What the session has already keeps its id."""
         size = len(new.text.encode("utf-8", "surrogatepass"))
         cost = size + _OVERHEAD_BYTES
@@ -214,7 +214,7 @@ class ScratchStore:
                 self._remove(known, None)
             id = known or secrets.token_urlsafe(_ID_BYTES if session.owner is None else _OWNED_ID_BYTES)
             document = new.document
-            passage = Passage(
+            passage = ScratchPassage(
                 id=id,
                 session=handle,
                 section_id=new.section_id,
@@ -242,7 +242,7 @@ class ScratchStore:
             )
         return passage
 
-    def get(self, owner: str | None, id: str, *, handle: str | None = None, credential: str = "") -> Passage:
+    def get(self, owner: str | None, id: str, *, handle: str | None = None, credential: str = "") -> ScratchPassage:
         """A passage of the caller's own; with a handle, only out of that session."""
         with self._lock:
             self._expire(self._monotonic())

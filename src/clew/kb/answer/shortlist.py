@@ -138,14 +138,14 @@ def fingerprint(found: Sequence[FoundSection], quotes: Sequence[tuple[int, int, 
     return content_hash(msgspec.json.encode((ranked, quotes)), size=12)
 
 
-class Listed(Protocol):
+class SectionAnswer(Protocol):
     """An answer with sections: its pages show them, or quote from them."""
 
     @property
     def sections(self) -> tuple[FoundSection, ...]: ...
 
 
-L = TypeVar("L", bound=Listed)
+L = TypeVar("L", bound=SectionAnswer)
 
 
 class KeptPages(KeptRankings[tuple[str, Boundary], L]):
@@ -165,14 +165,14 @@ class KeptPages(KeptRankings[tuple[str, Boundary], L]):
         return self.current(key, lambda listed: _is_unchanged(listed, library, boundary))
 
 
-def _is_unchanged(listed: Listed, library: Library, boundary: Boundary) -> bool:
+def _is_unchanged(listed: SectionAnswer, library: Library, boundary: Boundary) -> bool:
     with library.reading(boundary) as reading:
         now = [reading.section(each.section.id) for each in listed.sections]
     versions = [None if there is None else there.version for there in now]
     return versions == [each.section.version for each in listed.sections]
 
 
-def _bytes(listed: Listed) -> int:
+def _bytes(listed: SectionAnswer) -> int:
     return _OVERHEAD_BYTES + sum(_OVERHEAD_BYTES + sys.getsizeof(each.text) for each in listed.sections)
 
 
@@ -197,7 +197,8 @@ def _debug(found: FoundSection, shown: PageOptions) -> results.ResultDebug:
         choice=shown.choice or UNSET,
         fused_score=found.score,
         signals=tuple(
-            results.Signal(each.signal, each.rank, round(each.score, 6), round(each.value, 6)) for each in found.why
+            results.SignalContribution(each.signal, each.rank, round(each.score, 6), round(each.value, 6))
+            for each in found.why
         ),
         path=section.document,
         line=section.line,

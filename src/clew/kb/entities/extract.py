@@ -12,7 +12,7 @@ from clew.formats.documents.chunks import Chunk
 from clew.formats.documents.inline import code_spans, replace_code
 from clew.formats.documents.model import Block, BlockKind, Document
 from clew.kb.entities import shapes
-from clew.kb.entities.model import LONGEST_NAME, DocumentEntities, EntityKind, Procedure, Tally
+from clew.kb.entities.model import LONGEST_NAME, DocumentEntities, EntityKind, MentionCounter, Procedure
 from clew.text.keywords import STOP_WORDS
 
 Piece = tuple[BlockKind, str]
@@ -124,7 +124,7 @@ def entities_of(document: Document, chunks: Sequence[Chunk]) -> DocumentEntities
     for chunk, parts in zip(chunks, pieces, strict=True):
         titles = _titles(document, chunk.section)
         reading = _Reading(
-            Tally(),
+            MentionCounter(),
             about_settings=_ABOUT_SETTINGS.search(titles) is not None,
             about_errors=is_about_errors or _ABOUT_ERRORS.search(titles) is not None,
             programs=programs,
@@ -181,7 +181,7 @@ class _Reading:
 
     def __init__(
         self,
-        tally: Tally,
+        tally: MentionCounter,
         *,
         about_settings: bool,
         about_errors: bool,

@@ -27,7 +27,7 @@ _SPELLED_ONE_WAY = frozenset({EntityKind.COMMAND, EntityKind.FILE, EntityKind.SY
 """Kinds in which upper and lower case make a difference."""
 
 
-class Mention(msgspec.Struct, frozen=True, gc=False):
+class EntityMention(msgspec.Struct, frozen=True, gc=False):
     kind: EntityKind
     name: str
     """As the document writes it first."""
@@ -48,12 +48,12 @@ class Procedure(msgspec.Struct, frozen=True):
 
 
 class DocumentEntities(msgspec.Struct, frozen=True):
-    mentions: tuple[tuple[Mention, ...], ...]
+    mentions: tuple[tuple[EntityMention, ...], ...]
     """The mentions of each chunk, in the order of the chunks."""
     procedures: tuple[Procedure, ...]
 
 
-class Tally:
+class MentionCounter:
     """Counts what is mentioned, each entity once."""
 
     def __init__(self) -> None:
@@ -67,8 +67,10 @@ class Tally:
             self._counts[kind, normal] = self._counts.get((kind, normal), 0) + count
             self._names.setdefault((kind, normal), name)
 
-    def mentions(self) -> tuple[Mention, ...]:
-        return tuple(Mention(kind, self._names[kind, normal], normal, n) for (kind, normal), n in self._counts.items())
+    def mentions(self) -> tuple[EntityMention, ...]:
+        return tuple(
+            EntityMention(kind, self._names[kind, normal], normal, n) for (kind, normal), n in self._counts.items()
+        )
 
 
 def normal_form(kind: EntityKind, name: str) -> str:

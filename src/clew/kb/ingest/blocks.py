@@ -11,7 +11,7 @@ from itertools import accumulate
 import msgspec
 
 from clew.formats.documents.chunks import version_of
-from clew.kb.ingest.records import SectionRecord
+from clew.kb.ingest.records import ChunkRecord
 
 BLOCK_CHARACTERS = 16_000
 """A block ends with the section that reaches it."""
@@ -36,16 +36,16 @@ class _Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     kinds: str
 
 
-class Block(msgspec.Struct, frozen=True, array_like=True):
+class SectionBlock(msgspec.Struct, frozen=True, array_like=True):
     first: int
     """The place of its first section."""
     entries: tuple[_Entry, ...]
     texts: str
     """Of all its sections, one behind the other."""
 
-    def record(self, id: str, path: str, place: int, parent: int) -> SectionRecord:
+    def record(self, id: str, path: str, place: int, parent: int) -> ChunkRecord:
         said = self.entries[place - self.first]
-        return SectionRecord(
+        return ChunkRecord(
             id=id,
             document=path,
             place=place,
@@ -70,10 +70,10 @@ class Block(msgspec.Struct, frozen=True, array_like=True):
         return self.texts[start : start + self.entries[own].characters]
 
 
-_BLOCK = msgspec.msgpack.Decoder(Block)
+_BLOCK = msgspec.msgpack.Decoder(SectionBlock)
 
 
-def blocks_of(sections: Sequence[SectionRecord], texts: Sequence[str]) -> Iterator[tuple[range, bytes]]:
+def blocks_of(sections: Sequence[ChunkRecord], texts: Sequence[str]) -> Iterator[tuple[range, bytes]]:
     """The blocks of a document: which places each holds, and how it is kept."""
     first = 0
     reached = list(accumulate(map(len, texts)))
@@ -81,11 +81,14 @@ def blocks_of(sections: Sequence[SectionRecord], texts: Sequence[str]) -> Iterat
     for place, characters in enumerate(reached):
         if characters - before >= BLOCK_CHARACTERS or place == len(texts) - 1:
             places = range(first, place + 1)
-            yield places, _packed(Block(first, _entries(sections, texts, places), "".join(texts[first : place + 1])))
+            yield (
+                places,
+                _packed(SectionBlock(first, _entries(sections, texts, places), "".join(texts[first : place + 1]))),
+            )
             first, before = place + 1, characters
 
 
-def block_in(packed: bytes) -> Block:
+def block_in(packed: bytes) -> SectionBlock:
     """DecodeError where it is damaged."""
     try:
         return _BLOCK.decode(zlib.decompress(packed))
@@ -93,11 +96,11 @@ def block_in(packed: bytes) -> Block:
         raise msgspec.DecodeError(str(error)) from error
 
 
-def _packed(block: Block) -> bytes:
+def _packed(block: SectionBlock) -> bytes:
     return zlib.compress(msgspec.msgpack.encode(block))
 
 
-def _entries(sections: Sequence[SectionRecord], texts: Sequence[str], places: range) -> tuple[_Entry, ...]:
+def _entries(sections: Sequence[ChunkRecord], texts: Sequence[str], places: range) -> tuple[_Entry, ...]:
     return tuple(
         _Entry(
             section.ordinal,

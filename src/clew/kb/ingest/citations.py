@@ -9,7 +9,7 @@ from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.formats.elspais.ids.register import RegisterIds
 from clew.formats.openspec.references import parse_reference, requirement_id
 from clew.kb import ids
-from clew.kb.entities.model import EntityKind, Mention
+from clew.kb.entities.model import EntityKind, EntityMention
 
 _WORD = re.compile(r"(?<![\w.])[A-Za-z][\w.]*(?:[-/][\w.+]+)+")
 _INLINE = re.compile(r"(?<!`)`([^`\n]{3,200})`(?!`)")
@@ -43,7 +43,7 @@ class Citations:
                 yield CitedTarget(target, reference.scenarios, 0, match[1])
 
     @staticmethod
-    def of_files(mentions: tuple[Mention, ...], document: str) -> Iterator[CitedTarget]:
+    def of_files(mentions: tuple[EntityMention, ...], document: str) -> Iterator[CitedTarget]:
         """The files that a section names. A path is meant from the project's folder or, if there is no such file, from
         that of the document."""
         folder = posixpath.dirname(document)

@@ -27,7 +27,7 @@ from clew.errors import Conflict, FormatError, NotFound, OutsideProject
 from clew.kb.ingest.citations import Citations
 from clew.kb.ingest.library import KnownDocument, Library
 from clew.kb.ingest.prepare import VERSION, dividing_folder, prepare, unreadable
-from clew.kb.ingest.records import ANYWHERE, Origin, Prepared
+from clew.kb.ingest.records import ANYWHERE, CorpusDefaults, PreparedDocument
 from clew.kb.ingest.units import PART, prepared_units, units_of
 from clew.search.engine import SearchEngine
 from clew.search.units import Unit
@@ -106,7 +106,7 @@ _NOTHING = content_hash(b"")
 _READ_LARGE = "clew.kb.ingest.corpus:read_large"
 
 
-class IndexReport(msgspec.Struct, frozen=True, kw_only=True):
+class IngestionReport(msgspec.Struct, frozen=True, kw_only=True):
     added: int = 0
     changed: int = 0
     moved: int = 0
@@ -129,7 +129,7 @@ class Corpus(msgspec.Struct, frozen=True):
     citations: Citations
     grammar: str
     """Names the grammar of ids; another one finds other citations."""
-    origin: Origin = ANYWHERE
+    origin: CorpusDefaults = ANYWHERE
     tag_folder: int | None = None
     """The folder of a path that gives the tag, counted from 1; None for the first by which the documents differ."""
 
@@ -152,7 +152,7 @@ class Corpus(msgspec.Struct, frozen=True):
         """The content of a file. NotFound where it is gone, FormatError or OutsideProject where it is not read."""
         return read_bytes(self.root, path, limit=self.max_file_bytes)
 
-    def prepared(self, entry: FileEntry, data: bytes) -> Prepared:
+    def prepared(self, entry: FileEntry, data: bytes) -> PreparedDocument:
         """The rows made of a file with this content. A large file is read in a process of its own."""
         if len(data) > worker.LARGE_BYTES and (found := self._prepared_apart(entry, data)) is not None:
             return found
@@ -164,19 +164,19 @@ class Corpus(msgspec.Struct, frozen=True):
             problem = f"'{entry.path}' cannot be read: a fault in Clew ({type(error).__name__})."
             return unreadable(entry, problem, self.origin, data)
 
-    def _prepared_apart(self, entry: FileEntry, data: bytes) -> Prepared | None:
+    def _prepared_apart(self, entry: FileEntry, data: bytes) -> PreparedDocument | None:
         """None where no process can be started, or something about the file is out of the ordinary."""
         request = LargeDocument(str(self.root), entry, self.origin, self.max_file_bytes)
         try:
             answer = worker.answer_apart(_READ_LARGE, msgspec.msgpack.encode(request))
             if answer is None:
                 return unreadable(entry, worker.SET_ASIDE, self.origin, data)
-            found = msgspec.msgpack.decode(answer, type=Prepared | None)
+            found = msgspec.msgpack.decode(answer, type=PreparedDocument | None)
         except (OSError, ValueError):
             return None
         return found if found is not None and found.document.content_hash == content_hash(data) else None
 
-    def unreadable(self, entry: FileEntry, problem: str) -> Prepared:
+    def unreadable(self, entry: FileEntry, problem: str) -> PreparedDocument:
         return unreadable(entry, problem, self.origin)
 
 
@@ -185,7 +185,7 @@ class LargeDocument(msgspec.Struct, frozen=True):
 
     root: str
     entry: FileEntry
-    origin: Origin
+    origin: CorpusDefaults
     max_file_bytes: int
 
 
@@ -210,10 +210,10 @@ class Ingestion:
         self._library = library
         self._engine = engine
 
-    def run(self, progress: Progress = lambda done, total, message: None, *, full: bool = False) -> IndexReport:
+    def run(self, progress: Progress = lambda done, total, message: None, *, full: bool = False) -> IngestionReport:
         """Read what changed; with `full`, everything. One process works at a time."""
         with self.alone() as alone:
-            return self.read(progress, full=full) if alone else IndexReport(note=OTHERS_READ)
+            return self.read(progress, full=full) if alone else IngestionReport(note=OTHERS_READ)
 
     @contextmanager
     def alone(self) -> Iterator[bool]:
@@ -226,7 +226,7 @@ class Ingestion:
         ):
             yield held
 
-    def read(self, progress: Progress, *, full: bool = False, again: Collection[str] = ()) -> IndexReport:
+    def read(self, progress: Progress, *, full: bool = False, again: Collection[str] = ()) -> IngestionReport:
         """Read what changed, and the paths of `again` whatever is known of them; for who is `alone`."""
         return _Run(self._corpus, self._library, self._engine, progress, full, again).run()
 
@@ -256,7 +256,7 @@ class _Run:
         self._units: list[Unit] = []
         self._outdated: list[str] = []
 
-    def run(self) -> IndexReport:
+    def run(self) -> IngestionReport:
         tree = self._corpus.scan()
         self._corpus = self._corpus.of(tree.files)
         self._reader = self._corpus.reader()
@@ -276,7 +276,7 @@ class _Run:
         self._library.tidy()
         self._engine.units.tidy()
         counts: dict[str, Any] = dict(self._counts)
-        return IndexReport(**counts, problems=tuple(self._problems))
+        return IngestionReport(**counts, problems=tuple(self._problems))
 
     def _take_all(self, waiting: list[FileEntry], known: dict[str, KnownDocument], gone: MovedDocuments) -> None:
         total = len(waiting) + len(gone.paths())
@@ -348,7 +348,7 @@ class _Run:
         if now != known.file:
             self._library.touch(entry.path, now.size, now.mtime_ns)
 
-    def _is_known_unreadable(self, unread: Prepared) -> bool:
+    def _is_known_unreadable(self, unread: PreparedDocument) -> bool:
         """True if it is already recorded that a document cannot be read, for the same reason."""
         with self._library.reading() as reading:
             return reading.document(unread.document.path) == unread.document
@@ -359,14 +359,14 @@ class _Run:
         return known.reader == self._reader and known.file.content_hash == content_hash(data)
 
     @staticmethod
-    def _moved_from(prepared: Prepared, gone: MovedDocuments) -> str | None:
+    def _moved_from(prepared: PreparedDocument, gone: MovedDocuments) -> str | None:
         if not prepared.sections:
             return None
         document = prepared.document
         versions = {section.id: section.version for section in prepared.sections}
         return gone.same(document.path, document.content_hash) or gone.alike(versions)
 
-    def _write(self, prepared: Prepared, known: KnownDocument | None, moved_from: str | None) -> bool:
+    def _write(self, prepared: PreparedDocument, known: KnownDocument | None, moved_from: str | None) -> bool:
         """Put a document into the store; False where something there is in its way."""
         document = prepared.document
         try:
@@ -413,6 +413,6 @@ def _is_unread(known: KnownDocument) -> bool:
     return known.file.size > 0 and known.file.content_hash == _NOTHING
 
 
-def run_job(ingestion: Ingestion, store: Store | None, progress: Progress, *, full: bool = False) -> IndexReport:
+def run_job(ingestion: Ingestion, store: Store | None, progress: Progress, *, full: bool = False) -> IngestionReport:
     """Read the documents as a job that others can watch and cancel."""
     return watched(store, JOB, lambda report: ingestion.run(report, full=full), progress)

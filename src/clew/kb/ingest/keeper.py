@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 
 from clew.errors import ClewError, StoreBusy, StoreReadOnly
-from clew.kb.ingest.corpus import Corpus, IndexReport
+from clew.kb.ingest.corpus import Corpus, IngestionReport
 from clew.store.watched import Progress
 from clew.workspace.follow import Follower
 from clew.workspace.keeping import Keeper
@@ -29,7 +29,7 @@ class DocumentKeeper(Keeper):
     def __init__(
         self,
         corpus: Corpus,
-        index: Callable[[Progress], IndexReport],
+        index: Callable[[Progress], IngestionReport],
         is_empty: Callable[[], bool],
         *,
         stores: Callable[[], object] = lambda: None,

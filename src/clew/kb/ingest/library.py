@@ -19,11 +19,11 @@ from clew.derived.file import PATIENCE_SECONDS, DerivedFile
 from clew.errors import Conflict, StoreCorrupt
 from clew.kb import ids
 from clew.kb.boundary import EVERYTHING, Boundary
-from clew.kb.ingest.blocks import Block, blocks_of
+from clew.kb.ingest.blocks import SectionBlock, blocks_of
 from clew.kb.ingest.library_file import KINDS, SCHEMA, Rows, remove_strays, rows_of, strays
-from clew.kb.ingest.records import DocumentRecord, DocumentRest, Prepared
-from clew.kb.queries import Blocks, Reading
-from clew.store.sqlite.connections import Connection
+from clew.kb.ingest.records import DocumentRecord, DocumentRest, PreparedDocument
+from clew.kb.queries import Blocks, LibraryReader
+from clew.store.sqlite.connections import SqliteConnection
 from clew.store.sqlite.faults import damaged
 from clew.text.hashing import short_hash
 from clew.text.keywords import keywords
@@ -34,7 +34,7 @@ ALIKE = 0.5
 _MOST_COMPARED = 200
 
 
-class Piece(NamedTuple):
+class ComparedSection(NamedTuple):
     id: str
     title: str
     ordinal: int
@@ -42,7 +42,9 @@ class Piece(NamedTuple):
     text: str
 
 
-def successors(gone: Sequence[Piece], fresh: Sequence[Piece], kept: Iterable[str]) -> dict[str, str]:
+def successors(
+    gone: Sequence[ComparedSection], fresh: Sequence[ComparedSection], kept: Iterable[str]
+) -> dict[str, str]:
     """For each deleted section the one that took its place, as far as that is known.
 
     In this order: the same text, the same text below another heading, the same heading elsewhere, most of the words.
@@ -62,10 +64,13 @@ def successors(gone: Sequence[Piece], fresh: Sequence[Piece], kept: Iterable[str
 
 
 def _matched(
-    gone: Sequence[Piece], fresh: list[Piece], same: Callable[[Piece], object], found: dict[str, str]
-) -> list[Piece]:
+    gone: Sequence[ComparedSection],
+    fresh: list[ComparedSection],
+    same: Callable[[ComparedSection], object],
+    found: dict[str, str],
+) -> list[ComparedSection]:
     """Pair what is equal by a rule, in the order of the documents; returns the fresh ones that are left."""
-    waiting: dict[object, list[Piece]] = {}
+    waiting: dict[object, list[ComparedSection]] = {}
     for piece in reversed(fresh):
         waiting.setdefault(same(piece), []).append(piece)
     taken: set[str] = set()
@@ -77,20 +82,20 @@ def _matched(
     return [piece for piece in fresh if piece.id not in taken]
 
 
-def _text(piece: Piece) -> object:
+def _text(piece: ComparedSection) -> object:
     return piece.version
 
 
-def _body(piece: Piece) -> object:
+def _body(piece: ComparedSection) -> object:
     """The text without its first line, which is the heading."""
     return piece.text.partition("\n")[2].strip() if piece.ordinal == 1 else ""
 
 
-def _heading(piece: Piece) -> object:
+def _heading(piece: ComparedSection) -> object:
     return (piece.title, piece.ordinal)
 
 
-def _alike(gone: Sequence[Piece], fresh: Sequence[Piece]) -> dict[str, str]:
+def _alike(gone: Sequence[ComparedSection], fresh: Sequence[ComparedSection]) -> dict[str, str]:
     """For each piece that is gone the one of the others that has most words in common with it, if those are many."""
     found: dict[str, str] = {}
     waiting = {piece.id: frozenset(keywords(piece.text)) for piece in fresh}
@@ -127,7 +132,7 @@ class KnownDocument(NamedTuple):
     indexed: bool
 
 
-class Changed(NamedTuple):
+class SectionChanges(NamedTuple):
     """The sections that a write left behind, and those it took away."""
 
     present: tuple[str, ...]
@@ -171,13 +176,13 @@ class Library:
         return self._file.tidy()
 
     @contextmanager
-    def reading(self, boundary: Boundary = EVERYTHING) -> Iterator[Reading]:
+    def reading(self, boundary: Boundary = EVERYTHING) -> Iterator[LibraryReader]:
         """One state of the library for a whole block: nothing outside of the boundary is there."""
         with _advised(), self._file.reading() as connection:
             # The state is that of the first look, not of the beginning.
             connection.execute("SELECT 1 FROM documents LIMIT 1").fetchone()
             with _sound(self.path):
-                yield Reading(connection, boundary, self._blocks_kept())
+                yield LibraryReader(connection, boundary, self._blocks_kept())
 
     def _blocks_kept(self) -> Blocks:
         """Blocks of the file that is open: its numbers of documents are never used again."""
@@ -187,7 +192,7 @@ class Library:
             self._blocks = (self._opened.opening, kept)
         return kept
 
-    def _writing(self) -> AbstractContextManager[Connection]:
+    def _writing(self) -> AbstractContextManager[SqliteConnection]:
         return self._file.writing()
 
     # What is known of the files
@@ -252,11 +257,11 @@ class Library:
 
     # Writing documents
 
-    def replace(self, prepared: Prepared, *, reader: str, moved_from: str | None = None) -> Changed:
+    def replace(self, prepared: PreparedDocument, *, reader: str, moved_from: str | None = None) -> SectionChanges:
         """Put a document in place of the one of the same path, or of the one that was moved here. Conflict where rows
         are in its way that no document has."""
         with self._writing() as connection, _sound(self.path), _unhindered(prepared.document.path):
-            reading = Reading(connection)
+            reading = LibraryReader(connection)
             before = [
                 piece for path in (prepared.document.path, moved_from) if path for piece in _pieces(reading, path)
             ]
@@ -269,15 +274,15 @@ class Library:
             if moved_from is not None:
                 old, new = ids.document_id(moved_from), ids.document_id(prepared.document.path)
                 _set_aliases(connection, {old: new})
-        return Changed(tuple(present), tuple(piece.id for piece in gone))
+        return SectionChanges(tuple(present), tuple(piece.id for piece in gone))
 
-    def remove(self, path: str) -> Changed:
+    def remove(self, path: str) -> SectionChanges:
         """Take a document out, with everything that only it contributed."""
         with self._writing() as connection:
-            gone = tuple(section.id for section in Reading(connection).sections_of(path))
+            gone = tuple(section.id for section in LibraryReader(connection).sections_of(path))
             connection.execute(_REMOVE, (path,))
             _forget_aliases(connection, (*gone, ids.document_id(path)))
-        return Changed((), gone)
+        return SectionChanges((), gone)
 
 
 @contextmanager
@@ -310,18 +315,18 @@ def _unhindered(path: str) -> Iterator[None]:
         ) from error
 
 
-def _characters(block: Block) -> int:
+def _characters(block: SectionBlock) -> int:
     return len(block.texts)
 
 
-def _pieces(reading: Reading, path: str) -> list[Piece]:
+def _pieces(reading: LibraryReader, path: str) -> list[ComparedSection]:
     return [
-        Piece(section.id, section.title, section.ordinal, section.version, reading.text(section.id) or "")
+        ComparedSection(section.id, section.title, section.ordinal, section.version, reading.text(section.id) or "")
         for section in reading.sections_of(path)
     ]
 
 
-def insert_document(connection: Connection, prepared: Prepared, reader: str) -> None:
+def insert_document(connection: SqliteConnection, prepared: PreparedDocument, reader: str) -> None:
     document = prepared.document
     id = ids.document_id(document.path)
     number = connection.execute(
@@ -367,7 +372,7 @@ def _columns(document: DocumentRecord) -> tuple[object, ...]:
     return spelled, document.path, *place, document.content_hash, document.size, document.mtime_ns
 
 
-def _insert_entities(connection: Connection, prepared: Prepared, numbers: list[int | None]) -> None:
+def _insert_entities(connection: SqliteConnection, prepared: PreparedDocument, numbers: list[int | None]) -> None:
     known = {
         row.entity: (KINDS.index(row.kind), row.normal, ids.shortened_entity(row.kind, row.normal))
         for row in prepared.mentions
@@ -394,13 +399,15 @@ def _insert_entities(connection: Connection, prepared: Prepared, numbers: list[i
     )
 
 
-def _alias(connection: Connection, prepared: Prepared, before: list[Piece], gone: list[Piece]) -> None:
+def _alias(
+    connection: SqliteConnection, prepared: PreparedDocument, before: list[ComparedSection], gone: list[ComparedSection]
+) -> None:
     known = {piece.id for piece in before}
     present = [section.id for section in prepared.sections]
     connection.executemany("DELETE FROM aliases WHERE old = ?", [(id,) for id in present])
     connection.execute("DELETE FROM aliases WHERE old = ?", (ids.document_id(prepared.document.path),))
     fresh = [
-        Piece(section.id, section.title, section.ordinal, section.version, text)
+        ComparedSection(section.id, section.title, section.ordinal, section.version, text)
         for section, text in zip(prepared.sections, prepared.texts, strict=True)
         if section.id not in known
     ]
@@ -409,11 +416,11 @@ def _alias(connection: Connection, prepared: Prepared, before: list[Piece], gone
     _forget_aliases(connection, [piece.id for piece in gone if piece.id not in found])
 
 
-def _set_aliases(connection: Connection, found: dict[str, str]) -> None:
+def _set_aliases(connection: SqliteConnection, found: dict[str, str]) -> None:
     """Aliases of a deleted section now lead to its successor."""
     connection.executemany("UPDATE aliases SET new = ?2 WHERE new = ?1", list(found.items()))
     connection.executemany("INSERT OR REPLACE INTO aliases VALUES (?, ?)", list(found.items()))
 
 
-def _forget_aliases(connection: Connection, ids: Iterable[str]) -> None:
+def _forget_aliases(connection: SqliteConnection, ids: Iterable[str]) -> None:
     connection.executemany("DELETE FROM aliases WHERE new = ?", [(id,) for id in ids])

@@ -7,9 +7,9 @@ replaced by an empty one.
 from typing import Any
 from zlib import crc32
 
-from clew.derived.file import Schema
+from clew.derived.file import FileSchema
 from clew.kb.entities.model import EntityKind
-from clew.store.sqlite.connections import Connection
+from clew.store.sqlite.connections import SqliteConnection
 
 LAYOUT = 10
 """Changes when a table does."""
@@ -166,7 +166,7 @@ def version(kinds: tuple[str, ...]) -> int:
     return LAYOUT * 2**16 + (crc32("\n".join(kinds).encode()) & 0xFFFF)
 
 
-SCHEMA = Schema(
+SCHEMA = FileSchema(
     name="The store of documents",
     version=version(KINDS),
     statements=_TABLES,
@@ -226,13 +226,13 @@ _MEANT = {"section_rows": "sections"}
 """Names of tables for users, where they differ."""
 
 
-def rows_of(connection: Connection, path: str) -> Rows:
+def rows_of(connection: SqliteConnection, path: str) -> Rows:
     """Everything that is kept of a document; nothing where there is none."""
     number = connection.execute(_DOCUMENT, (path,)).fetchone()
     return tuple(connection.execute(sql, number).fetchall() for sql in _ROWS) if number is not None else ()
 
 
-def strays(connection: Connection) -> dict[str, int]:
+def strays(connection: SqliteConnection) -> dict[str, int]:
     """Counts of the rows that belong to nothing, by kind of row; kinds without any are left out."""
     counts = {
         _MEANT.get(table, table): connection.execute(f"SELECT count(*) FROM {table} WHERE {stray}").fetchone()[0]  # noqa: S608
@@ -241,6 +241,6 @@ def strays(connection: Connection) -> dict[str, int]:
     return {rows: count for rows, count in counts.items() if count}
 
 
-def remove_strays(connection: Connection) -> None:
+def remove_strays(connection: SqliteConnection) -> None:
     for table, stray in _STRAYS.items():
         connection.execute(f"DELETE FROM {table} WHERE {stray}")  # noqa: S608

@@ -21,13 +21,13 @@ from clew.kb.entities.model import DocumentEntities, EntityKind
 from clew.kb.ingest.citations import Citations
 from clew.kb.ingest.records import (
     ANYWHERE,
+    ChunkRecord,
     CiteRow,
+    CorpusDefaults,
     DocumentRecord,
     LinkRow,
     MentionRow,
-    Origin,
-    Prepared,
-    SectionRecord,
+    PreparedDocument,
     StepRow,
 )
 from clew.text.display import shortened
@@ -46,13 +46,13 @@ _NANOSECONDS = 1_000_000_000
 _LONGEST_LABEL = 200
 
 
-def prepare(data: bytes, entry: FileEntry, citations: Citations, origin: Origin = ANYWHERE) -> Prepared:
+def prepare(data: bytes, entry: FileEntry, citations: Citations, origin: CorpusDefaults = ANYWHERE) -> PreparedDocument:
     document = read_document(data, entry.path)
     chunks = chunks_of(document)
     entities = entities_of(document, chunks)
     sections = _sections(document, chunks, entry.path)
     texts = tuple(_text(document, chunk) for chunk in chunks)
-    return Prepared(
+    return PreparedDocument(
         document=_record(document, data, entry, origin),
         sections=sections,
         texts=texts,
@@ -72,15 +72,17 @@ def _text(document: Document, chunk: Chunk) -> str:
     return f"{without_name(heading)}{newline}{rest}"
 
 
-def unreadable(entry: FileEntry, problem: str, origin: Origin = ANYWHERE, data: bytes = b"") -> Prepared:
+def unreadable(
+    entry: FileEntry, problem: str, origin: CorpusDefaults = ANYWHERE, data: bytes = b""
+) -> PreparedDocument:
     """A document that cannot be read: it is there, says why, and holds nothing. `data` is there where only its content
     was not understood."""
     found = Diagnostic("documents.unreadable", "error", problem, 1)
     empty = Document(format_of(entry.path), posixpath.basename(entry.path), "", {}, (), (), (found,))
-    return Prepared(_record(empty, data, entry, origin), (), (), {}, (), (), (), ())
+    return PreparedDocument(_record(empty, data, entry, origin), (), (), {}, (), (), (), ())
 
 
-def _record(document: Document, data: bytes, entry: FileEntry, origin: Origin) -> DocumentRecord:
+def _record(document: Document, data: bytes, entry: FileEntry, origin: CorpusDefaults) -> DocumentRecord:
     environment, problems = _environment(document, origin)
     return DocumentRecord(
         path=entry.path,
@@ -100,7 +102,7 @@ def _record(document: Document, data: bytes, entry: FileEntry, origin: Origin) -
     )
 
 
-def _environment(document: Document, origin: Origin) -> tuple[str, tuple[Diagnostic, ...]]:
+def _environment(document: Document, origin: CorpusDefaults) -> tuple[str, tuple[Diagnostic, ...]]:
     """The environment that the document names in its front matter; otherwise that of all documents."""
     given: Any = document.front_matter.get("environment")
     if given is None or given in ENVIRONMENTS:
@@ -135,13 +137,13 @@ def _tag(document: Document, path: str, folder: int) -> str:
     return folders[folder - 1] if len(folders) >= folder else stem
 
 
-def _sections(document: Document, chunks: Sequence[Chunk], path: str) -> tuple[SectionRecord, ...]:
+def _sections(document: Document, chunks: Sequence[Chunk], path: str) -> tuple[ChunkRecord, ...]:
     first = _first_places(chunks)
     found = []
     for place, chunk in enumerate(chunks):
         section = document.sections[chunk.section]
         found.append(
-            SectionRecord(
+            ChunkRecord(
                 id=ids.section_id(path, section.key, chunk.ordinal),
                 document=path,
                 place=place,

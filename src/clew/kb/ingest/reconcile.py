@@ -16,10 +16,10 @@ from clew.errors import FormatError, NotFound, OutsideProject
 from clew.kb.ingest.corpus import OTHERS_READ, Corpus, Ingestion
 from clew.kb.ingest.library import KnownDocument, Library, insert_document
 from clew.kb.ingest.library_file import SCHEMA, Rows, rows_of
-from clew.kb.ingest.records import Prepared
+from clew.kb.ingest.records import PreparedDocument
 from clew.kb.ingest.units import PART, units_of
 from clew.search.engine import SearchEngine
-from clew.store.sqlite.connections import Connection
+from clew.store.sqlite.connections import SqliteConnection
 from clew.store.watched import Progress
 from clew.workspace.files import FileEntry
 
@@ -28,10 +28,10 @@ class BlankLibrary:
     """Says what the store should hold of a document, by putting it into an empty one: who compares with that needs to
     know nothing of how a document is kept, and overlooks no column."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: SqliteConnection) -> None:
         self._connection = connection
 
-    def rows_of(self, prepared: Prepared) -> Rows:
+    def rows_of(self, prepared: PreparedDocument) -> Rows:
         """The rows that a document would have."""
         self._connection.execute("BEGIN")
         try:
@@ -54,7 +54,7 @@ def blank_library() -> Iterator[BlankLibrary]:
 MOST_SHOWN = 100
 
 
-class DifferenceKind(StrEnum):
+class DiscrepancyKind(StrEnum):
     NOT_READ = "file_not_read"
     CHANGED = "file_changed"
     NO_FILE = "document_without_file"
@@ -66,12 +66,12 @@ class DifferenceKind(StrEnum):
     STRAY = "indexed_without_section"
 
 
-_OF_INDEX = frozenset({DifferenceKind.NOT_INDEXED, DifferenceKind.OUTDATED})
-_READ_AGAIN = frozenset({DifferenceKind.NOT_READ, DifferenceKind.CHANGED, DifferenceKind.DAMAGED})
+_OF_INDEX = frozenset({DiscrepancyKind.NOT_INDEXED, DiscrepancyKind.OUTDATED})
+_READ_AGAIN = frozenset({DiscrepancyKind.NOT_READ, DiscrepancyKind.CHANGED, DiscrepancyKind.DAMAGED})
 
 
-class Difference(msgspec.Struct, frozen=True):
-    kind: DifferenceKind
+class Discrepancy(msgspec.Struct, frozen=True):
+    kind: DiscrepancyKind
     id: str
     """The path of a file or document, the id of a section, or the table that holds rows of no document."""
 
@@ -80,7 +80,7 @@ class ReconcileReport(msgspec.Struct, frozen=True, kw_only=True):
     files: int
     documents: int
     sections: int
-    differences: tuple[Difference, ...]
+    differences: tuple[Discrepancy, ...]
     """The first of them."""
     counts: dict[str, int]
     repaired: bool
@@ -120,21 +120,21 @@ class Reconciliation:
             note=note,
         )
 
-    def _differences(self, progress: Progress) -> Iterator[Difference]:
+    def _differences(self, progress: Progress) -> Iterator[Discrepancy]:
         files = self._corpus.scan().files
         self._corpus = self._corpus.of(files)
         known = self._library.known()
         kept = self._library.section_ids()
         indexed = self._engine.units.hashes(PART)
-        yield from (Difference(DifferenceKind.ROWS, table) for table in self._library.strays())
+        yield from (Discrepancy(DiscrepancyKind.ROWS, table) for table in self._library.strays())
         with blank_library() as blank:
             for done, entry in enumerate(files):
                 progress(done, len(files), entry.path)
                 yield from self._of_file(entry, known.pop(entry.path, None), kept, indexed, blank)
         for path in sorted(known):
-            yield Difference(DifferenceKind.NO_FILE, path)
+            yield Discrepancy(DiscrepancyKind.NO_FILE, path)
             _forget(indexed, kept.get(path, ()))
-        yield from (Difference(DifferenceKind.STRAY, id) for id in sorted(indexed))
+        yield from (Discrepancy(DiscrepancyKind.STRAY, id) for id in sorted(indexed))
         progress(len(files), len(files), "documents")
 
     def _of_file(
@@ -144,20 +144,20 @@ class Reconciliation:
         kept: dict[str, list[str]],
         indexed: dict[str, str],
         blank: BlankLibrary,
-    ) -> Iterator[Difference]:
+    ) -> Iterator[Discrepancy]:
         """The differences of one file. What the index holds of it is none of a section that is gone."""
         prepared = self._prepared(entry)
         if prepared is None:
             return
         kind = self._state(prepared, known, blank)
         if kind is not None:
-            yield Difference(kind, entry.path)
+            yield Discrepancy(kind, entry.path)
         else:
             yield from self._of_index(entry.path, indexed)
         _forget(indexed, kept.get(entry.path, ()))
         _forget(indexed, (section.id for section in prepared.sections))
 
-    def _prepared(self, entry: FileEntry) -> Prepared | None:
+    def _prepared(self, entry: FileEntry) -> PreparedDocument | None:
         """The rows made of a file; None if it is gone by now."""
         try:
             return self._corpus.prepared(entry, self._corpus.read(entry.path))
@@ -166,27 +166,29 @@ class Reconciliation:
         except (FormatError, OutsideProject) as error:
             return self._corpus.unreadable(entry, str(error))
 
-    def _state(self, prepared: Prepared, known: KnownDocument | None, blank: BlankLibrary) -> DifferenceKind | None:
+    def _state(
+        self, prepared: PreparedDocument, known: KnownDocument | None, blank: BlankLibrary
+    ) -> DiscrepancyKind | None:
         if known is None:
-            return DifferenceKind.NOT_READ
+            return DiscrepancyKind.NOT_READ
         if (known.file.content_hash, known.reader) != (prepared.document.content_hash, self._corpus.reader()):
-            return DifferenceKind.CHANGED
+            return DiscrepancyKind.CHANGED
         if self._library.rows_of(prepared.document.path) != blank.rows_of(prepared):
-            return DifferenceKind.DAMAGED
-        return None if known.indexed else DifferenceKind.PENDING
+            return DiscrepancyKind.DAMAGED
+        return None if known.indexed else DiscrepancyKind.PENDING
 
-    def _of_index(self, path: str, indexed: dict[str, str]) -> Iterator[Difference]:
+    def _of_index(self, path: str, indexed: dict[str, str]) -> Iterator[Discrepancy]:
         with self._library.reading() as reading:
             units = list(units_of(reading, path))
         for unit in units:
             hash = indexed.get(unit.id)
             if hash is None:
-                yield Difference(DifferenceKind.NOT_INDEXED, unit.id)
+                yield Discrepancy(DiscrepancyKind.NOT_INDEXED, unit.id)
             elif hash != unit.content_hash():
-                yield Difference(DifferenceKind.OUTDATED, unit.id)
+                yield Discrepancy(DiscrepancyKind.OUTDATED, unit.id)
 
-    def _repair(self, found: list[Difference], ingestion: Ingestion, progress: Progress) -> None:
-        self._engine.units.delete(each.id for each in found if each.kind is DifferenceKind.STRAY)
+    def _repair(self, found: list[Discrepancy], ingestion: Ingestion, progress: Progress) -> None:
+        self._engine.units.delete(each.id for each in found if each.kind is DiscrepancyKind.STRAY)
         self._library.remove_strays()
         ingestion.read(progress, again=[each.id for each in found if each.kind in _READ_AGAIN])
         missing = {each.id for each in found if each.kind in _OF_INDEX}

@@ -8,7 +8,7 @@ import msgspec
 from clew.formats.diagnostics import Diagnostic
 
 
-class SectionRecord(msgspec.Struct, frozen=True):
+class ChunkRecord(msgspec.Struct, frozen=True):
     """One chunk of a document: what is found, read and cited."""
 
     id: str
@@ -90,7 +90,7 @@ class DocumentRest(msgspec.Struct, frozen=True, omit_defaults=True):
         )
 
 
-class Origin(msgspec.Struct, frozen=True):
+class CorpusDefaults(msgspec.Struct, frozen=True):
     """Properties of every document of a corpus, unless the document gives others."""
 
     environment: str
@@ -99,7 +99,7 @@ class Origin(msgspec.Struct, frozen=True):
     """The folder of a path that gives the document's tag, counted from 1."""
 
 
-ANYWHERE = Origin("dev", "")
+ANYWHERE = CorpusDefaults("dev", "")
 
 
 class EntityRecord(msgspec.Struct, frozen=True):
@@ -146,11 +146,11 @@ class LinkRow(msgspec.Struct, frozen=True, gc=False):
     text: str
 
 
-class Prepared(msgspec.Struct, frozen=True):
+class PreparedDocument(msgspec.Struct, frozen=True):
     """Everything that one document contributes."""
 
     document: DocumentRecord
-    sections: tuple[SectionRecord, ...]
+    sections: tuple[ChunkRecord, ...]
     texts: tuple[str, ...]
     labels: Mapping[str, int]
     """From a label to the place of the section it means."""

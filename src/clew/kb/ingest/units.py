@@ -6,8 +6,8 @@ import msgspec
 
 from clew.kb import ids
 from clew.kb.boundary import Boundary
-from clew.kb.ingest.records import DocumentRecord, Prepared, SectionRecord
-from clew.kb.queries import Reading
+from clew.kb.ingest.records import ChunkRecord, DocumentRecord, PreparedDocument
+from clew.kb.queries import LibraryReader
 from clew.search.units import Filters, Unit
 
 PART = "section"
@@ -31,7 +31,7 @@ def narrowed(boundary: Boundary, filters: Filters, tags: tuple[str, ...] = ()) -
     )
 
 
-def section_unit(section: SectionRecord, document: DocumentRecord, text: str) -> Unit:
+def section_unit(section: ChunkRecord, document: DocumentRecord, text: str) -> Unit:
     return Unit(
         id=section.id,
         part=PART,
@@ -55,13 +55,13 @@ def _tags(document: DocumentRecord) -> tuple[str, ...]:
     )
 
 
-def prepared_units(prepared: Prepared) -> Iterator[Unit]:
+def prepared_units(prepared: PreparedDocument) -> Iterator[Unit]:
     """The units of a document that was just read."""
     for section, text in zip(prepared.sections, prepared.texts, strict=True):
         yield section_unit(section, prepared.document, text)
 
 
-def units_of(reading: Reading, path: str) -> Iterator[Unit]:
+def units_of(reading: LibraryReader, path: str) -> Iterator[Unit]:
     """The units of one document; none where it is not there."""
     document = reading.document(path)
     if document is None:

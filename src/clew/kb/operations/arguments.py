@@ -33,7 +33,7 @@ def in_range(least: int, most: int, description: str | None = None) -> Meta:
 _Tag = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
-class Filters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class DocumentFilters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     doc_tag: Annotated[tuple[_Tag, ...], Meta(max_length=50)] | None = None
     path_prefix: Annotated[str, Meta(max_length=500)] | None = None
     updated_after: Annotated[str, Meta(max_length=40)] | None = None
@@ -72,7 +72,7 @@ def bounded(text: str, name: str) -> str:
     return text
 
 
-def narrowing_of(filters: Filters | None) -> "Narrowing":
+def narrowing_of(filters: DocumentFilters | None) -> "Narrowing":
     from clew.kb.answer.finding import Narrowing
 
     if filters is None:

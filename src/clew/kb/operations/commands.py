@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from clew.errors import InvalidArgument, NotFound
-from clew.kb.ingest.records import DocumentRecord, SectionRecord
+from clew.kb.ingest.records import ChunkRecord, DocumentRecord
 from clew.kb.walk.results import NamedEdge
 from clew.operation.call import Call
 from clew.operation.declare import Freshness, Operation, Option, Toolset
@@ -20,9 +20,9 @@ from clew.workspace.paths import raw
 if TYPE_CHECKING:
     from clew.kb.answer.answering import QuotedAnswer
     from clew.kb.answer.finding import FoundSections
-    from clew.kb.ingest.corpus import IndexReport
+    from clew.kb.ingest.corpus import IngestionReport
     from clew.kb.ingest.reconcile import ReconcileReport
-    from clew.kb.queries import Reading
+    from clew.kb.queries import LibraryReader
     from clew.kb.service import KbStatus
 
 
@@ -33,10 +33,10 @@ _COUNTS = ("added", "changed", "moved", "removed", "unchanged")
 class ShownDocument(msgspec.Struct, frozen=True, kw_only=True):
     """A section in full, or a document in outline."""
 
-    section: SectionRecord | None
+    section: ChunkRecord | None
     text: str | None
     document: DocumentRecord | None
-    outline: tuple[SectionRecord, ...]
+    outline: tuple[ChunkRecord, ...]
 
 
 class NodeLinks(msgspec.Struct, frozen=True):
@@ -74,7 +74,7 @@ Words = Annotated[str, Meta(description="Words, or a question"), Option(position
 Tags = Annotated[tuple[str, ...], Meta(description="Only documents with this tag"), Option("--tag", metavar="TAG")]
 
 
-class ShowStatus(
+class ShowKbStatus(
     Operation,
     verb="kb status",
     aliases=("",),
@@ -123,15 +123,15 @@ class IndexDocuments(
 
     full: Annotated[bool, Meta(description="Read every document again")] = False
 
-    def run(self, call: Call) -> "IndexReport":
+    def run(self, call: Call) -> "IngestionReport":
         report = call.project.kb.index(call.progress, full=self.full)
         call.project.index.make_vectors(call.progress)
         return report
 
-    def render(self, result: "IndexReport") -> str:
+    def render(self, result: "IngestionReport") -> str:
         return "documents: " + ", ".join(f"{getattr(result, name)} {name}" for name in _COUNTS)
 
-    def messages(self, result: "IndexReport") -> tuple[str, ...]:
+    def messages(self, result: "IngestionReport") -> tuple[str, ...]:
         return tuple(map(note, (*result.problems, *filter(None, (result.note,)))))
 
 
@@ -167,7 +167,7 @@ class Reconcile(
         return 1 if result.left else 0
 
 
-class FindSections(
+class SearchKb(
     Operation,
     verb="kb search",
     command_of="kb.search",
@@ -345,7 +345,7 @@ class ShowLinks(
         return "\n".join(lines)
 
 
-def _named_id(root: Path, reading: "Reading", name: str) -> str | None:
+def _named_id(root: Path, reading: "LibraryReader", name: str) -> str | None:
     """The id of a document or section that is named by an id, also an old one, or by a path, from the project's folder
     or from the current one, with or without the name of a section."""
     from clew.kb import ids
@@ -359,7 +359,7 @@ def _named_id(root: Path, reading: "Reading", name: str) -> str | None:
     return None
 
 
-def _ids_meant(root: Path, reading: "Reading", name: str) -> list[str]:
+def _ids_meant(root: Path, reading: "LibraryReader", name: str) -> list[str]:
     """The ids that a name may mean: itself, a document, or entities of that name."""
     entities = [*reading.entities_named(name), *reading.entities_named(name.casefold())]
     return list(dict.fromkeys([_named_id(root, reading, name) or name, *entities]))

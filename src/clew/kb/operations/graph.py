@@ -15,7 +15,7 @@ from clew.operation.declare import Freshness, Operation, Toolset
 
 if TYPE_CHECKING:
     from clew.kb.walk.answers import AnswerPage
-    from clew.kb.walk.traversal import Snapshot
+    from clew.kb.walk.traversal import GraphSnapshot
 
 
 MAX_IDS = 100
@@ -59,7 +59,7 @@ class GraphOperation(
             )
 
     @contextmanager
-    def walking(self, call: Call, clamped: Clamped | None = None) -> Iterator[tuple["Snapshot", "AnswerPage"]]:
+    def walking(self, call: Call, clamped: Clamped | None = None) -> Iterator[tuple["GraphSnapshot", "AnswerPage"]]:
         """One state of documents and graph, and the page that is asked for: its cursor holds for this question and
         this state only."""
         from clew.kb.walk.answers import AnswerPage
@@ -98,13 +98,13 @@ class DescribeNodes(
     ] = None
     scope: Scope = None
 
-    def run(self, call: Call) -> shapes.Described:
+    def run(self, call: Call) -> shapes.NodeDescriptions:
         from clew.kb.walk.answers import described
 
         with self.walking(call) as (snapshot, page):
             return described(snapshot, page, self.node_ids, self.fields)
 
-    def text(self, result: shapes.Described) -> str:
+    def text(self, result: shapes.NodeDescriptions) -> str:
         return _text(f"{len(result.results)} nodes.", map(_node, result.results), result)
 
 
@@ -128,11 +128,11 @@ class ExpandNodes(
     page_size: PageSize = 25
     scope: Scope = None
 
-    def run(self, call: Call) -> shapes.Neighbourhood:
-        from clew.kb.walk.answers import Walk, neighbourhood
+    def run(self, call: Call) -> shapes.NeighbourhoodPage:
+        from clew.kb.walk.answers import WalkOptions, neighbourhood
 
         clamped = Clamped()
-        walk = Walk(
+        walk = WalkOptions(
             names=self.rel_types,
             direction=self.direction,
             hops=clamped.most("max_hops", self.max_hops, MAX_EXPAND_HOPS),
@@ -142,7 +142,7 @@ class ExpandNodes(
         with self.walking(call, clamped) as (snapshot, page):
             return neighbourhood(snapshot, page, self.node_ids, walk)
 
-    def text(self, result: shapes.Neighbourhood) -> str:
+    def text(self, result: shapes.NeighbourhoodPage) -> str:
         summary = f"{len(result.nodes)} nodes, {len(result.edges)} edges."
         return _text(summary, map(_node, result.nodes), result, result.next_cursor)
 

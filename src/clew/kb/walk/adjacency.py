@@ -11,12 +11,12 @@ from clew.graph.graph import Graph
 from clew.graph.model import NodeKind
 from clew.graph.walk import Direction, Step
 from clew.kb import ids
-from clew.kb.queries import CitedBy, LinkOf, Reading, spellings
+from clew.kb.queries import CitedBy, LibraryReader, LinkOf, spellings
 from clew.kb.walk import batches
-from clew.kb.walk.batches import Pair, Place
+from clew.kb.walk.batches import Pair, SectionPlace
 from clew.kb.walk.cross_references import CrossReferences
 from clew.kb.walk.edges import related_documents, relating_documents
-from clew.kb.walk.relationships import RELATION_OF_KIND, Relation, RelationStep, StepName, ways
+from clew.kb.walk.relationships import RELATION_OF_KIND, RelationKind, RelationStep, StepName, ways
 from clew.kb.walk.results import NamedEdge
 
 MOST_LOOKED_UP = 400
@@ -28,14 +28,14 @@ _MOST_ASKED = 20
 _NO_LIMIT = 1_000_000
 
 _BESIDE = {
-    RelationStep(Relation.ABOVE, True): "above",
-    RelationStep(Relation.ABOVE, False): "below",
-    RelationStep(Relation.DOCUMENT, True): "document",
-    RelationStep(Relation.MENTIONS, True): "mentions",
-    RelationStep(Relation.NEXT, True): "after",
-    RelationStep(Relation.NEXT, False): "before",
-    RelationStep(Relation.SIBLING, True): "sibling after",
-    RelationStep(Relation.SIBLING, False): "sibling before",
+    RelationStep(RelationKind.ABOVE, True): "above",
+    RelationStep(RelationKind.ABOVE, False): "below",
+    RelationStep(RelationKind.DOCUMENT, True): "document",
+    RelationStep(RelationKind.MENTIONS, True): "mentions",
+    RelationStep(RelationKind.NEXT, True): "after",
+    RelationStep(RelationKind.NEXT, False): "before",
+    RelationStep(RelationKind.SIBLING, True): "sibling after",
+    RelationStep(RelationKind.SIBLING, False): "sibling before",
 }
 """The neighbours of sections, by the query for them."""
 _DIRECTIONS: tuple[tuple[bool, Direction], ...] = ((True, "out"), (False, "in"))
@@ -49,7 +49,7 @@ class Adjacency:
 
     def __init__(
         self,
-        reading: Reading,
+        reading: LibraryReader,
         graph: Graph,
         cross_references: CrossReferences,
         check: Callable[[], None] = lambda: None,
@@ -124,10 +124,10 @@ class Adjacency:
         for way, question in _BESIDE.items():
             if way in self._over and numbers:
                 pairs = batches.beside(self._reading, question, numbers)
-                self._add_pairs(way, self._with_code(pairs) if way.relation is Relation.MENTIONS else pairs, most)
-        if RelationStep(Relation.MENTIONS, True) in self._over and numbers:
+                self._add_pairs(way, self._with_code(pairs) if way.relation is RelationKind.MENTIONS else pairs, most)
+        if RelationStep(RelationKind.MENTIONS, True) in self._over and numbers:
             self._add_pairs(
-                RelationStep(Relation.MENTIONS, True), self._cited(batches.cites_of(self._reading, numbers)), most
+                RelationStep(RelationKind.MENTIONS, True), self._cited(batches.cites_of(self._reading, numbers)), most
             )
         self._load_links(found, most)
         sections = {place.id for place in found}
@@ -146,15 +146,15 @@ class Adjacency:
             for edge in self._cross_references.cited(self._reading, list(of_section)):
                 yield Pair(edge.source, edge.target)
 
-    def _load_links(self, found: Sequence[Place], most: int) -> None:
+    def _load_links(self, found: Sequence[SectionPlace], most: int) -> None:
         numbers = [place.number for place in found]
-        if RelationStep(Relation.REFERENCES, True) in self._over and numbers:
+        if RelationStep(RelationKind.REFERENCES, True) in self._over and numbers:
             links = batches.links_of(self._reading, numbers)
             targets = (Pair(link.section, target) for link in links if (target := self._target(link)) is not None)
             self._add_pairs(
-                RelationStep(Relation.REFERENCES, True), (pair for pair in targets if pair.own != pair.other), most
+                RelationStep(RelationKind.REFERENCES, True), (pair for pair in targets if pair.own != pair.other), most
             )
-        if RelationStep(Relation.REFERENCES, False) in self._over and numbers:
+        if RelationStep(RelationKind.REFERENCES, False) in self._over and numbers:
             paths = {place.id: place.path for place in found}
             spelled = [
                 (path, label)
@@ -167,19 +167,21 @@ class Adjacency:
     def _add_linking(self, links: Iterable[LinkOf], wanted: Collection[str], most: int) -> None:
         targets = ((self._target(link), link.section) for link in links)
         pairs = (Pair(own, other) for own, other in targets if own is not None and own in wanted and own != other)
-        self._add_pairs(RelationStep(Relation.REFERENCES, False), pairs, most)
+        self._add_pairs(RelationStep(RelationKind.REFERENCES, False), pairs, most)
 
     def _load_document(self, id: str, path: str, most: int) -> None:
-        if RelationStep(Relation.DOCUMENT, False) in self._over:
-            self._add(id, RelationStep(Relation.DOCUMENT, False), batches.chunks(self._reading, path, most + 1), most)
-        if RelationStep(Relation.REFERENCES, False) in self._over:
+        if RelationStep(RelationKind.DOCUMENT, False) in self._over:
+            self._add(
+                id, RelationStep(RelationKind.DOCUMENT, False), batches.chunks(self._reading, path, most + 1), most
+            )
+        if RelationStep(RelationKind.REFERENCES, False) in self._over:
             self._add_linking(batches.linking_paths(self._reading, spellings(path), most + 1), (id,), most)
-        if RelationStep(Relation.MENTIONS, False) in self._over:
-            self._add(id, RelationStep(Relation.MENTIONS, False), self._citing(ids.file_id(path), most), most)
+        if RelationStep(RelationKind.MENTIONS, False) in self._over:
+            self._add(id, RelationStep(RelationKind.MENTIONS, False), self._citing(ids.file_id(path), most), most)
         self._load_related(id, path, most)
 
     def _load_related(self, id: str, path: str, most: int) -> None:
-        forth, back = RelationStep(Relation.RELATED, True), RelationStep(Relation.RELATED, False)
+        forth, back = RelationStep(RelationKind.RELATED, True), RelationStep(RelationKind.RELATED, False)
         if not self._over.keys() & {forth, back}:
             return
         self._compared += 1
@@ -197,18 +199,18 @@ class Adjacency:
     def _load_entities(self, wanted: Sequence[str], most: int) -> None:
         numbers = batches.entity_numbers(self._reading, wanted) if wanted else {}
         for id, number in numbers.items():
-            if RelationStep(Relation.MENTIONS, False) in self._over:
+            if RelationStep(RelationKind.MENTIONS, False) in self._over:
                 self._add(
                     id,
-                    RelationStep(Relation.MENTIONS, False),
+                    RelationStep(RelationKind.MENTIONS, False),
                     batches.mentioning(self._reading, number, most + 1),
                     most,
                 )
-            if RelationStep(Relation.STEP, False) in self._over:
-                self._add(id, RelationStep(Relation.STEP, False), batches.steps(self._reading, number), most)
-        if RelationStep(Relation.STEP, True) in self._over and numbers:
+            if RelationStep(RelationKind.STEP, False) in self._over:
+                self._add(id, RelationStep(RelationKind.STEP, False), batches.steps(self._reading, number), most)
+        if RelationStep(RelationKind.STEP, True) in self._over and numbers:
             self._add_pairs(
-                RelationStep(Relation.STEP, True), batches.procedures(self._reading, [*numbers.values()]), most
+                RelationStep(RelationKind.STEP, True), batches.procedures(self._reading, [*numbers.values()]), most
             )
 
     # Everything that documents mention
@@ -223,8 +225,8 @@ class Adjacency:
                     found.setdefault(way, {})[step.id] = None
         for way, others in found.items():
             self._add(id, way, others, most)
-        if RelationStep(Relation.MENTIONS, False) in self._over:
-            self._add(id, RelationStep(Relation.MENTIONS, False), self._mentioning(id, most), most)
+        if RelationStep(RelationKind.MENTIONS, False) in self._over:
+            self._add(id, RelationStep(RelationKind.MENTIONS, False), self._mentioning(id, most), most)
 
     def _mentioning(self, id: str, most: int) -> dict[str, None]:
         """The sections that mention a node of another part of the graph, or a file."""

@@ -19,7 +19,7 @@ from clew.kb.walk.deliveries import Deliveries, Session
 from clew.kb.walk.envelope import Usage, charged, within_hard_limit
 from clew.kb.walk.projections import checked_fields, shown, snippets
 from clew.kb.walk.results import NamedEdge, Projection
-from clew.kb.walk.traversal import Snapshot, expand, shortest_paths
+from clew.kb.walk.traversal import GraphSnapshot, expand, shortest_paths
 from clew.operation.budget import trim
 from clew.text.instruction_like import flags_of, suspicious
 
@@ -89,8 +89,8 @@ class AnswerPage(NamedTuple):
 
 
 def described(
-    snapshot: Snapshot, page: AnswerPage, ids: Sequence[str], fields: Sequence[str] | None
-) -> shapes.Described:
+    snapshot: GraphSnapshot, page: AnswerPage, ids: Sequence[str], fields: Sequence[str] | None
+) -> shapes.NodeDescriptions:
     chosen = checked_fields(fields)
     current = snapshot.resolved(ids)
     present = list(dict.fromkeys(id for id in current.values() if id is not None))
@@ -98,10 +98,10 @@ def described(
     kept, cut = page.within_budget(nodes)
     payload = {"results": kept, "cursor": None, "next_cursor": None}
     missing = [id for id, now in current.items() if now is None]
-    return shapes.Described(results=kept, **page.envelope(payload, cut=cut, missing=missing))
+    return shapes.NodeDescriptions(results=kept, **page.envelope(payload, cut=cut, missing=missing))
 
 
-class Walk(NamedTuple):
+class WalkOptions(NamedTuple):
     """The length of a walk, and the relationships along it."""
 
     names: Sequence[str] | None
@@ -119,8 +119,12 @@ class _Row(msgspec.Struct, frozen=True):
 
 
 def neighbourhood(
-    snapshot: Snapshot, page: AnswerPage, ids: Sequence[str], walk: Walk, sent: tuple[Deliveries, Session] | None = None
-) -> shapes.Neighbourhood:
+    snapshot: GraphSnapshot,
+    page: AnswerPage,
+    ids: Sequence[str],
+    walk: WalkOptions,
+    sent: tuple[Deliveries, Session] | None = None,
+) -> shapes.NeighbourhoodPage:
     """A page of what is around nodes; with `sent`, without what the session got before."""
     found = expand(snapshot, ids, walk.names, walk.direction, hops=walk.hops, offset=page.offset, limit=walk.limit)
     reached = [each.id for each in found.reached]
@@ -156,7 +160,7 @@ def neighbourhood(
         missing=found.missing,
         hubs=found.hubs,
     )
-    return shapes.Neighbourhood(**payload, **envelope)
+    return shapes.NeighbourhoodPage(**payload, **envelope)
 
 
 def _known(sent: tuple[Deliveries, Session] | None, reached: Sequence[Any]) -> frozenset[Any]:
@@ -172,7 +176,7 @@ def _flagged(node: Projection) -> Projection:
 
 
 def path_page(
-    snapshot: Snapshot,
+    snapshot: GraphSnapshot,
     page: AnswerPage,
     ends: tuple[Sequence[str], Sequence[str]],
     names: Sequence[str] | None,
@@ -202,7 +206,7 @@ def path_page(
     return shapes.PathPage(**payload, **envelope)
 
 
-def child_page(snapshot: Snapshot, page: AnswerPage, parent: str, limit: int) -> shapes.ChildPage:
+def child_page(snapshot: GraphSnapshot, page: AnswerPage, parent: str, limit: int) -> shapes.ChildPage:
     around, has_more = neighbours.children(snapshot, parent, offset=page.offset, limit=limit)
     parts = [shapes.Child(each.id, each.label, each.title, each.level) for each in around.found.get(parent, ())]
     kept, cut = page.within_budget(parts)
@@ -217,7 +221,7 @@ def child_page(snapshot: Snapshot, page: AnswerPage, parent: str, limit: int) ->
     return shapes.ChildPage(**payload, **envelope)
 
 
-def parent_rows(snapshot: Snapshot, page: AnswerPage, sections: Sequence[str]) -> shapes.Parents:
+def parent_rows(snapshot: GraphSnapshot, page: AnswerPage, sections: Sequence[str]) -> shapes.Parents:
     around = neighbours.parents(snapshot, sections)
     rows = [
         shapes.ParentOf(section, each.id, each.title) for section, others in around.found.items() for each in others
@@ -229,7 +233,7 @@ def parent_rows(snapshot: Snapshot, page: AnswerPage, sections: Sequence[str]) -
 
 
 def entity_rows(
-    snapshot: Snapshot, page: AnswerPage, sections: Sequence[str], labels: Sequence[str] | None, most: int
+    snapshot: GraphSnapshot, page: AnswerPage, sections: Sequence[str], labels: Sequence[str] | None, most: int
 ) -> shapes.Entities:
     around = neighbours.mentioned(snapshot, sections, labels, most)
     found = around.found
@@ -245,7 +249,7 @@ def entity_rows(
     return shapes.Entities(results=kept, **envelope)
 
 
-def section_rows(snapshot: Snapshot, page: AnswerPage, entities: Sequence[str], most: int) -> shapes.Sections:
+def section_rows(snapshot: GraphSnapshot, page: AnswerPage, entities: Sequence[str], most: int) -> shapes.Sections:
     around = neighbours.mentioning(snapshot, entities, most)
     rows = [
         shapes.SectionsOf(entity, tuple(shapes.SectionNamed(each.id, each.title) for each in others))

@@ -7,7 +7,7 @@ of something that everybody mentions whether it may be seen takes long, and the 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from clew.kb.queries import CitedBy, LinkOf, Reading, in_json, labels_in
+from clew.kb.queries import CitedBy, LibraryReader, LinkOf, in_json, labels_in
 
 _SECTIONS = "FROM json_each(?) AS wanted CROSS JOIN sections AS own ON own.number = wanted.value"
 _BELOW_THE_SAME = "SELECT id FROM sections WHERE document = own.document AND parent = own.parent"
@@ -33,7 +33,7 @@ _BESIDE = {
 }
 
 
-class Place(NamedTuple):
+class SectionPlace(NamedTuple):
     """The position of a section."""
 
     id: str
@@ -49,7 +49,7 @@ class Pair(NamedTuple):
     other: str
 
 
-def places(reading: Reading, ids: Sequence[str]) -> list[Place]:
+def places(reading: LibraryReader, ids: Sequence[str]) -> list[SectionPlace]:
     """The positions of the ids that are sections."""
     sql = """
         SELECT sections.id, sections.number, documents.path, sections.place
@@ -57,10 +57,10 @@ def places(reading: Reading, ids: Sequence[str]) -> list[Place]:
             ON sections.hash = hash_of_id(wanted.value) AND sections.id = wanted.value
         CROSS JOIN documents ON documents.number = sections.document
     """
-    return [Place(*row) for row in reading.rows(sql, in_json(ids))]
+    return [SectionPlace(*row) for row in reading.rows(sql, in_json(ids))]
 
 
-def document_paths(reading: Reading, ids: Sequence[str]) -> dict[str, str]:
+def document_paths(reading: LibraryReader, ids: Sequence[str]) -> dict[str, str]:
     """The paths of those of the ids that are documents."""
     sql = """
         SELECT documents.id, documents.path
@@ -69,7 +69,7 @@ def document_paths(reading: Reading, ids: Sequence[str]) -> dict[str, str]:
     return dict(reading.rows(sql, in_json(ids)))
 
 
-def visible_entities(reading: Reading, ids: Sequence[str]) -> set[str]:
+def visible_entities(reading: LibraryReader, ids: Sequence[str]) -> set[str]:
     """The ids that are entities."""
     sql = """
             SELECT entities.id FROM json_each(?) AS wanted CROSS JOIN entities
@@ -78,7 +78,7 @@ def visible_entities(reading: Reading, ids: Sequence[str]) -> set[str]:
     return {id for (id,) in reading.rows(sql, in_json(ids))}
 
 
-def entity_numbers(reading: Reading, ids: Sequence[str]) -> dict[str, int]:
+def entity_numbers(reading: LibraryReader, ids: Sequence[str]) -> dict[str, int]:
     """The numbers of entities, to ask for their mentions; they say nothing about whether there are any to be seen."""
     sql = """
         SELECT entities.id, entities.number
@@ -88,17 +88,17 @@ def entity_numbers(reading: Reading, ids: Sequence[str]) -> dict[str, int]:
     return dict(reading.rows(sql, in_json(ids)))
 
 
-def beside(reading: Reading, what: str, numbers: Sequence[int]) -> list[Pair]:
+def beside(reading: LibraryReader, what: str, numbers: Sequence[int]) -> list[Pair]:
     """Neighbours of sections, in the order of the document; `what` is a key of the queries above."""
     return [Pair(*row) for row in reading.rows(_BESIDE[what], in_json(numbers)) if row[1] is not None]
 
 
-def chunks(reading: Reading, path: str, most: int) -> list[str]:
+def chunks(reading: LibraryReader, path: str, most: int) -> list[str]:
     own = "document = (SELECT number FROM documents WHERE path = ?)"
     return [id for (id,) in reading.rows(f"SELECT id FROM sections WHERE {own} ORDER BY place LIMIT ?", path, most)]  # noqa: S608
 
 
-def mentioning(reading: Reading, entity: int, most: int) -> list[str]:
+def mentioning(reading: LibraryReader, entity: int, most: int) -> list[str]:
     """Sections that mention an entity, as they were read: of one that everybody mentions, the first ones."""
     sql = """
         SELECT sections.id FROM main.mentions AS mentions CROSS JOIN sections ON sections.number = mentions.section
@@ -107,7 +107,7 @@ def mentioning(reading: Reading, entity: int, most: int) -> list[str]:
     return [id for (id,) in reading.rows(sql, entity, most)]
 
 
-def steps(reading: Reading, entity: int) -> list[str]:
+def steps(reading: LibraryReader, entity: int) -> list[str]:
     sql = """
         SELECT entities.id FROM steps CROSS JOIN entities ON entities.number = steps.step
         WHERE steps.procedure = ? ORDER BY steps.place
@@ -115,7 +115,7 @@ def steps(reading: Reading, entity: int) -> list[str]:
     return [id for (id,) in reading.rows(sql, entity)]
 
 
-def procedures(reading: Reading, entities: Sequence[int]) -> list[Pair]:
+def procedures(reading: LibraryReader, entities: Sequence[int]) -> list[Pair]:
     sql = """
         SELECT own.id, entities.id FROM json_each(?) AS wanted CROSS JOIN steps ON steps.step = wanted.value
         CROSS JOIN entities AS own ON own.number = steps.step
@@ -124,7 +124,7 @@ def procedures(reading: Reading, entities: Sequence[int]) -> list[Pair]:
     return [Pair(*row) for row in reading.rows(sql, in_json(entities))]
 
 
-def links_of(reading: Reading, numbers: Sequence[int]) -> list[LinkOf]:
+def links_of(reading: LibraryReader, numbers: Sequence[int]) -> list[LinkOf]:
     sql = f"""
         SELECT own.id, links.path, links.label, links.anywhere {_SECTIONS}
         CROSS JOIN links ON links.section = own.number
@@ -134,7 +134,7 @@ def links_of(reading: Reading, numbers: Sequence[int]) -> list[LinkOf]:
     ]
 
 
-def linking(reading: Reading, wanted: Iterable[tuple[str, str]], most: int) -> list[LinkOf]:
+def linking(reading: LibraryReader, wanted: Iterable[tuple[str, str]], most: int) -> list[LinkOf]:
     """The links that are spelled in one of these ways: a path, and a label in it."""
     sql = """
         SELECT sections.id, links.path, links.label, links.anywhere FROM json_each(?) AS wanted
@@ -146,7 +146,7 @@ def linking(reading: Reading, wanted: Iterable[tuple[str, str]], most: int) -> l
     return [LinkOf(id, path, label, bool(anywhere)) for id, path, label, anywhere in found]
 
 
-def linking_paths(reading: Reading, spellings: Sequence[str], most: int) -> list[LinkOf]:
+def linking_paths(reading: LibraryReader, spellings: Sequence[str], most: int) -> list[LinkOf]:
     """The links that spell a path in one of these ways, whatever they mean in it."""
     sql = """
         SELECT sections.id, links.path, links.label, links.anywhere FROM json_each(?) AS wanted
@@ -157,7 +157,7 @@ def linking_paths(reading: Reading, spellings: Sequence[str], most: int) -> list
     return [LinkOf(id, path, label, bool(anywhere)) for id, path, label, anywhere in found]
 
 
-def labels(reading: Reading, numbers: Sequence[int]) -> list[tuple[str, str]]:
+def labels(reading: LibraryReader, numbers: Sequence[int]) -> list[tuple[str, str]]:
     """The labels by which links mean sections, each with its section."""
     sql = f"""
         SELECT own.id, labels.label {_SECTIONS}
@@ -166,7 +166,7 @@ def labels(reading: Reading, numbers: Sequence[int]) -> list[tuple[str, str]]:
     return [(id, label) for id, label in reading.rows(sql, in_json(numbers))]
 
 
-def cites_of(reading: Reading, numbers: Sequence[int]) -> list[CitedBy]:
+def cites_of(reading: LibraryReader, numbers: Sequence[int]) -> list[CitedBy]:
     sql = f"""
         SELECT own.id, cites.target, cites.labels, cites.rank, cites.written {_SECTIONS}
         CROSS JOIN cites ON cites.section = own.number ORDER BY own.number, written, rank, target
@@ -177,7 +177,7 @@ def cites_of(reading: Reading, numbers: Sequence[int]) -> list[CitedBy]:
     ]
 
 
-def all_mentioning(reading: Reading, entities: Sequence[str]) -> list[Pair]:
+def all_mentioning(reading: LibraryReader, entities: Sequence[str]) -> list[Pair]:
     """Every section that mentions one of the entities, those first that do so most."""
     sql = """
         SELECT own.id, sections.id FROM json_each(?) AS wanted CROSS JOIN entities AS own
@@ -188,7 +188,7 @@ def all_mentioning(reading: Reading, entities: Sequence[str]) -> list[Pair]:
     return [Pair(*row) for row in reading.rows(sql, in_json(entities))] if entities else []
 
 
-def all_steps(reading: Reading, procedures: Sequence[str]) -> list[Pair]:
+def all_steps(reading: LibraryReader, procedures: Sequence[str]) -> list[Pair]:
     """The steps of procedures, in order."""
     sql = """
         SELECT own.id, entities.id FROM json_each(?) AS wanted CROSS JOIN entities AS own
@@ -199,7 +199,7 @@ def all_steps(reading: Reading, procedures: Sequence[str]) -> list[Pair]:
     return [Pair(*row) for row in reading.rows(sql, in_json(procedures))] if procedures else []
 
 
-def outermost(reading: Reading, documents: Sequence[str]) -> list[Pair]:
+def outermost(reading: LibraryReader, documents: Sequence[str]) -> list[Pair]:
     """The sections of documents that stand below no other, in order."""
     sql = """
         SELECT own.id, sections.id FROM json_each(?) AS wanted CROSS JOIN documents AS own ON own.id = wanted.value
@@ -212,7 +212,7 @@ def outermost(reading: Reading, documents: Sequence[str]) -> list[Pair]:
 class LinkTargets:
     """Targets of links. They are the same for every section that has the link, so each spelling is looked up once."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: LibraryReader) -> None:
         self._reading = reading
         self._known: dict[LinkOf, str | None] = {}
 

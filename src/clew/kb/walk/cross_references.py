@@ -8,7 +8,7 @@ from clew.graph.graph import Graph
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind, Source
 from clew.kb import ids
 from clew.kb.entities.model import EntityKind
-from clew.kb.queries import CitedBy, Reading
+from clew.kb.queries import CitedBy, LibraryReader
 from clew.workspace.paths import raw
 
 _SYMBOL = ids.entity_id(EntityKind.SYMBOL.value, "")
@@ -25,13 +25,13 @@ class CrossReferences:
         path = id.removeprefix(ids.FILE)
         return Node(id, NodeKind.FILE, path, {}, Source(path, 1, 1)) if self._is_file(path) else None
 
-    def is_named(self, reading: Reading, id: str) -> bool:
+    def is_named(self, reading: LibraryReader, id: str) -> bool:
         """True if an id is that of an existing file that a document names. A document that may not be seen is no file
         either, so that no answer reveals that it exists."""
         is_seen = bool(reading.citing(id, 1)) and not reading.is_hidden(id.removeprefix(ids.FILE))
         return is_seen and self.file_node(id) is not None
 
-    def cited(self, reading: Reading, cites: Sequence[CitedBy]) -> Iterator[Edge]:
+    def cited(self, reading: LibraryReader, cites: Sequence[CitedBy]) -> Iterator[Edge]:
         """The targets that a section cites: of everything that one mention may mean, the first that exists."""
         for _, possible in groupby(cites, key=lambda cite: (cite.written, cite.target.startswith(ids.FILE))):
             for cite in possible:
@@ -41,7 +41,7 @@ class CrossReferences:
                 if targets:
                     break
 
-    def citing(self, reading: Reading, id: str, most: int = -1) -> Iterator[Edge]:
+    def citing(self, reading: LibraryReader, id: str, most: int = -1) -> Iterator[Edge]:
         """Edges from the sections that cite a node of another region, or a file; at most `most` for each spelling."""
         node = self._graph.memory.get_node(id)
         for target in self._targets(id, node):
@@ -52,7 +52,7 @@ class CrossReferences:
                     if edge.target in (id, self._as_document(reading, id)):
                         yield edge
 
-    def naming(self, reading: Reading, id: str) -> Iterator[Edge]:
+    def naming(self, reading: LibraryReader, id: str) -> Iterator[Edge]:
         """The sections that call a piece of code by its name."""
         code = self._graph.memory.get_node(id)
         for symbol in self.symbols_of(code) if code is not None and code.kind is NodeKind.CODE else ():
@@ -70,7 +70,7 @@ class CrossReferences:
             return ()
         return self._graph.derived(_CODE_BY_NAME, _code_by_name).get(entity.removeprefix(_SYMBOL), ())
 
-    def _nodes(self, reading: Reading, target: str) -> list[str]:
+    def _nodes(self, reading: LibraryReader, target: str) -> list[str]:
         """The nodes that a target means, if there are any."""
         if not target.startswith(ids.FILE):
             return [target] if self._graph.memory.get_node(target) is not None else []
@@ -82,7 +82,7 @@ class CrossReferences:
         specs = [node.id for node in self._graph.memory.nodes_in_file(path) if node.kind is NodeKind.SPEC]
         return [target, *specs]
 
-    def _as_document(self, reading: Reading, id: str) -> str | None:
+    def _as_document(self, reading: LibraryReader, id: str) -> str | None:
         path = id.removeprefix(ids.FILE)
         return ids.document_id(path) if path != id and reading.document(path) is not None else None
 

@@ -11,7 +11,7 @@ from itertools import groupby
 
 from clew.graph.model import Edge, EdgeKind
 from clew.kb import ids
-from clew.kb.queries import LinkOf, Reading, spellings
+from clew.kb.queries import LibraryReader, LinkOf, spellings
 from clew.kb.walk import batches
 from clew.kb.walk.cross_references import CrossReferences
 
@@ -26,7 +26,7 @@ class DocumentEdges:
     """Edges from and to nodes of the documents. Without cross references, edges to other parts of the graph are left
     out."""
 
-    def __init__(self, reading: Reading, cross_references: CrossReferences | None = None) -> None:
+    def __init__(self, reading: LibraryReader, cross_references: CrossReferences | None = None) -> None:
         self._reading = reading
         self._cross_references = cross_references
         self._target = batches.LinkTargets(reading).of
@@ -97,7 +97,7 @@ class DocumentEdges:
         rest = [id for id in wanted if id.startswith(ids.DOCUMENT) and id not in sections]
         return batches.document_paths(self._reading, rest) if rest else {}
 
-    def _linking_sections(self, places: Sequence[batches.Place]) -> list[LinkOf]:
+    def _linking_sections(self, places: Sequence[batches.SectionPlace]) -> list[LinkOf]:
         """The links that may lead to one of these sections, by a label of it."""
         labels: dict[str, list[str]] = {}
         for id, label in batches.labels(self._reading, [place.number for place in places]):
@@ -129,17 +129,17 @@ MOST_SECTIONS = 60
 LEAST_SHARED = 2
 
 
-def related_documents(reading: Reading, path: str) -> list[str]:
+def related_documents(reading: LibraryReader, path: str) -> list[str]:
     """The nearest documents, best first."""
     return _by_nearness(reading, path)[:MOST_RELATED]
 
 
-def relating_documents(reading: Reading, path: str, most: int | None = None) -> list[str]:
+def relating_documents(reading: LibraryReader, path: str, most: int | None = None) -> list[str]:
     """The documents that count this one among their nearest; of many, only so many of the nearest are asked."""
     return [other for other in _by_nearness(reading, path)[:most] if path in related_documents(reading, other)]
 
 
-def _by_nearness(reading: Reading, path: str) -> list[str]:
+def _by_nearness(reading: LibraryReader, path: str) -> list[str]:
     weights: dict[str, float] = {}
     shared: dict[str, int] = {}
     for other, _, documents in reading.shared_entities(path, MOST_DOCUMENTS, MOST_SECTIONS):

@@ -7,7 +7,7 @@ from clew.graph.walk import Direction
 from clew.kb.walk.projections import NodeView, shown
 from clew.kb.walk.relationships import TREE, ways
 from clew.kb.walk.results import NamedEdge
-from clew.kb.walk.traversal import Snapshot
+from clew.kb.walk.traversal import GraphSnapshot
 
 MOST_MENTIONED = 500
 """The most mentions of one section."""
@@ -17,7 +17,7 @@ MOST_MENTIONING = 1_000
 _MENTIONS = ("MENTIONS",)
 
 
-class Neighbours(NamedTuple):
+class NeighbourLists(NamedTuple):
     """For each id that was asked for, the neighbours of its node, in order."""
 
     found: dict[str, list[NodeView]]
@@ -25,19 +25,21 @@ class Neighbours(NamedTuple):
     hubs: tuple[str, ...]
 
 
-def children(snapshot: Snapshot, parent: str, *, offset: int, limit: int) -> tuple[Neighbours, bool]:
+def children(snapshot: GraphSnapshot, parent: str, *, offset: int, limit: int) -> tuple[NeighbourLists, bool]:
     """A page of the parts of a node, in their order, and whether there are more."""
     around = _neighbours(snapshot, [parent], TREE, "out", offset + limit)
     parts = around.found.get(parent, [])
     return around._replace(found={parent: parts[offset:]}, hubs=()), bool(around.hubs)
 
 
-def parents(snapshot: Snapshot, wanted: Sequence[str]) -> Neighbours:
+def parents(snapshot: GraphSnapshot, wanted: Sequence[str]) -> NeighbourLists:
     """The parents of each node: the section above and the document, a procedure, a requirement, a spec."""
     return _neighbours(snapshot, wanted, TREE, "in", MOST_MENTIONED)
 
 
-def mentioned(snapshot: Snapshot, sections: Sequence[str], labels: Sequence[str] | None, most: int) -> Neighbours:
+def mentioned(
+    snapshot: GraphSnapshot, sections: Sequence[str], labels: Sequence[str] | None, most: int
+) -> NeighbourLists:
     """The nodes that each section mentions, most often first; with labels, only nodes that have one of them."""
     around = _neighbours(snapshot, sections, _MENTIONS, "out", MOST_MENTIONED)
     wanted = frozenset(labels or ())
@@ -49,7 +51,7 @@ def mentioned(snapshot: Snapshot, sections: Sequence[str], labels: Sequence[str]
     )
 
 
-def mentioning(snapshot: Snapshot, entities: Sequence[str], most: int) -> Neighbours:
+def mentioning(snapshot: GraphSnapshot, entities: Sequence[str], most: int) -> NeighbourLists:
     """The sections that mention each node, those of high rank first, then by title."""
     around = _neighbours(snapshot, entities, _MENTIONS, "in", MOST_MENTIONING)
     return around._replace(found={id: sorted(others, key=_rank)[:most] for id, others in around.found.items()})
@@ -64,7 +66,7 @@ class NodeEdges(NamedTuple):
     is_cut: bool
 
 
-def edges_of(snapshot: Snapshot, wanted: Sequence[str], most: int) -> dict[str, NodeEdges]:
+def edges_of(snapshot: GraphSnapshot, wanted: Sequence[str], most: int) -> dict[str, NodeEdges]:
     """For each node that is there, the edges from it and to it."""
     current = snapshot.resolved(wanted)
     adjacency = snapshot.adjacency()
@@ -79,7 +81,7 @@ def edges_of(snapshot: Snapshot, wanted: Sequence[str], most: int) -> dict[str, 
     }
 
 
-def _labels(snapshot: Snapshot, id: str, most: int) -> dict[str, tuple[str, ...]]:
+def _labels(snapshot: GraphSnapshot, id: str, most: int) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     own = ((cite.target, cite.labels) for cite in snapshot.reading.cites_of(id))
     others = ((cite.section, cite.labels) for cite in snapshot.reading.citing(id, most))
@@ -93,8 +95,8 @@ def _rank(section: NodeView) -> tuple[int, str, str]:
 
 
 def _neighbours(
-    snapshot: Snapshot, wanted: Sequence[str], names: Sequence[str], direction: Direction, most: int
-) -> Neighbours:
+    snapshot: GraphSnapshot, wanted: Sequence[str], names: Sequence[str], direction: Direction, most: int
+) -> NeighbourLists:
     current = snapshot.resolved(wanted)
     adjacency = snapshot.adjacency()
     known = frozenset(adjacency.load([id for id in current.values() if id is not None], ways(names, direction), most))
@@ -106,7 +108,7 @@ def _neighbours(
     nodes = shown(snapshot.reading, snapshot.graph, list(dict.fromkeys(id for ids in near.values() for id in ids)))
     # What a walk would not look at any more is reported like a node whose neighbours are too many.
     left = [asked for asked, id in current.items() if id is not None and id not in known]
-    return Neighbours(
+    return NeighbourLists(
         found={asked: [nodes[id] for id in ids if id in nodes] for asked, ids in near.items()},
         missing=tuple(asked for asked, id in current.items() if id is None),
         hubs=(*adjacency.hubs, *left),

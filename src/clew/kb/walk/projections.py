@@ -10,7 +10,7 @@ from clew.graph.graph import Graph
 from clew.graph.model import NodeKind
 from clew.kb import ids
 from clew.kb.entities.model import EntityKind
-from clew.kb.queries import Reading, in_json
+from clew.kb.queries import LibraryReader, in_json
 from clew.kb.walk import batches
 from clew.kb.walk.cross_references import CrossReferences
 from clew.kb.walk.results import Projection
@@ -79,7 +79,7 @@ def checked_fields(fields: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def resolved(
-    reading: Reading, graph: Graph, cross_references: CrossReferences, wanted: Sequence[str]
+    reading: LibraryReader, graph: Graph, cross_references: CrossReferences, wanted: Sequence[str]
 ) -> dict[str, str | None]:
     """Each id with the id that its node has now; None where there is no such node."""
     text = [id for id in dict.fromkeys(wanted) if _is_text(id)]
@@ -105,7 +105,7 @@ def _is_text(id: str) -> bool:
         return False
 
 
-def _stored(reading: Reading, wanted: Sequence[str]) -> set[str]:
+def _stored(reading: LibraryReader, wanted: Sequence[str]) -> set[str]:
     entities = [id for id in wanted if id.startswith(ids.ENTITY)]
     others = [id for id in wanted if id.startswith(ids.DOCUMENT)]
     found = batches.visible_entities(reading, entities) if entities else set()
@@ -115,7 +115,7 @@ def _stored(reading: Reading, wanted: Sequence[str]) -> set[str]:
     return found
 
 
-def shown(reading: Reading, graph: Graph, wanted: Sequence[str]) -> dict[str, NodeView]:
+def shown(reading: LibraryReader, graph: Graph, wanted: Sequence[str]) -> dict[str, NodeView]:
     """Projections of those nodes that exist."""
     found: dict[str, NodeView] = {}
     for section, tag in reading.sections_with_tags([id for id in wanted if id.startswith(ids.DOCUMENT)]):
@@ -135,13 +135,13 @@ def shown(reading: Reading, graph: Graph, wanted: Sequence[str]) -> dict[str, No
     return {id: found[id] for id in wanted if id in found}
 
 
-def snippets(reading: Reading, wanted: Sequence[str]) -> dict[str, str]:
+def snippets(reading: LibraryReader, wanted: Sequence[str]) -> dict[str, str]:
     """The first characters of sections."""
     texts = ((id, reading.text(id)) for id in wanted)
     return {id: text[:SNIPPET_CHARACTERS] for id, text in texts if text is not None}
 
 
-def _documents(reading: Reading, wanted: Sequence[str]) -> list[tuple[str, str, str]]:
+def _documents(reading: LibraryReader, wanted: Sequence[str]) -> list[tuple[str, str, str]]:
     if not wanted:
         return []
     sql = """
@@ -151,7 +151,7 @@ def _documents(reading: Reading, wanted: Sequence[str]) -> list[tuple[str, str, 
     return reading.rows(sql, in_json(wanted))
 
 
-def _entities(reading: Reading, wanted: Sequence[str]) -> list[tuple[str, str, str]]:
+def _entities(reading: LibraryReader, wanted: Sequence[str]) -> list[tuple[str, str, str]]:
     if not wanted:
         return []
     # How the first sections that mention it write its name; to ask all of them takes long where there are many.

@@ -23,8 +23,8 @@ from clew.kb import ids
 from clew.kb.boundary import EVERYTHING, Boundary
 from clew.kb.ids import is_own
 from clew.kb.ingest.library import Library
-from clew.kb.ingest.records import DocumentRecord, EntityRecord, SectionRecord
-from clew.kb.queries import Reading
+from clew.kb.ingest.records import ChunkRecord, DocumentRecord, EntityRecord
+from clew.kb.queries import LibraryReader
 from clew.kb.walk.cross_references import CrossReferences
 from clew.kb.walk.edges import DocumentEdges
 
@@ -108,7 +108,7 @@ class DocumentRegion:
             yield from steps_out(id, outgoing.get(id, ()), kinds, limit)
             yield from steps_in(id, incoming.get(id, ()), kinds, limit)
 
-    def _node(self, reading: Reading, id: str) -> Node | None:
+    def _node(self, reading: LibraryReader, id: str) -> Node | None:
         if id.startswith(ids.ENTITY):
             entity = reading.entity(id)
             return None if entity is None else entity_node(entity)
@@ -134,7 +134,7 @@ def document_node(document: DocumentRecord) -> Node:
     return Node(id, NodeKind.DOCUMENT, document.title, fields, Source(document.path, 1, 1))
 
 
-def section_node(section: SectionRecord, tag: str) -> Node:
+def section_node(section: ChunkRecord, tag: str) -> Node:
     fields = {
         "document": ids.document_id(section.document),
         "tag": tag,

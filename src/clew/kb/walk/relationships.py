@@ -29,7 +29,7 @@ from clew.graph.walk import Direction
 from clew.text.display import shortened
 
 
-class Relation(StrEnum):
+class RelationKind(StrEnum):
     """The relation of two nodes: an edge kind of the graph, divided where users know several."""
 
     ABOVE = "above"
@@ -58,7 +58,7 @@ class Relation(StrEnum):
 
 class Relationship(NamedTuple):
     name: str
-    relation: Relation | None
+    relation: RelationKind | None
     along: bool = True
     """True if it points where the relation points."""
 
@@ -66,7 +66,7 @@ class Relationship(NamedTuple):
 class RelationStep(NamedTuple):
     """One step: over a relation, from its source to its target or back."""
 
-    relation: Relation
+    relation: RelationKind
     outgoing: bool
 
 
@@ -81,20 +81,20 @@ _NOWHERE = (
     *("ANSWERED_AS", "DEFINES", "EXECUTES", "FOCUSED_ON", "HAS_CITATION", "HAS_PARAMETER", "HAS_QUERY", "IN_CHUNK"),
     *("IN_SECTION", "RESOLVES", "RETRIEVED", "SUPPORTED_BY"),
 )
-_OWN = tuple(Relation)[tuple(Relation).index(Relation.IMPLEMENTS) :]
+_OWN = tuple(RelationKind)[tuple(RelationKind).index(RelationKind.IMPLEMENTS) :]
 
 RELATIONSHIPS = (
-    Relationship("PARENT_OF", Relation.ABOVE, along=False),
-    Relationship("CHILD_OF", Relation.ABOVE),
-    Relationship("PARENT_HEADING", Relation.ABOVE),
-    Relationship("HAS_CHUNK", Relation.DOCUMENT, along=False),
-    Relationship("CONTAINS_STEP", Relation.STEP, along=False),
-    Relationship("REFERENCES", Relation.REFERENCES),
-    Relationship("MENTIONS", Relation.MENTIONS),
-    Relationship("MENTIONED_IN", Relation.MENTIONS, along=False),
-    Relationship("NEXT_CHUNK", Relation.NEXT),
-    Relationship("NEXT", Relation.SIBLING),
-    Relationship("RELATED_TO", Relation.RELATED),
+    Relationship("PARENT_OF", RelationKind.ABOVE, along=False),
+    Relationship("CHILD_OF", RelationKind.ABOVE),
+    Relationship("PARENT_HEADING", RelationKind.ABOVE),
+    Relationship("HAS_CHUNK", RelationKind.DOCUMENT, along=False),
+    Relationship("CONTAINS_STEP", RelationKind.STEP, along=False),
+    Relationship("REFERENCES", RelationKind.REFERENCES),
+    Relationship("MENTIONS", RelationKind.MENTIONS),
+    Relationship("MENTIONED_IN", RelationKind.MENTIONS, along=False),
+    Relationship("NEXT_CHUNK", RelationKind.NEXT),
+    Relationship("NEXT", RelationKind.SIBLING),
+    Relationship("RELATED_TO", RelationKind.RELATED),
     *(Relationship(name, None) for name in _NOWHERE),
     *(Relationship(relation.name, relation) for relation in _OWN),
 )
@@ -107,10 +107,10 @@ TREE = ("PARENT_OF", "HAS_CHUNK", "CONTAINS_STEP")
 """Relationships from a node to its parts."""
 
 RELATION_OF_KIND = {
-    EdgeKind.STRUCTURES: Relation.ABOVE,
+    EdgeKind.STRUCTURES: RelationKind.ABOVE,
     **{
         EdgeKind(relation.value): relation
-        for relation in (*_OWN, Relation.MENTIONS, Relation.REFERENCES, Relation.RELATED, Relation.NEXT)
+        for relation in (*_OWN, RelationKind.MENTIONS, RelationKind.REFERENCES, RelationKind.RELATED, RelationKind.NEXT)
     },
 }
 

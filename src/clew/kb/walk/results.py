@@ -55,13 +55,13 @@ class GraphMeta(msgspec.Struct, frozen=True, kw_only=True):
     """Nodes whose titles read like an instruction to a model."""
 
 
-class Described(GraphAnswer, frozen=True, kw_only=True):
+class NodeDescriptions(GraphAnswer, frozen=True, kw_only=True):
     results: tuple[Projection, ...]
     cursor: str | None = None
     next_cursor: str | None = None
 
 
-class Neighbourhood(GraphAnswer, frozen=True, kw_only=True):
+class NeighbourhoodPage(GraphAnswer, frozen=True, kw_only=True):
     nodes: tuple[Projection, ...]
     edges: tuple[NamedEdge, ...]
     cursor: str | None

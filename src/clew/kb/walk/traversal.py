@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from clew.graph.graph import Graph
 from clew.graph.walk import Direction, Walk, meeting_point
-from clew.kb.queries import Reading
+from clew.kb.queries import LibraryReader
 from clew.kb.walk.adjacency import Adjacency
 from clew.kb.walk.cross_references import CrossReferences
 from clew.kb.walk.projections import resolved
@@ -24,10 +24,10 @@ MOST_ON_PATHS = 50
 BY_ID = attrgetter("id")
 
 
-class Snapshot(NamedTuple):
+class GraphSnapshot(NamedTuple):
     """One state of the documents and of the graph around them, for as long as a call needs it."""
 
-    reading: Reading
+    reading: LibraryReader
     graph: Graph
     cross_references: CrossReferences
     check: Callable[[], None]
@@ -47,7 +47,7 @@ class Reached(NamedTuple):
     """One of the shortest ways from where the walk began."""
 
 
-class Expansion(NamedTuple):
+class WalkResult(NamedTuple):
     reached: tuple[Reached, ...]
     """The nearest first, then by id."""
     has_more: bool
@@ -60,7 +60,7 @@ class Expansion(NamedTuple):
 
 
 def expand(
-    snapshot: Snapshot,
+    snapshot: GraphSnapshot,
     starts: Sequence[str],
     names: Sequence[str] | None = None,
     direction: Direction = "both",
@@ -68,7 +68,7 @@ def expand(
     hops: int = 1,
     offset: int = 0,
     limit: int = 25,
-) -> Expansion:
+) -> WalkResult:
     """A page of what is reached from some nodes within so many steps. Only as far is walked as the page needs."""
     check_names(names)
     current = snapshot.resolved(starts)
@@ -85,7 +85,7 @@ def expand(
         Reached(id, distance, tuple(step.edge for step in walk.path_to(id)))
         for id, distance in found[offset : offset + limit]
     )
-    return Expansion(page, len(found) > offset + limit, _missing(current), tuple(adjacency.hubs), is_cut)
+    return WalkResult(page, len(found) > offset + limit, _missing(current), tuple(adjacency.hubs), is_cut)
 
 
 class Path(NamedTuple):
@@ -108,7 +108,7 @@ class PathsFound(NamedTuple):
 
 
 def shortest_paths(
-    snapshot: Snapshot,
+    snapshot: GraphSnapshot,
     starts: Sequence[str],
     ends: Sequence[str],
     names: Sequence[str] | None = None,

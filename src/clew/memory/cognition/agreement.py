@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from clew.cache import Cache
-from clew.memory.model import Kind, Memory, Origin, Scope
+from clew.memory.model import Memory, MemoryKind, MemoryScope, Origin
 from clew.memory.navigation.spaces import SPACES, PairContext
 
 if TYPE_CHECKING:
@@ -32,12 +32,12 @@ def as_memory(text: str, at: str, id: str = "") -> Memory:
     """A text in the shape of a memory, to be compared with memories."""
     return Memory(
         id=id,
-        kind=Kind.QUESTION,
+        kind=MemoryKind.QUESTION,
         text=text,
         title=text,
         rationale="",
         recorded_at=at,
-        scope=Scope(repository=""),
+        scope=MemoryScope(repository=""),
         origin=Origin(),
     )
 

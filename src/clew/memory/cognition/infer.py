@@ -11,7 +11,7 @@ from clew.errors import InvalidArgument
 from clew.graph.walk import Direction, Step, Walk
 from clew.memory.cognition.learning.observations import observed
 from clew.memory.cognition.records import INSUFFICIENT, SampledAnswer
-from clew.memory.model import Link, LinkKind, Memory
+from clew.memory.model import Link, Memory, MemoryLinkKind
 from clew.memory.navigation.navigate import MOST_NODES, MemoryWalk
 from clew.text.display import counted
 
@@ -102,7 +102,7 @@ def infer(
     met = 0
     for side in sides:
         walk: Walk[Link] = Walk(
-            MemoryWalk(view.library), (start.id,), (LinkKind.CAUSES,), side, most=MOST_NODES, check=check
+            MemoryWalk(view.library), (start.id,), (MemoryLinkKind.CAUSES,), side, most=MOST_NODES, check=check
         )
         reached = [step.id for layer in walk.layers(DEEPEST) for step in layer]
         met += len(reached)

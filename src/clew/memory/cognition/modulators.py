@@ -35,7 +35,7 @@ from clew.operation.declare import Toolset
 if TYPE_CHECKING:
     from clew.memory.recall.ranking import RecalledMemory
     from clew.memory.service import MemoryView
-    from clew.memory.storage.changes import Change
+    from clew.memory.storage.changes import ChangeWriter
     from clew.operation.call import Call
 
 Settable = Literal["dopamine", "serotonin", "noradrenaline"]
@@ -221,7 +221,7 @@ def adjust(view: "MemoryView", name: Settable, delta: float) -> Adjusted:
     )
 
 
-def raise_in(view: "MemoryView", change: "Change", name: str, delta: float, cause: str) -> None:
+def raise_in(view: "MemoryView", change: "ChangeWriter", name: str, delta: float, cause: str) -> None:
     """Change a modulator as a part of a larger change."""
     made = Adjustment(change.at, view.viewer.session, name, delta, cause)
     kept = lambda before: (*(before or ()), made)[-_KEPT:]  # noqa: E731

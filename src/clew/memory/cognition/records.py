@@ -12,7 +12,7 @@ from clew.store.interface import Event
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
-    from clew.memory.storage.changes import Change
+    from clew.memory.storage.changes import ChangeWriter
 
 COGNITION = "cognition"
 """The collection of the store."""
@@ -65,7 +65,9 @@ class CognitionRecords:
             self.update_in(change, id, type_, changed)
         return change.hash
 
-    def update_in(self, change: "Change", id: str, type_: type[T], changed: Callable[[T | None], T | None]) -> None:
+    def update_in(
+        self, change: "ChangeWriter", id: str, type_: type[T], changed: Callable[[T | None], T | None]
+    ) -> None:
         """The same as part of a larger change."""
         present = change.present(COGNITION, id)
         new = changed(None if present is None else msgspec.convert(present, type_))

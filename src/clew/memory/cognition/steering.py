@@ -9,7 +9,7 @@ from clew.memory.cognition.learning.observations import observed
 from clew.memory.cognition.records import INSUFFICIENT, SampledAnswer
 from clew.memory.model import LONGEST_TEXT
 from clew.memory.places import Places
-from clew.memory.scope import Filters
+from clew.memory.scope import MemoryFilters
 from clew.memory.texts.admit import check_text
 from clew.memory.writing.reward import reward
 from clew.text.keywords import overlap
@@ -46,7 +46,7 @@ class Steering(SampledAnswer, frozen=True, kw_only=True):
 
 def feedback(view: "MemoryView", content: str | None, domain: str | None) -> Steering:
     index, viewer = view.library.index, view.viewer
-    rows = index.latest(viewer, Filters(domain=domain), _SAMPLE)
+    rows = index.latest(viewer, MemoryFilters(domain=domain), _SAMPLE)
     linked = sum(map(bool, index.around((row.id for row in rows), cites=True).values()))
     rated = [row.confidence for row in rows if row.confidence is not None]
     accuracy, outcomes = accuracy_of(view, domain)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.memory.curation.requests import CritiqueQuery
-from clew.memory.model import LinkKind, Memory
+from clew.memory.model import Memory, MemoryLinkKind
 from clew.memory.writing.judge import judge
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _pairs(view: "MemoryView", memories: list[Memory]) -> tuple[list[CritiquePai
             confidence=link.confidence,
             evidence=(link.origin,),
         )
-        for link in view.library.index.links(list(ids), (LinkKind.CONTRADICTS,))
+        for link in view.library.index.links(list(ids), (MemoryLinkKind.CONTRADICTS,))
         if link.source in ids and link.target in ids
     }
     duplicates: list[CritiquePair] = []

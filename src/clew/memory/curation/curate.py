@@ -9,15 +9,15 @@ from clew.errors import Forgotten, InvalidArgument, NotFound
 from clew.memory.curation.requests import AnnotationRequest, Annotations, BoostRequest, ForgetRequest, RestoreRequest
 from clew.memory.model import (
     LONGEST_TEXT,
-    LinkKind,
     Memory,
+    MemoryLinkKind,
     linked,
 )
 from clew.memory.navigation.balance import refuse_cancer
 from clew.memory.places import Places, each_once
 from clew.memory.scope import BY_ID, FORGOTTEN_BY_ID
-from clew.memory.storage.changes import Changes
-from clew.memory.storage.library import Library
+from clew.memory.storage.changes import ChangeJournal
+from clew.memory.storage.library import MemoryReader
 from clew.memory.storage.units import MemoryUnits
 from clew.memory.texts.admit import check_lists, check_rationale, check_text, title_of
 from clew.memory.texts.scrub import scrub
@@ -74,7 +74,12 @@ class Boosted(msgspec.Struct, frozen=True, kw_only=True):
 
 class Curator:
     def __init__(
-        self, library: Library, units: MemoryUnits, changes: Changes, places: Callable[[], Places], actor: str
+        self,
+        library: MemoryReader,
+        units: MemoryUnits,
+        changes: ChangeJournal,
+        places: Callable[[], Places],
+        actor: str,
     ) -> None:
         self._library = library
         self._units = units
@@ -174,9 +179,9 @@ class Curator:
             )
             change.put(changed)
             for other in others:
-                change.link(linked(id, other.id, LinkKind.RELATED, "annotate"))
+                change.link(linked(id, other.id, MemoryLinkKind.RELATED, "annotate"))
         self._units.follow()
-        links = self._library.index.links([id], (LinkKind.RELATED,), inward=False)
+        links = self._library.index.links([id], (MemoryLinkKind.RELATED,), inward=False)
         return AnnotatedMemory(
             node_id=id,
             tags=changed.tags,
@@ -219,7 +224,7 @@ class Curator:
         with self._changes.make("edit", self._actor, rationale) as change:
             before = change.memory(memory.id)
             # What it is about was said apart from the text; what the text mentions is read again.
-            about = tuple(cite for cite in before.cites if cite.kind is LinkKind.ABOUT)
+            about = tuple(cite for cite in before.cites if cite.kind is MemoryLinkKind.ABOUT)
             cites = each_once((*about, *mentioned))
             changed = msgspec.structs.replace(
                 before, text=said, title=title_of(said), cites=cites, flags=flags_of(said)
@@ -234,8 +239,9 @@ class Curator:
         pair = (self._library.named(id).id, self._library.named(other).id)
         links = [
             link
-            for link in self._library.index.links(pair, (LinkKind.CONTRADICTS, LinkKind.RELATED))
-            if {link.source, link.target} == set(pair) and (link.kind is LinkKind.CONTRADICTS or link.is_similarity)
+            for link in self._library.index.links(pair, (MemoryLinkKind.CONTRADICTS, MemoryLinkKind.RELATED))
+            if {link.source, link.target} == set(pair)
+            and (link.kind is MemoryLinkKind.CONTRADICTS or link.is_similarity)
         ]
         if not links:
             raise NotFound(
@@ -244,7 +250,7 @@ class Curator:
             )
         with self._changes.make("keep", self._actor, why) as change:
             for link in links:
-                if link.kind is LinkKind.CONTRADICTS:
+                if link.kind is MemoryLinkKind.CONTRADICTS:
                     change.unlink(link)
                 else:
                     # They are still related, now because somebody said so.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from clew.errors import Cancelled
-from clew.memory.model import CHANGES, LINKS, MEMORIES, Kind
+from clew.memory.model import CHANGES, LINKS, MEMORIES, MemoryKind
 from clew.memory.scope import Viewer
 from clew.memory.storage.changes import EXPIRY, RECOVERY, ChangeRecord, moment_of, spelled
 from clew.memory.storage.index import IndexedMemory
@@ -144,7 +144,7 @@ class Expiry:
         last = self._home.store.events(collection=MEMORIES, id=row.id)[-1]
         if record is None or (MEMORIES, row.id, last.version) not in record.touched:
             # No change deleted it: it is an episode that this job deleted before it was killed.
-            is_over = row.kind == Kind.EPISODE.value or moment_of(last.at) + RECOVERY < now
+            is_over = row.kind == MemoryKind.EPISODE.value or moment_of(last.at) + RECOVERY < now
             return [] if is_over else None
         if moment_of(record.expires_at) >= now:
             return None

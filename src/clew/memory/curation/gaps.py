@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from clew.memory.model import SIMILARITY, LinkKind, Memory
+from clew.memory.model import SIMILARITY, Memory, MemoryLinkKind
 from clew.memory.storage.changes import spelled
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class EpistemicAction(msgspec.Struct, frozen=True, kw_only=True):
 def curation_tasks(view: "MemoryView") -> list[CurationTask]:
     """List the memories that need attention, the most pressing first."""
     index, viewer = view.library.index, view.viewer
-    alike = index.links_of_kind(LinkKind.RELATED, viewer, _MOST, SIMILARITY)
+    alike = index.links_of_kind(MemoryLinkKind.RELATED, viewer, _MOST, SIMILARITY)
     before = spelled(view.service.context.clock() - timedelta(days=ORPHAN_DAYS))
     tasks = [
         *(
@@ -62,7 +62,7 @@ def curation_tasks(view: "MemoryView") -> list[CurationTask]:
         ),
         *(
             _task("conflict", (link.source, link.target), f"They contradict each other: {link.origin}")
-            for link in index.links_of_kind(LinkKind.CONTRADICTS, viewer, _MOST)
+            for link in index.links_of_kind(MemoryLinkKind.CONTRADICTS, viewer, _MOST)
         ),
         *(
             _task("duplicate", (link.source, link.target), f"They are {link.weight:.2f} alike.")

@@ -19,15 +19,15 @@ from clew.memory.model import (
     LONGEST_TEXT,
     Cite,
     Link,
-    LinkKind,
     Memory,
-    Trust,
+    MemoryLinkKind,
+    TrustLevel,
     linked,
     new_id,
 )
 from clew.memory.navigation.balance import refuse_cancer
-from clew.memory.storage.changes import Changes
-from clew.memory.storage.library import Library, normal_id
+from clew.memory.storage.changes import ChangeJournal
+from clew.memory.storage.library import MemoryReader, normal_id
 from clew.memory.storage.units import MemoryUnits
 from clew.memory.texts.admit import check_rationale, check_text
 from clew.memory.texts.scrub import scrub
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from clew.ai.model import LanguageModel
 
 SEPARATOR = "\n\n---\n\n"
-_TRUST_ORDER = list(Trust)
+_TRUST_ORDER = list(TrustLevel)
 
 EXTRACTIVE = "extractive"
 _INSTRUCTIONS = (
@@ -110,7 +110,7 @@ class MergeResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Merger:
-    def __init__(self, library: Library, units: MemoryUnits, changes: Changes, actor: str) -> None:
+    def __init__(self, library: MemoryReader, units: MemoryUnits, changes: ChangeJournal, actor: str) -> None:
         self._library = library
         self._units = units
         self._changes = changes
@@ -150,7 +150,7 @@ class Merger:
             for source in gone:
                 change.delete(source.id)
             for source in kept:
-                change.link(linked(merged.id, source.id, LinkKind.RELATED, "merge"))
+                change.link(linked(merged.id, source.id, MemoryLinkKind.RELATED, "merge"))
             change.details = {"merged": merged.id, "sources": unique, "strategy": strategy, "name": name}
         self._units.follow()
         return MergeResult(
@@ -177,7 +177,7 @@ class Merger:
 
     def _refuse_circles(self, merged: str, links: Sequence[Link]) -> None:
         """Refuse a merge after which a memory would be part of itself, or replace itself. Causes may form a cycle."""
-        for kind in (LinkKind.PART_OF, LinkKind.SUPERSEDES):
+        for kind in (MemoryLinkKind.PART_OF, MemoryLinkKind.SUPERSEDES):
             above = [link.target for link in links if link.kind is kind and link.source == merged]
             below = {link.source for link in links if link.kind is kind and link.target == merged}
             met = set(above)

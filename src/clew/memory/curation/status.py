@@ -7,11 +7,11 @@ import msgspec
 
 from clew.memory.curation.expiry import Due, Expiry
 from clew.memory.curation.gaps import CurationTask, curation_tasks
-from clew.memory.model import EDGE_TYPES, LinkKind
+from clew.memory.model import EDGE_TYPES, MemoryLinkKind
 from clew.memory.navigation.balance import CANCER_DEGREE, CANCER_ENTROPY, CANCER_IMPORTANCE, neighbour_entropies
 from clew.memory.navigation.spaces import SPACES
 from clew.memory.pulse import BOUNDARY
-from clew.memory.scope import Filters
+from clew.memory.scope import MemoryFilters
 from clew.memory.views import NamedMemory, shown_as
 from clew.memory.writing.reward import STAGE_WEIGHTS, stage_of
 
@@ -129,7 +129,7 @@ def memetic_status(view: "MemoryView") -> MemeticStatus:
         phase=stage_of(count),
         node_count=count,
         kinds=index.counts("kind", viewer),
-        forgotten=index.count(viewer, Filters(forgotten=True)),
+        forgotten=index.count(viewer, MemoryFilters(forgotten=True)),
         embedder=_embedder(view),
         storage={"engine": "sqlite", "location": str(home.path), "bytes": home.size()},
         expiry=Expiry(view).due(),
@@ -212,7 +212,7 @@ def manifest(view: "MemoryView") -> GraphManifest:
             "coherence": "contradictions, stale citations and curation tasks",
         },
         spaces=tuple(SpaceState(each.id, each.name, each.purpose, each.id not in absent) for each in SPACES),
-        edge_types={kind.value: type_ for kind, type_ in EDGE_TYPES.items() if kind is not LinkKind.CITES},
+        edge_types={kind.value: type_ for kind, type_ in EDGE_TYPES.items() if kind is not MemoryLinkKind.CITES},
         quadrants=("Open", "Blind", "Hidden", "Unknown"),
         embedder=embedder,
     )

@@ -18,16 +18,16 @@ from clew.memory.hooks.cited import LONGEST_SAID, ids_citing
 from clew.memory.hooks.event import HookEvent
 from clew.memory.hooks.hosts import BUDGETS, PROMPT, START
 from clew.memory.hooks.named import NamedPlaces, named_in, repository_paths
-from clew.memory.model import LONGEST_QUERY, Kind, Memory, Trust
+from clew.memory.model import LONGEST_QUERY, Memory, MemoryKind, TrustLevel
 from clew.memory.places import CiteState
 from clew.memory.recall.injection import inject
-from clew.memory.scope import Filters
+from clew.memory.scope import MemoryFilters
 from clew.memory.service import MemoryView
 from clew.memory.texts.block import Injected, cited, fitting, framed, is_injectable, line_of
 from clew.text.display import one_line
 from clew.workspace.git import api as git
 
-_OF_A_BRIEF = (Kind.DECISION, Kind.PREFERENCE, Kind.PITFALL, Kind.PROCEDURE)
+_OF_A_BRIEF = (MemoryKind.DECISION, MemoryKind.PREFERENCE, MemoryKind.PITFALL, MemoryKind.PROCEDURE)
 """And facts that the user stated."""
 _LOOKED_AT = 60
 _CONSIDERED = 16
@@ -78,7 +78,7 @@ def _for_a_brief(view: MemoryView) -> list[Memory]:
     changed = git.uncommitted(context.root, (".",))
     paths = sorted(changed.ranges) if changed is not None else []
     near = {memory.id for memory in _citing(view, NamedPlaces(repository_paths(paths, str(context.root), home.inside)))}
-    filters = Filters(kinds=tuple(kind.value for kind in (*_OF_A_BRIEF, Kind.FACT)))
+    filters = MemoryFilters(kinds=tuple(kind.value for kind in (*_OF_A_BRIEF, MemoryKind.FACT)))
     latest = [memory for memory, _ in view.library.latest(_LOOKED_AT, filters) if _is_of_a_brief(memory)]
     found = {memory.id: memory for memory in (*view.library.get_many(near).values(), *latest)}
     # Sorting keeps the latest first among equals.
@@ -86,7 +86,7 @@ def _for_a_brief(view: MemoryView) -> list[Memory]:
 
 
 def _is_of_a_brief(memory: Memory) -> bool:
-    return memory.kind in _OF_A_BRIEF or memory.origin.trust is Trust.USER
+    return memory.kind in _OF_A_BRIEF or memory.origin.trust is TrustLevel.USER
 
 
 def _lines(view: MemoryView, memories: Iterable[Memory], seen: set[str], now: datetime) -> list[Injected]:

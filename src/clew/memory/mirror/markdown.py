@@ -10,7 +10,7 @@ import msgspec
 from clew.errors import InvalidArgument
 from clew.formats.documents.front_matter import read_front_matter
 from clew.formats.documents.outline import slug
-from clew.memory.model import LONGEST_NAME, LONGEST_NOTES, LONGEST_TEXT, Kind, LinkKind, Memory
+from clew.memory.model import LONGEST_NAME, LONGEST_NOTES, LONGEST_TEXT, Memory, MemoryKind, MemoryLinkKind
 from clew.memory.places import FILE, LINES, SYMBOL
 from clew.memory.texts.admit import check_lists, check_rationale, check_text, kind_of, title_of
 from clew.text.display import shortened
@@ -26,7 +26,7 @@ class FileFields(msgspec.Struct, frozen=True, kw_only=True):
     """The fields of a memory that a user may edit in its file."""
 
     id: str | None
-    kind: Kind
+    kind: MemoryKind
     text: str
     title: str
     why: str
@@ -44,7 +44,7 @@ def said_of(memory: Memory) -> FileFields:
         title=memory.title,
         why=memory.rationale,
         tags=memory.tags,
-        about=tuple(_place(cite.node) for cite in memory.cites if cite.kind is LinkKind.ABOUT),
+        about=tuple(_place(cite.node) for cite in memory.cites if cite.kind is MemoryLinkKind.ABOUT),
         notes=memory.notes,
         importance=memory.importance,
     )
@@ -86,11 +86,11 @@ def parsed(text: str) -> FileFields:
     id, kind = values.get("id"), values.get("kind")
     if id is not None and not _is_id(id):
         raise InvalidArgument(f"The id '{shortened(str(id))}' is not that of a memory.", hint="Leave it out.")
-    if kind is not None and kind not in list(Kind):
-        raise InvalidArgument(f"There is no kind '{shortened(str(kind))}'.", hint=f"Use {', '.join(Kind)}.")
+    if kind is not None and kind not in list(MemoryKind):
+        raise InvalidArgument(f"There is no kind '{shortened(str(kind))}'.", hint=f"Use {', '.join(MemoryKind)}.")
     said = FileFields(
         id=str(uuid.UUID(str(id))) if id is not None else None,
-        kind=Kind(kind) if kind is not None else kind_of(body),
+        kind=MemoryKind(kind) if kind is not None else kind_of(body),
         text=body,
         title=_text(values, "title", LONGEST_NAME) or title_of(body),
         why=check_rationale(_text(values, "why", LONGEST_TEXT) or FROM_A_FILE),

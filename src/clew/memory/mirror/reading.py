@@ -6,15 +6,15 @@ import msgspec
 
 from clew.errors import NotFound
 from clew.memory.mirror.markdown import FileFields, said_of
-from clew.memory.model import LINKS, Cite, LinkKind, Memory, Origin, Scope, Trust, new_id
+from clew.memory.model import LINKS, Cite, Memory, MemoryLinkKind, MemoryScope, Origin, TrustLevel, new_id
 from clew.memory.places import Places, each_once
-from clew.memory.storage.changes import Changes
+from clew.memory.storage.changes import ChangeJournal
 from clew.memory.texts.admit import title_of
 from clew.memory.texts.scrub import scrub
 from clew.text.instruction_like import flags_of
 
 if TYPE_CHECKING:
-    from clew.memory.storage.library import Library
+    from clew.memory.storage.library import MemoryReader
 
 ACTOR = "mirror"
 
@@ -31,7 +31,7 @@ def scrubbed(said: FileFields) -> FileFields:
     )
 
 
-def remembered(said: FileFields, library: "Library", changes: Changes, places: Places) -> Memory:
+def remembered(said: FileFields, library: "MemoryReader", changes: ChangeJournal, places: Places) -> Memory:
     """Remember what a new file says."""
     home = library.home
     about, said = _cites(said.about, places), scrubbed(said)
@@ -43,8 +43,8 @@ def remembered(said: FileFields, library: "Library", changes: Changes, places: P
             title=said.title,
             rationale=said.why,
             recorded_at=change.at,
-            scope=Scope(repository=home.repository, folder=home.inside, branch=home.branch()),
-            origin=Origin(trust=Trust.DOCUMENT, actor=ACTOR),
+            scope=MemoryScope(repository=home.repository, folder=home.inside, branch=home.branch()),
+            origin=Origin(trust=TrustLevel.DOCUMENT, actor=ACTOR),
             tags=said.tags,
             notes=said.notes,
             importance=said.importance,
@@ -55,10 +55,10 @@ def remembered(said: FileFields, library: "Library", changes: Changes, places: P
     return memory
 
 
-def edited(before: Memory, said: FileFields, changes: Changes, places: Places) -> Memory:
+def edited(before: Memory, said: FileFields, changes: ChangeJournal, places: Places) -> Memory:
     """Give a memory what its file says now."""
     known = said_of(before)
-    own = {cite.node: cite for cite in before.cites if cite.kind is LinkKind.ABOUT}
+    own = {cite.node: cite for cite in before.cites if cite.kind is MemoryLinkKind.ABOUT}
     about = tuple(own.values()) if said.about == known.about else _cites(said.about, places, own)
     said = scrubbed(said)
     title = said.title if said.title != known.title or said.text == known.text else title_of(said.text)
@@ -76,13 +76,13 @@ def edited(before: Memory, said: FileFields, changes: Changes, places: Places) -
             cites=each_once((*about, *mentioned)),
             flags=flags_of(f"{title}\n{said.text}"),
             # An earlier acceptance does not cover the new text.
-            origin=msgspec.structs.replace(before.origin, trust=Trust.DOCUMENT, accepted_at=None),
+            origin=msgspec.structs.replace(before.origin, trust=TrustLevel.DOCUMENT, accepted_at=None),
         )
         change.put(memory)
     return memory
 
 
-def forgotten(id: str, library: "Library", changes: Changes) -> None:
+def forgotten(id: str, library: "MemoryReader", changes: ChangeJournal) -> None:
     """Forget a memory whose file was deleted; it can be restored for 30 days."""
     with changes.make("forget", ACTOR, "its file in the mirror was deleted") as change:
         for link in library.index.links([id]):

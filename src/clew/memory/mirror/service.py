@@ -11,7 +11,7 @@ import msgspec
 
 from clew.edit.edits import FileEdit, place_of
 from clew.edit.replacing import make_folder
-from clew.edit.transaction import Transaction
+from clew.edit.transaction import FileTransaction
 from clew.errors import ClewError, InvalidArgument, NotFound
 from clew.memory.mirror.decide import InStep
 from clew.memory.mirror.markdown import parsed, rendered
@@ -20,8 +20,8 @@ from clew.memory.mirror.state import MirrorConflict, MirrorFile
 from clew.memory.mirror.sync import Synced, Syncing
 from clew.memory.model import MIRRORS
 from clew.memory.scope import Viewer
-from clew.memory.storage.changes import Changes
-from clew.memory.storage.library import Library
+from clew.memory.storage.changes import ChangeJournal
+from clew.memory.storage.library import MemoryReader
 from clew.once import close_parts, lazy
 from clew.text.hashing import content_hash
 from clew.workspace.files import FileEntry, path_inside, read_bytes
@@ -141,8 +141,8 @@ class Mirror:
 
     def _sync(self, folder: str, *, deletions: bool) -> Synced:
         service = self._service
-        library = Library(service.home, Viewer(folder=service.home.inside))
-        changes = Changes(service.home.store, service.context.clock)
+        library = MemoryReader(service.home, Viewer(folder=service.home.inside))
+        changes = ChangeJournal(service.home.store, service.context.clock)
         with self._state.alone() as state:
             done = Syncing(service.context, library, changes, folder, state).run(deletions=deletions)
         if self._follower is not None and self._follower[0] == folder:
@@ -158,10 +158,10 @@ class Mirror:
         viewer = Viewer(folder=self._service.home.inside)
         if keep == "file" and not is_deleted and id not in index.visible((id,), viewer):
             hash = index.touched(id)[-1][1]
-            Changes(self._service.home.store, self._service.context.clock).undo(hash, MIRRORS)
+            ChangeJournal(self._service.home.store, self._service.context.clock).undo(hash, MIRRORS)
 
     def _hash_of(self, id: str) -> str:
-        library = Library(self._service.home, Viewer(folder=self._service.home.inside))
+        library = MemoryReader(self._service.home, Viewer(folder=self._service.home.inside))
         memory = library.get_all((id,)).get(id)
         return "" if memory is None else content_hash(rendered(memory).encode("utf-8", "replace"))
 
@@ -194,7 +194,7 @@ def remove_files(state_folder: Path, ids: Collection[str]) -> list[str]:
             known |= {each.node_id: each.path for each in state.conflicts() if each.node_id in ids}
             places = {path: place_of(root, path) for path in known.values()}
             edits = [FileEdit(path, contents(place), None) for path, place in places.items() if place.is_file()]
-            Transaction(root, edits, backups=False).commit()
+            FileTransaction(root, edits, backups=False).commit()
             for id in known:
                 state.drop(id)
         # The names of the files say what was in them.

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from clew.derived.file import DerivedFile, Schema
+from clew.derived.file import DerivedFile, FileSchema
 from clew.memory.mirror.decide import InStep
-from clew.store.sqlite.connections import Connection
+from clew.store.sqlite.connections import SqliteConnection
 
 FILE = "memory-mirror.db"
 _STATEMENTS = (
@@ -17,7 +17,7 @@ _STATEMENTS = (
     "CREATE TABLE conflicts (id TEXT PRIMARY KEY, path TEXT NOT NULL, said TEXT NOT NULL)",
     "CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
 )
-SCHEMA = Schema("What is known of the mirror", 1, _STATEMENTS, "files and memories are compared again")
+SCHEMA = FileSchema("What is known of the mirror", 1, _STATEMENTS, "files and memories are compared again")
 
 
 class MirrorConflict(msgspec.Struct, frozen=True):
@@ -29,7 +29,7 @@ class MirrorConflict(msgspec.Struct, frozen=True):
 class MirrorState:
     """The tables, inside of one transaction: only one process at a time brings a mirror in step."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: SqliteConnection) -> None:
         self._connection = connection
 
     def in_step(self) -> dict[str, InStep]:

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.edit.edits import FileEdit
-from clew.edit.transaction import Transaction
+from clew.edit.transaction import FileTransaction
 from clew.errors import BadInput, ClewError, FileChanged
 from clew.memory.mirror.decide import Action, FileSide, InStep, MemorySide, decide
 from clew.memory.mirror.markdown import ENDING, FileFields, file_name, parsed, rendered
 from clew.memory.mirror.reading import edited, forgotten, remembered
 from clew.memory.mirror.state import MirrorConflict, MirrorState
-from clew.memory.model import MEMORIES, Kind, Memory
+from clew.memory.model import MEMORIES, Memory, MemoryKind
 from clew.memory.places import Places
-from clew.memory.scope import Filters
-from clew.memory.storage.changes import PURGE, Changes
-from clew.memory.storage.library import Library
+from clew.memory.scope import MemoryFilters
+from clew.memory.storage.changes import PURGE, ChangeJournal
+from clew.memory.storage.library import MemoryReader
 from clew.text.hashing import content_hash
 from clew.workspace.files import read_bytes
 from clew.workspace.find import Selection, scan
@@ -26,7 +26,7 @@ from clew.workspace.regular import contents
 if TYPE_CHECKING:
     from clew.context import Context
 
-_FORGOTTEN = Filters(forgotten=True)
+_FORGOTTEN = MemoryFilters(forgotten=True)
 FEW_FILES = 3
 """As many deleted files at once are taken for a wish; where all of more are gone, something else happened."""
 
@@ -48,7 +48,9 @@ class Synced(msgspec.Struct, frozen=True, kw_only=True):
 class Syncing:
     """One look at both sides."""
 
-    def __init__(self, context: "Context", library: Library, changes: Changes, folder: str, state: MirrorState) -> None:
+    def __init__(
+        self, context: "Context", library: MemoryReader, changes: ChangeJournal, folder: str, state: MirrorState
+    ) -> None:
         self._context = context
         self._library = library
         self._changes = changes
@@ -127,7 +129,7 @@ class Syncing:
     def _memory(self, id: str) -> tuple[MemorySide | None, Memory | None]:
         found = self._library.get_all((id,)).get(id)
         if found is not None:
-            is_shown = found.kind is not Kind.EPISODE
+            is_shown = found.kind is not MemoryKind.EPISODE
             return (MemorySide(_hash(found)), found) if is_shown else (None, None)
         is_forgotten = id in self._library.index.visible((id,), self._library.viewer, _FORGOTTEN)
         return (MemorySide("") if is_forgotten else None), None
@@ -246,7 +248,7 @@ class Syncing:
             return
         try:
             # No copies and no entry in the store: what is purged from the memory must not stay there.
-            Transaction(self._context.root, steps, backups=False).commit(self._context.store)
+            FileTransaction(self._context.root, steps, backups=False).commit(self._context.store)
         except FileChanged as error:
             self.notes.append(f"{error.message} The mirror is synchronised at the next check.")
             self._edits, self._removed = [], []

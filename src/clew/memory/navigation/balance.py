@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from clew.errors import SemanticCancer
 from clew.memory.model import Memory
-from clew.memory.storage.library import Library
+from clew.memory.storage.library import MemoryReader
 
 CANCER_IMPORTANCE, CANCER_ENTROPY, CANCER_DEGREE = 0.8, 0.7, 5
 
 
-def neighbour_entropies(library: Library, groups: Sequence[Sequence[str]]) -> list[tuple[float, int]]:
+def neighbour_entropies(library: MemoryReader, groups: Sequence[Sequence[str]]) -> list[tuple[float, int]]:
     """For each group of memories: how mixed the domains of its neighbours are, from 0 (one domain) to 1, and how many
     neighbours there are."""
     around = library.index.around(id for group in groups for id in group)
@@ -28,7 +28,7 @@ def _entropy(domains: Counter[str]) -> tuple[float, int]:
     return round(entropy / math.log(len(domains)), 3), total
 
 
-def refuse_cancer(library: Library, importance: float, memories: Sequence[Memory]) -> None:
+def refuse_cancer(library: MemoryReader, importance: float, memories: Sequence[Memory]) -> None:
     """Refuse to make a memory more important that many unlike ones are linked to."""
     ids = [memory.id for memory in memories]
     ((entropy, degree),) = neighbour_entropies(library, [ids])

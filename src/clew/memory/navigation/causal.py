@@ -6,7 +6,7 @@ import msgspec
 
 from clew.errors import ClewError
 from clew.graph.walk import Walk
-from clew.memory.model import Link, LinkKind, Memory
+from clew.memory.model import Link, Memory, MemoryLinkKind
 from clew.memory.navigation.navigate import MOST_NODES, MemoryWalk
 from clew.memory.navigation.requests import CausalQuestion
 from clew.memory.navigation.spaces import causal_spans
@@ -48,7 +48,7 @@ def query_causal(view: "MemoryView", asked: CausalQuestion) -> CausalAnswer:
     starts = _meant(view, asked.action)
     ends = {memory.id for memory in _meant(view, asked.outcome)} if asked.outcome else None
     walk: Walk[Link] = Walk(
-        MemoryWalk(view.library), [memory.id for memory in starts], (LinkKind.CAUSES,), "out", most=MOST_NODES
+        MemoryWalk(view.library), [memory.id for memory in starts], (MemoryLinkKind.CAUSES,), "out", most=MOST_NODES
     )
     reached = [step.id for layer in walk.layers(_DEEPEST) for step in layer]
     effects: list[Effect] = []

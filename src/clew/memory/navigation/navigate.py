@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from clew.graph.walk import Direction, Step, Walk
-from clew.memory.model import EdgeType, Link, LinkKind, Memory
+from clew.memory.model import EdgeType, Link, Memory, MemoryLinkKind
 from clew.memory.navigation.requests import (
     CausalPathQuery,
     EntailmentQuestion,
@@ -15,9 +15,9 @@ from clew.memory.navigation.requests import (
     PathType,
     RecentQuery,
 )
-from clew.memory.scope import Filters
+from clew.memory.scope import MemoryFilters
 from clew.memory.storage.changes import spelled_time
-from clew.memory.storage.library import Library
+from clew.memory.storage.library import MemoryReader
 from clew.memory.views import NeighbourMemory, RecentMemory, shown_as
 from clew.text.keywords import stems
 
@@ -30,7 +30,9 @@ _MOST_PATHS = 5
 class MemoryWalk:
     """The links between memories that may be seen, as something that can be walked."""
 
-    def __init__(self, library: Library, min_weight: float = 0.0, types: Collection[EdgeType] | None = None) -> None:
+    def __init__(
+        self, library: MemoryReader, min_weight: float = 0.0, types: Collection[EdgeType] | None = None
+    ) -> None:
         self._library = library
         self._min_weight = min_weight
         self._types = types
@@ -38,7 +40,7 @@ class MemoryWalk:
     def neighbours(
         self,
         ids: Sequence[str],
-        kinds: Collection[LinkKind] | None = None,
+        kinds: Collection[MemoryLinkKind] | None = None,
         direction: Direction = "both",
         limit: int | None = None,
     ) -> Iterable[Step[Link]]:
@@ -114,7 +116,7 @@ class Recent(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool = False
 
 
-def neighborhood(library: Library, asked: NeighborhoodQuery) -> Neighborhood:
+def neighborhood(library: MemoryReader, asked: NeighborhoodQuery) -> Neighborhood:
     memory = library.get(asked.node_id)
     links = MemoryWalk(library, asked.min_weight, asked.edge_types)
     walk: Walk[Link] = Walk(links, (memory.id,), direction="both", most=MOST_NODES)
@@ -159,14 +161,14 @@ def paths_of(found: Neighborhood) -> list[tuple[str, ...]]:
     return paths
 
 
-_CONNECTING = tuple(kind for kind in LinkKind if kind is not LinkKind.NEXT)
+_CONNECTING = tuple(kind for kind in MemoryLinkKind if kind is not MemoryLinkKind.NEXT)
 _DIRECTIONS: dict[str, Direction] = {"forward": "out", "backward": "in", "bidirectional": "both"}
 
 
-def causal_path(library: Library, asked: CausalPathQuery, check: Callable[[], None]) -> CausalPath:
+def causal_path(library: MemoryReader, asked: CausalPathQuery, check: Callable[[], None]) -> CausalPath:
     """The shortest chain of causes between two memories; on request, of any links but the mere order of a session."""
     start, end, path_type = library.named(asked.source_id), library.named(asked.target_id), asked.path_type
-    kinds = (LinkKind.CAUSES,) if path_type == "causal" else _CONNECTING
+    kinds = (MemoryLinkKind.CAUSES,) if path_type == "causal" else _CONNECTING
     way = _DIRECTIONS[asked.direction] if path_type == "causal" else "both"
     walk: Walk[Link] = Walk(MemoryWalk(library), (start.id,), kinds, way, most=MOST_NODES, check=check)
     steps = _steps_to(walk, end.id, asked.max_hops)
@@ -194,7 +196,7 @@ def _steps_to(walk: Walk[Link], end: str, max_hops: int) -> list[Step[Link]] | N
     return None
 
 
-def _has_cycle(library: Library, kinds: Collection[LinkKind], ids: Collection[str]) -> bool:
+def _has_cycle(library: MemoryReader, kinds: Collection[MemoryLinkKind], ids: Collection[str]) -> bool:
     """True if directed links among these memories lead in a circle."""
     after: dict[str, list[str]] = {id: [] for id in ids}
     for link in library.index.links(list(ids), tuple(kinds), inward=False):
@@ -211,7 +213,9 @@ def _has_cycle(library: Library, kinds: Collection[LinkKind], ids: Collection[st
     return any(left.values())
 
 
-def _path(library: Library, start: Memory, steps: list[Step[Link]], path_type: PathType, *, cycle: bool) -> CausalPath:
+def _path(
+    library: MemoryReader, start: Memory, steps: list[Step[Link]], path_type: PathType, *, cycle: bool
+) -> CausalPath:
     memories = library.get_all(step.id for step in steps)
     hops = [Hop(node_id=start.id, name=start.title, edge_type=None, link=None, edge_weight=None, confidence=None)]
     confidence = 1.0
@@ -238,14 +242,14 @@ def _path(library: Library, start: Memory, steps: list[Step[Link]], path_type: P
     )
 
 
-def entailment(library: Library, asked: EntailmentQuestion, near: Callable[[str], list[str]]) -> Entailment:
+def entailment(library: MemoryReader, asked: EntailmentQuestion, near: Callable[[str], list[str]]) -> Entailment:
     """The more general and the more special memories of one: by `part_of` links, and by terms of one that are contained
     in the other. `near` gives the ids of memories that are like a text."""
     memory = library.get(asked.node_id)
     found: dict[str, list[Relative]] = {"out": [], "in": []}
     sides: dict[str, tuple[Direction, ...]] = {"ancestors": ("out",), "descendants": ("in",), "both": ("out", "in")}
     for side in sides[asked.direction]:
-        walk: Walk[Link] = Walk(MemoryWalk(library), (memory.id,), (LinkKind.PART_OF,), side, most=MOST_NODES)
+        walk: Walk[Link] = Walk(MemoryWalk(library), (memory.id,), (MemoryLinkKind.PART_OF,), side, most=MOST_NODES)
         for depth, layer in enumerate(walk.layers(), start=1):
             for each in library.get_many(step.id for step in layer).values():
                 found[side].append(
@@ -276,10 +280,10 @@ def _contained(memory: Memory, other: Memory) -> tuple[str, float]:
     return ("out" if len(others) < len(own) else "in"), round(share, 3)
 
 
-def recent(library: Library, asked: RecentQuery) -> Recent:
+def recent(library: MemoryReader, asked: RecentQuery) -> Recent:
     """The memories that were stored or shown last, the latest first."""
     session, limit = library.viewer.session if asked.session_only else None, asked.limit
-    filters = Filters(since=spelled_time(asked.since), session=session)
+    filters = MemoryFilters(since=spelled_time(asked.since), session=session)
     found = library.latest(limit + 1, filters)
     shown = tuple(
         shown_as(RecentMemory, memory, last_accessed=row.shown_at or memory.recorded_at, access_count=row.shown)

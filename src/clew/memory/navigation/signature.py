@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from clew.memory.model import LinkKind, Memory
+from clew.memory.model import Memory, MemoryLinkKind
 from clew.memory.navigation.spaces import SPACES, PairContext
 from clew.memory.pulse import BOUNDARY, Quadrant, quadrant_of
 
@@ -29,7 +29,7 @@ class SpaceSignature(msgspec.Struct, frozen=True):
     compared: int
 
 
-class Parts(msgspec.Struct, frozen=True):
+class SignatureNumbers(msgspec.Struct, frozen=True):
     """The numbers behind novelty and coherence of a memory in a space."""
 
     compared: int
@@ -72,13 +72,13 @@ def signatures(view: "MemoryView", memory: Memory) -> dict[str, SpaceSignature]:
     return {space: SpaceSignature(space, each.delta_s, each.delta_c, each.compared) for space, each in found.items()}
 
 
-def parts_of(view: "MemoryView", memory: Memory) -> dict[str, Parts]:
+def parts_of(view: "MemoryView", memory: Memory) -> dict[str, SignatureNumbers]:
     """Novelty and coherence of a memory in each space, with the numbers behind them."""
     pairs = _pairs(view, memory)
     contradicted = max(
-        (link.confidence for link in view.library.index.links([memory.id], (LinkKind.CONTRADICTS,))), default=0.0
+        (link.confidence for link in view.library.index.links([memory.id], (MemoryLinkKind.CONTRADICTS,))), default=0.0
     )
-    found: dict[str, Parts] = {}
+    found: dict[str, SignatureNumbers] = {}
     for space in SPACES:
         values = [value for other, pair in pairs if (value := space.compare(memory, other, pair)) is not None]
         if len(values) >= FEWEST:
@@ -131,12 +131,12 @@ def _pairs(view: "MemoryView", memory: Memory) -> list[tuple[Memory, PairContext
     ]
 
 
-def _parts(values: list[float], contradicted: float) -> Parts:
+def _parts(values: list[float], contradicted: float) -> SignatureNumbers:
     near, far = values[:_NEAREST], values[_NEAREST:]
     inside = 1.0 - sum(near) / len(near)
     outside = 1.0 - sum(far) / len(far) if far else 1.0
     widest = max(outside, inside)
-    return Parts(
+    return SignatureNumbers(
         compared=len(values),
         connectivity=min(sum(value > _LINKED_FROM for value in values) / min(len(values), _NEIGHBOURS), 1.0),
         intra=inside,

@@ -9,7 +9,7 @@ from clew.memory.arguments import KindName, Why, reason_of
 from clew.memory.curation.curate import BothKept, ForgottenMemory, RestoredMemories
 from clew.memory.curation.requests import ForgetRequest, RestoreRequest
 from clew.memory.curation.status import MemeticStatus, memetic_status
-from clew.memory.model import Kind
+from clew.memory.model import MemoryKind
 from clew.memory.operations import render
 from clew.memory.operations.operation import MemoryOperation
 from clew.memory.recall import listing
@@ -102,7 +102,7 @@ class RecallMemories(
             query=self.query,
             top_k=self.limit,
             about_=self.about_,
-            filters={"kinds": [Kind.EPISODE.value]} if self.episodes else None,
+            filters={"kinds": [MemoryKind.EPISODE.value]} if self.episodes else None,
             include_content=True,
         )
         return search_graph(call.project.memory.view(call), asked, call)

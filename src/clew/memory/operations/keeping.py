@@ -15,7 +15,7 @@ from clew.memory.operations.operation import MemoryOperation
 from clew.memory.purge.choose import Chosen, choose
 from clew.memory.purge.requests import Ids, PurgeRequest
 from clew.memory.purge.service import Purged, purge
-from clew.memory.scope import BY_A_PERSON, Filters
+from clew.memory.scope import BY_A_PERSON, MemoryFilters
 from clew.memory.storage.jsonl import ExportedLines, ImportedLines, exported, imported
 from clew.memory.views import NamedMemory, shown_as
 from clew.operation.call import Call
@@ -42,7 +42,7 @@ class ExportMemories(
     team: Annotated[bool, Meta(description="Without private memories")] = False
 
     def run(self, call: Call) -> ExportedLines:
-        filters = Filters(kinds=(self.kind,) if self.kind else ())
+        filters = MemoryFilters(kinds=(self.kind,) if self.kind else ())
         return exported(call.project.memory.view(call), filters, private=not self.team)
 
     def document(self, result: ExportedLines) -> str:

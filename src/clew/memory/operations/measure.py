@@ -14,7 +14,7 @@ from clew.operation.declare import Option
 from clew.text.display import counted
 
 if TYPE_CHECKING:
-    from clew.search.eval.collection import Document
+    from clew.search.eval.collection import EvaluationDocument
 
 _RECIPES = ("conversation", "assistant", "default")
 _MEASURES = ("recall@5", "recall@10", "recall@20")
@@ -66,7 +66,7 @@ class MeasureMemory(
         return "\n".join(_table(result) if "recipes" in result else _lines(result))
 
 
-def chosen_recipe(documents: "tuple[Document, ...]") -> str:
+def chosen_recipe(documents: "tuple[EvaluationDocument, ...]") -> str:
     """The recipe for a conversation: between people, or between a user and an assistant, by the roles that it names."""
     turns = [document.metadata for document in documents if document.metadata is not None]
     if not turns:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from clew.errors import InvalidArgument, NotFound
-from clew.memory.model import CHANGES, MEMORIES, Kind, Memory
+from clew.memory.model import CHANGES, MEMORIES, Memory, MemoryKind
 from clew.memory.purge.requests import PurgeRequest
 from clew.memory.purge.traces import Traces, pieces_of, texts_in
 from clew.memory.storage.changes import ChangeRecord, spelled_time
@@ -124,7 +124,7 @@ def choose(view: "MemoryView", wanted: PurgeRequest) -> Chosen:
         merged = [piece for piece in images.pieces(family) if traces.in_text(piece) or piece.casefold() not in shared]
         traces, ids = Traces([*images.pieces(ids), *merged], anywhere=(text,) if text else ()), ids | family
     # What a hook saw word for word is a copy.
-    ids |= {id for id in images.holding(traces) if images.by_id[id][-1].get("kind") == Kind.EPISODE.value}
+    ids |= {id for id in images.holding(traces) if images.by_id[id][-1].get("kind") == MemoryKind.EPISODE.value}
     changes = {hash: change for hash, change in images.changes.items() if ids & _memories_of(change)}
     others = images.holding(traces) - ids
     latest = [images.by_id[id][-2 if len(images.by_id[id]) > 1 else -1] for id in sorted(ids)[:10]]

@@ -16,7 +16,7 @@ from clew.errors import ClewError, StoreCorrupt
 from clew.memory.purge.traces import SearchedFile, Traces, words_of
 from clew.memory.storage.units import EPISODES, PART, unit_id
 from clew.search.engine import INDEX_FILE
-from clew.search.purging import Seen, Sought, is_held, purge_units
+from clew.search.purging import PurgedText, PurgeProgress, is_held, purge_units
 from clew.text.hashing import content_hash
 from clew.workspace.find import files_below, paths_named
 from clew.workspace.paths import raw
@@ -34,10 +34,10 @@ class DerivedFiles:
         self._root = root
         self._traces = traces
         self._search = folder / _SEARCH
-        self.sought = Sought((PART, EPISODES), frozenset(map(unit_id, staying)), traces.pieces_in, self._is_said)
+        self.sought = PurgedText((PART, EPISODES), frozenset(map(unit_id, staying)), traces.pieces_in, self._is_said)
         self._own: dict[str, frozenset[str]] = {}
         """Texts of the documents as their files are now, by path."""
-        self._seen = Seen()
+        self._seen = PurgeProgress()
         self._numbers: dict[Path, tuple[int, int]] = {}
         """The identity and the last number of each file of documents that was looked through."""
         self._contents: dict[str, SearchedFile] = {}

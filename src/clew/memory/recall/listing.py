@@ -7,7 +7,7 @@ import msgspec
 from clew.errors import NotFound
 from clew.memory.model import Memory
 from clew.memory.recall.requests import ListQuery
-from clew.memory.scope import BY_ID, Filters
+from clew.memory.scope import BY_ID, MemoryFilters
 from clew.memory.texts.block import is_injectable
 from clew.memory.views import ListedMemory, Validity, shown_as
 
@@ -28,7 +28,7 @@ class MemoryList(msgspec.Struct, frozen=True, kw_only=True):
 
 def listed(view: "MemoryView", asked: ListQuery) -> MemoryList:
     """Memories, the latest first."""
-    filters = Filters(kinds=(asked.kind,) if asked.kind else (), branch=asked.branch, forgotten=asked.forgotten)
+    filters = MemoryFilters(kinds=(asked.kind,) if asked.kind else (), branch=asked.branch, forgotten=asked.forgotten)
     index, library, limit = view.library.index, view.library, asked.limit
     found: list[tuple[Memory, Validity | None]]
     if asked.forgotten:
@@ -68,7 +68,7 @@ def at_place(view: "MemoryView", place: str, limit: int) -> tuple[ListedMemory, 
 
 def decisions(view: "MemoryView", limit: int) -> tuple[ListedMemory, ...]:
     """The latest decisions and pitfalls that hold, of those that may be put before somebody who did not ask."""
-    filters = Filters(kinds=_FIRST)
+    filters = MemoryFilters(kinds=_FIRST)
     memories = [memory for memory, _ in view.library.latest(_LOOKED_AT, filters)]
     shown = {memory.id for memory in memories if is_injectable(memory)}
     found = [(memory, standing) for memory, standing, _, _ in view.recall.standing_of(memories) if memory.id in shown]

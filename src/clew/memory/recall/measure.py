@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from clew.memory.model import SIMILARITY, LinkKind, Memory
+from clew.memory.model import SIMILARITY, Memory, MemoryLinkKind
 from clew.memory.recall.injection import inject
 from clew.memory.writing.judge import judge
 
@@ -85,11 +85,11 @@ def measure_memory(view: "MemoryView", call: "Call") -> MemoryFigures:
     kept = [_is_injected(view, memory.rationale) for memory in asked] if enough else []
     foreign = [_is_injected(view, prompt) for prompt in FOREIGN] if count else []
     alike = [
-        link for link in view.library.index.links_of_kind(LinkKind.RELATED, view.viewer, _LOOKED_AT)
+        link for link in view.library.index.links_of_kind(MemoryLinkKind.RELATED, view.viewer, _LOOKED_AT)
         if link.origin == SIMILARITY
     ]  # fmt: skip
     same = [(link.source, link.target) for link in alike if _say_the_same(view, link.source, link.target, link.weight)]
-    contradicting = view.library.index.links_of_kind(LinkKind.CONTRADICTS, view.viewer, _LOOKED_AT)
+    contradicting = view.library.index.links_of_kind(MemoryLinkKind.CONTRADICTS, view.viewer, _LOOKED_AT)
     return MemoryFigures(
         memories=count,
         recall=RecallFigures(len(ranks), _share([rank < 5 for rank in ranks]), _share([rank < 10 for rank in ranks])),

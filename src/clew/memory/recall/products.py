@@ -7,11 +7,11 @@ import msgspec
 from msgspec import Meta
 
 from clew.errors import InvalidArgument
-from clew.memory.model import LONGEST_QUERY, Kind, Link, LinkKind
+from clew.memory.model import LONGEST_QUERY, Link, MemoryKind, MemoryLinkKind
 from clew.memory.recall.injection import inject
 from clew.memory.recall.ranking import Branches, RecalledMemory, hit_of
 from clew.memory.recall.requests import InjectionRequest, MemoryQuery
-from clew.memory.scope import Filters
+from clew.memory.scope import MemoryFilters
 from clew.memory.storage.changes import spelled_time
 from clew.memory.texts.admit import check_text
 from clew.memory.views import MemoryHit
@@ -30,7 +30,7 @@ _TEXT = (None, "", "text", "code")
 
 class SearchFilters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     min_importance: Annotated[float, Meta(ge=0, le=1)] = 0.0
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[MemoryKind, ...] = ()
     tags: tuple[str, ...] | None = None
     created_after: str | None = None
     session: str | None = None
@@ -106,7 +106,7 @@ def _checked(given: Mapping[str, Any] | None) -> SearchFilters:
         ) from error
 
 
-def filters_of(given: SearchFilters, lock: Mapping[str, Any] | None) -> Filters:
+def filters_of(given: SearchFilters, lock: Mapping[str, Any] | None) -> MemoryFilters:
     """The filters of a search, with those of its perspective."""
     locked = dict(lock or {})
     agents, without = locked.pop("agent_ids", None), locked.pop("exclude_agent_ids", ())
@@ -116,7 +116,7 @@ def filters_of(given: SearchFilters, lock: Mapping[str, Any] | None) -> Filters:
             f"'perspective_lock' has no field '{next(iter(locked))}'.",
             hint="It has: domain, agent_ids, exclude_agent_ids.",
         )
-    return Filters(
+    return MemoryFilters(
         branch=given.branch,
         session=given.session,
         domain=domain or given.domain,
@@ -193,17 +193,17 @@ def _nothing(reason: str) -> Injection:
 
 
 def _conflicts(view: "MemoryView", shown: tuple[str, ...]) -> ConflictAlert:
-    links = view.library.index.links(shown, (LinkKind.CONTRADICTS,)) if shown else []
+    links = view.library.index.links(shown, (MemoryLinkKind.CONTRADICTS,)) if shown else []
     pairs = tuple((link.source, link.target) for link in _seen(view, links)[:_MOST_CONFLICTS])
     return ConflictAlert(bool(pairs), pairs, "critique_context" if pairs else None)
 
 
 def _bundled(view: "MemoryView", shown: tuple[str, ...], wanted: Collection[str]) -> dict[str, Any]:
     kinds = {
-        "causal_links": (LinkKind.CAUSES,),
-        "entailment_cones": (LinkKind.PART_OF,),
+        "causal_links": (MemoryLinkKind.CAUSES,),
+        "entailment_cones": (MemoryLinkKind.PART_OF,),
         "neighborhood": None,
-        "conflicts": (LinkKind.CONTRADICTS,),
+        "conflicts": (MemoryLinkKind.CONTRADICTS,),
     }
     return {
         name: [

@@ -10,10 +10,10 @@ from typing import Literal
 
 import msgspec
 
-from clew.memory.model import Kind, LinkKind, Memory
+from clew.memory.model import Memory, MemoryKind, MemoryLinkKind
 from clew.memory.places import CiteState, Places
-from clew.memory.scope import EVERYTHING, Filters
-from clew.memory.storage.library import Library
+from clew.memory.scope import EVERYTHING, MemoryFilters
+from clew.memory.storage.library import MemoryReader
 from clew.memory.storage.units import EPISODES, PART, MemoryUnits, RankedMemory
 from clew.memory.views import MemoryHit, Signals, Validity, shown_as
 from clew.text.keywords import stems
@@ -65,7 +65,7 @@ class _Past(msgspec.Struct, frozen=True):
 
 
 class Recall:
-    def __init__(self, library: Library, units: MemoryUnits, places: Callable[[], Places]) -> None:
+    def __init__(self, library: MemoryReader, units: MemoryUnits, places: Callable[[], Places]) -> None:
         self._library = library
         self._units = units
         self._places = places
@@ -74,7 +74,7 @@ class Recall:
         self,
         query: str,
         limit: int,
-        filters: Filters = EVERYTHING,
+        filters: MemoryFilters = EVERYTHING,
         *,
         tags: tuple[str, ...] | None = None,
         min_similarity: float = 0.0,
@@ -115,7 +115,7 @@ class Recall:
         return self._ordered(best[:limit], filters), (*notes, *past.notes)
 
     # Implements: REQ-d00305-D
-    def _past(self, filters: Filters, found: Sequence[str]) -> _Past:
+    def _past(self, filters: MemoryFilters, found: Sequence[str]) -> _Past:
         if filters.as_of is None:
             return _Past({}, (), ())
         changed = dict.fromkeys(self._library.index.rewritten(filters.as_of, self._library.viewer, filters))
@@ -158,7 +158,7 @@ class Recall:
 
     def beside(self, ids: Sequence[str], without: Collection[str] = ()) -> dict[str, str]:
         """The texts just before and after each memory in its session, apart from those that are not wanted."""
-        links = self._library.index.links(ids, (LinkKind.NEXT,)) if ids else []
+        links = self._library.index.links(ids, (MemoryLinkKind.NEXT,)) if ids else []
         ends = {end for link in links for end in (link.source, link.target)}
         texts = {id: memory.text for id, memory in self._library.get_many(ends - set(without)).items()}
         found: dict[str, list[str]] = {id: [] for id in ids}
@@ -215,7 +215,7 @@ class Recall:
             for (each, memory), cosine in zip(found, cosines, strict=True)
         ]
 
-    def _ordered(self, best: "list[_Scored]", filters: Filters) -> list[RecalledMemory]:
+    def _ordered(self, best: "list[_Scored]", filters: MemoryFilters) -> list[RecalledMemory]:
         there = {each.memory.id for each in best}
         successors = self._successors(there)
         if filters == EVERYTHING and (missing := set(successors.values()) - there):
@@ -250,9 +250,9 @@ class Recall:
         return found
 
 
-def _parts(filters: Filters) -> tuple[str, ...]:
+def _parts(filters: MemoryFilters) -> tuple[str, ...]:
     """The parts of the index in which to search."""
-    if Kind.EPISODE.value not in filters.kinds:
+    if MemoryKind.EPISODE.value not in filters.kinds:
         return (PART,)
     return (EPISODES,) if len(filters.kinds) == 1 else (PART, EPISODES)
 
@@ -283,7 +283,7 @@ def _similarity(query: str, memory: Memory, cosine: float | None) -> float:
 class Branches:
     """The state of the branches on which memories were made; git is asked when one is another than the current."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: MemoryReader) -> None:
         self._root = library.home.root
         self._current: str | None = None
         self._known: tuple[frozenset[str], frozenset[str]] | None = None

@@ -44,7 +44,7 @@ class ChangeRecord(msgspec.Struct, frozen=True, kw_only=True):
     details: dict[str, Any] = {}
 
 
-class Change:
+class ChangeWriter:
     """The writes of one change, while it is being made."""
 
     def __init__(self, transaction: Transaction, at: str, hash: str) -> None:
@@ -122,7 +122,7 @@ class Change:
         self._touched[(collection, id, tombstone.version)] = None
 
 
-class Changes:
+class ChangeJournal:
     def __init__(self, store: Store, clock: Clock, after: Callable[[], None] = lambda: None) -> None:
         self._store = store
         self._clock = clock
@@ -133,11 +133,11 @@ class Changes:
         return spelled(self._clock())
 
     @contextmanager
-    def make(self, operation: str, actor: str, rationale: str) -> Iterator[Change]:
+    def make(self, operation: str, actor: str, rationale: str) -> Iterator[ChangeWriter]:
         """A block whose writes happen together or not at all."""
         moment, rationale = self._clock(), scrub(rationale).text
         with self._store.transaction(actor=actor or "agent", reason=rationale) as transaction:
-            change = Change(transaction, spelled(moment), _hash(operation, spelled(moment)))
+            change = ChangeWriter(transaction, spelled(moment), _hash(operation, spelled(moment)))
             yield change
             record = ChangeRecord(
                 operation=operation,
@@ -169,7 +169,7 @@ class Changes:
                 data={"deleted_at": record.at, "expired_at": record.expires_at},
             )
 
-    def undo(self, hash: str, actor: str, later: Sequence[str] = ()) -> tuple[ChangeRecord, Change]:
+    def undo(self, hash: str, actor: str, later: Sequence[str] = ()) -> tuple[ChangeRecord, ChangeWriter]:
         """Put back what was before a change, and before the later changes of the same records that are given, the
         latest first. Refused after 30 days, and where something else was changed since."""
         record = self.get(hash)

@@ -7,16 +7,16 @@ from typing import Any
 
 import msgspec
 
-from clew.memory.model import CHANGES, EXCHANGES, LONGEST_SNIPPET, MEMORIES, LinkKind
-from clew.memory.scope import BY_ID, Filters
-from clew.memory.storage.changes import EXPIRY, PURGE, ChangeRecord, Changes, moment_of
+from clew.memory.model import CHANGES, EXCHANGES, LONGEST_SNIPPET, MEMORIES, MemoryLinkKind
+from clew.memory.scope import BY_ID, MemoryFilters
+from clew.memory.storage.changes import EXPIRY, PURGE, ChangeJournal, ChangeRecord, moment_of
 from clew.memory.storage.index import IndexedMemory
-from clew.memory.storage.library import Library, normal_id
+from clew.memory.storage.library import MemoryReader, normal_id
 from clew.memory.storage.requests import Component, LogLevel, LogQuery, TombstoneQuery
 from clew.text.display import one_line
 from clew.text.hashing import content_hash
 
-_FORGOTTEN = Filters(forgotten=True)
+_FORGOTTEN = MemoryFilters(forgotten=True)
 _LEVELS: tuple[LogLevel, ...] = ("error", "warn", "info", "debug")
 _COMPONENTS: dict[str, Component] = {
     "store": "storage",
@@ -90,7 +90,7 @@ class Logs(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MemoryHistory:
-    def __init__(self, library: Library, changes: Changes) -> None:
+    def __init__(self, library: MemoryReader, changes: ChangeJournal) -> None:
         self._library = library
         self._changes = changes
         self._store = library.home.store
@@ -126,7 +126,7 @@ class MemoryHistory:
                     related=others,
                 )
             )
-        for link in self._library.index.links([id], (LinkKind.SUPERSEDES,)):
+        for link in self._library.index.links([id], (MemoryLinkKind.SUPERSEDES,)):
             (before if link.source == id else after)[link.target if link.source == id else link.source] = None
         return Lineage(
             node_id=id,

@@ -15,13 +15,13 @@ import msgspec
 
 from clew.derived.file import DerivedFile
 from clew.errors import StoreCorrupt
-from clew.memory.model import EXCHANGES, PENDING, PURGES, Link, LinkKind
-from clew.memory.scope import BY_ID, EVERYTHING, FORGOTTEN_BY_ID, Filters, Viewer, condition
+from clew.memory.model import EXCHANGES, PENDING, PURGES, Link, MemoryLinkKind
+from clew.memory.scope import BY_ID, EVERYTHING, FORGOTTEN_BY_ID, MemoryFilters, Viewer, condition
 from clew.memory.storage import citations
 from clew.memory.storage.citations import SEQ, number
 from clew.memory.storage.index_tables import SCHEMA, apply_event, drop_memory, text_hash
 from clew.store.interface import Store
-from clew.store.sqlite.connections import Connection
+from clew.store.sqlite.connections import SqliteConnection
 
 _PURGED = "purged"
 _BATCH = 10_000
@@ -86,12 +86,12 @@ class MemoryIndex(DerivedFile):
         self._seq = 0
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> Iterator[SqliteConnection]:
         with self._noting_damage(), super().reading() as connection:
             yield connection
 
     @contextmanager
-    def writing(self, *, durable: bool = False) -> Iterator[Connection]:
+    def writing(self, *, durable: bool = False) -> Iterator[SqliteConnection]:
         with self._noting_damage(), super().writing(durable=durable) as connection:
             yield connection
 
@@ -115,9 +115,9 @@ class MemoryIndex(DerivedFile):
         return error.data.get("path") == str(self.path)
 
     @contextmanager
-    def asked(self) -> Iterator[Connection]:
+    def asked(self) -> Iterator[SqliteConnection]:
         """One state of the index, with all that was committed before the block began."""
-        held: Connection | None = getattr(self._held, "connection", None)
+        held: SqliteConnection | None = getattr(self._held, "connection", None)
         if held is not None:
             yield held
             return
@@ -170,7 +170,9 @@ class MemoryIndex(DerivedFile):
 
     # Memories
 
-    def visible(self, ids: Iterable[str], viewer: Viewer, filters: Filters = EVERYTHING) -> dict[str, IndexedMemory]:
+    def visible(
+        self, ids: Iterable[str], viewer: Viewer, filters: MemoryFilters = EVERYTHING
+    ) -> dict[str, IndexedMemory]:
         """The memories of these that may be seen, in the order in which they were named."""
         wanted = list(dict.fromkeys(ids))
         found: dict[str, IndexedMemory] = {}
@@ -180,7 +182,7 @@ class MemoryIndex(DerivedFile):
         return {id: found[id] for id in wanted if id in found}
 
     def latest(
-        self, viewer: Viewer, filters: Filters = EVERYTHING, limit: int = 20, offset: int = 0
+        self, viewer: Viewer, filters: MemoryFilters = EVERYTHING, limit: int = 20, offset: int = 0
     ) -> list[IndexedMemory]:
         """The memories that were made or shown last, the latest first."""
         seen = condition(viewer, filters)
@@ -189,9 +191,9 @@ class MemoryIndex(DerivedFile):
         with self.asked() as connection:
             return _memories(connection, query, (*seen.parameters, limit, offset))
 
-    def count(self, viewer: Viewer, filters: Filters = EVERYTHING) -> int:
+    def count(self, viewer: Viewer, filters: MemoryFilters = EVERYTHING) -> int:
         seen = condition(viewer, filters)
-        is_counted = filters == Filters(forgotten=filters.forgotten)
+        is_counted = filters == MemoryFilters(forgotten=filters.forgotten)
         what, table = ("coalesce(sum(number), 0)", "figures") if is_counted else ("count(*)", "memories")
         query = f"SELECT {what} FROM {table} WHERE {seen.sql}"  # noqa: S608
         with self.asked() as connection:
@@ -225,7 +227,7 @@ class MemoryIndex(DerivedFile):
 
     def old_episodes(self, viewer: Viewer, before: str, limit: int) -> list[IndexedMemory]:
         """The episodes from before a time, the earliest first."""
-        seen = condition(viewer, Filters(kinds=("episode",)))
+        seen = condition(viewer, MemoryFilters(kinds=("episode",)))
         query = f"""
             SELECT {_COLUMNS} FROM memories INDEXED BY memories_episodes
             WHERE kind = 'episode' AND deleted IS NULL AND recorded_at < ? AND {seen.sql} ORDER BY recorded_at LIMIT ?
@@ -256,7 +258,7 @@ class MemoryIndex(DerivedFile):
 
     def of_kind(self, kind: str, viewer: Viewer, limit: int) -> list[IndexedMemory]:
         """The memories of a kind, the latest first."""
-        seen = condition(viewer, Filters(kinds=(kind,)))
+        seen = condition(viewer, MemoryFilters(kinds=(kind,)))
         query = f"SELECT {_COLUMNS} FROM memories WHERE kind = ? AND {seen.sql} ORDER BY made DESC LIMIT ?"  # noqa: S608
         with self.asked() as connection:
             return _memories(connection, query, (kind, *seen.parameters, limit))
@@ -305,7 +307,7 @@ class MemoryIndex(DerivedFile):
     def links(
         self,
         ids: Sequence[str],
-        kinds: Iterable[LinkKind] | None = None,
+        kinds: Iterable[MemoryLinkKind] | None = None,
         *,
         outward: bool = True,
         inward: bool = True,
@@ -343,7 +345,7 @@ class MemoryIndex(DerivedFile):
                     found.setdefault(target, []).append(source)
         return found
 
-    def links_of_kind(self, kind: LinkKind, viewer: Viewer, limit: int, origin: str | None = None) -> list[Link]:
+    def links_of_kind(self, kind: MemoryLinkKind, viewer: Viewer, limit: int, origin: str | None = None) -> list[Link]:
         """The heaviest links of a kind between memories that may both be seen, and of which none was superseded."""
         seen = condition(viewer)
         is_current = f"EXISTS (SELECT 1 FROM memories WHERE id = {{}} AND retired_at IS NULL AND {seen.sql})"  # noqa: S608
@@ -394,7 +396,7 @@ class MemoryIndex(DerivedFile):
         with self.asked() as connection:
             return connection.execute(query, (seq, *seen.parameters, limit)).fetchall()
 
-    def rewritten(self, since: str, viewer: Viewer, filters: Filters) -> list[str]:
+    def rewritten(self, since: str, viewer: Viewer, filters: MemoryFilters) -> list[str]:
         """The memories that may be seen and were written again after a time, the latest first."""
         seen = condition(viewer, filters)
         query = f"""
@@ -454,15 +456,17 @@ def _lacks(name: str) -> str:
     return f"{name} lacks "
 
 
-def _set_number(connection: Connection, name: str, value: int) -> None:
+def _set_number(connection: SqliteConnection, name: str, value: int) -> None:
     connection.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (name, value))
 
 
-def _memories(connection: Connection, query: str, values: Sequence[object]) -> list[IndexedMemory]:
+def _memories(connection: SqliteConnection, query: str, values: Sequence[object]) -> list[IndexedMemory]:
     return [IndexedMemory(*row) for row in connection.execute(query, values).fetchall()]
 
 
-def _visible(connection: Connection, ids: list[str], viewer: Viewer, filters: Filters) -> dict[str, IndexedMemory]:
+def _visible(
+    connection: SqliteConnection, ids: list[str], viewer: Viewer, filters: MemoryFilters
+) -> dict[str, IndexedMemory]:
     seen = condition(viewer, filters)
     marks = ", ".join("?" * len(ids))
     query = f"SELECT {_COLUMNS} FROM memories WHERE id IN ({marks}) AND {seen.sql}"  # noqa: S608
@@ -470,7 +474,7 @@ def _visible(connection: Connection, ids: list[str], viewer: Viewer, filters: Fi
 
 
 def _links(
-    connection: Connection, side: str, ids: list[str], kinds: list[str] | None, *, cites: bool
+    connection: SqliteConnection, side: str, ids: list[str], kinds: list[str] | None, *, cites: bool
 ) -> Iterator[tuple[Any, ...]]:
     # A memory has few links, and there are many of a kind: the plus keeps SQLite from going over those.
     among = "" if kinds is None else f" AND +kind IN ({', '.join('?' * len(kinds))})"
@@ -486,4 +490,6 @@ def _links(
 
 def _link(row: tuple[Any, ...]) -> Link:
     source, target, kind, weight, confidence, origin = row
-    return Link(source=source, target=target, kind=LinkKind(kind), weight=weight, confidence=confidence, origin=origin)
+    return Link(
+        source=source, target=target, kind=MemoryLinkKind(kind), weight=weight, confidence=confidence, origin=origin
+    )

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import msgspec
 
-from clew.derived.file import Schema
+from clew.derived.file import FileSchema
 from clew.memory.model import CHANGES, EXCHANGES, LINKS, MEMORIES, Link, Memory
 from clew.memory.storage.citations import VERSION
 from clew.store.interface import Event
-from clew.store.sqlite.connections import Connection
+from clew.store.sqlite.connections import SqliteConnection
 from clew.text.hashing import content_hash
 
 _STATEMENTS = (
@@ -64,7 +64,7 @@ _STATEMENTS = (
     ) WITHOUT ROWID
     """,
 )
-SCHEMA = Schema("The index of the memory", VERSION, _STATEMENTS, "it is rebuilt from the store")
+SCHEMA = FileSchema("The index of the memory", VERSION, _STATEMENTS, "it is rebuilt from the store")
 
 _PUT_MEMORY = """
     INSERT INTO memories (id, hex, kind, text_hash, folder, branch, agent, visibility, session, trust, domain,
@@ -84,14 +84,14 @@ def text_hash(text: str) -> str:
     return content_hash(" ".join(text.split()).casefold().encode("utf-8", "replace"))
 
 
-def apply_event(connection: Connection, event: Event) -> None:
+def apply_event(connection: SqliteConnection, event: Event) -> None:
     """Bring the tables in step with one event."""
     apply = _APPLY.get(event.collection)
     if apply is not None:
         apply(connection, event)
 
 
-def _apply_memory(connection: Connection, event: Event) -> None:
+def _apply_memory(connection: SqliteConnection, event: Event) -> None:
     connection.execute("DELETE FROM links WHERE source = ? AND is_cite", (event.id,))
     _tally(connection, event.id, -1)
     if event.after is None:
@@ -121,13 +121,13 @@ def _apply_memory(connection: Connection, event: Event) -> None:
         connection.execute("INSERT OR REPLACE INTO links VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
 
-def drop_memory(connection: Connection, id: str) -> None:
+def drop_memory(connection: SqliteConnection, id: str) -> None:
     """Know nothing more of a memory that was erased from the store."""
     _tally(connection, id, -1)
     connection.execute("DELETE FROM memories WHERE id = ? AND deleted IS NOT NULL", (id,))
 
 
-def _tally(connection: Connection, id: str, by: int) -> None:
+def _tally(connection: SqliteConnection, id: str, by: int) -> None:
     """Count a memory in the figures, or no longer."""
     row = connection.execute(
         "SELECT nullif(deleted IS NOT NULL, 0), folder, visibility, agent, kind, domain, importance FROM memories"
@@ -147,7 +147,7 @@ def _tally(connection: Connection, id: str, by: int) -> None:
         connection.execute("INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*group, *added))
 
 
-def _apply_link(connection: Connection, event: Event) -> None:
+def _apply_link(connection: SqliteConnection, event: Event) -> None:
     if event.after is None:
         connection.execute("DELETE FROM links WHERE id = ?", (event.id,))
         return
@@ -156,13 +156,13 @@ def _apply_link(connection: Connection, event: Event) -> None:
     connection.execute("INSERT OR REPLACE INTO links VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
 
-def _apply_change(connection: Connection, event: Event) -> None:
+def _apply_change(connection: SqliteConnection, event: Event) -> None:
     connection.execute("INSERT INTO happened VALUES (?, ?, ?)", (event.seq, event.collection, event.id))
     for memory in (event.after or {}).get("memories", ()):
         connection.execute("INSERT INTO touched VALUES (?, ?, ?)", (memory, event.seq, event.id))
 
 
-def _apply_exchange(connection: Connection, event: Event) -> None:
+def _apply_exchange(connection: SqliteConnection, event: Event) -> None:
     exchange = event.after or {}
     connection.execute("INSERT INTO happened VALUES (?, ?, ?)", (event.seq, event.collection, event.id))
     for memory in exchange.get("shown", ()):
@@ -180,7 +180,7 @@ def _apply_exchange(connection: Connection, event: Event) -> None:
         )
 
 
-_APPLY: dict[str, Callable[[Connection, Event], None]] = {
+_APPLY: dict[str, Callable[[SqliteConnection, Event], None]] = {
     MEMORIES: _apply_memory,
     LINKS: _apply_link,
     CHANGES: _apply_change,

@@ -17,12 +17,12 @@ from clew.memory.model import (
     LONGEST_RATIONALE,
     LONGEST_TEXT,
     MEMORIES,
-    Kind,
     Link,
     Memory,
-    Trust,
+    MemoryKind,
+    TrustLevel,
 )
-from clew.memory.scope import Filters
+from clew.memory.scope import MemoryFilters
 from clew.memory.storage.changes import moment_of
 from clew.memory.storage.library import normal_id
 from clew.memory.texts.admit import check_lists, check_text, scrubbed_metadata
@@ -64,7 +64,7 @@ class _Lines(NamedTuple):
     links: list[Link]
 
 
-def exported(view: "MemoryView", filters: Filters, *, private: bool) -> ExportedLines:
+def exported(view: "MemoryView", filters: MemoryFilters, *, private: bool) -> ExportedLines:
     """All memories that may be seen, in the order in which they were recorded, and the links between them."""
     memories = [memory for memory in _all(view, filters) if private or memory.scope.visibility == "team"]
     memories.sort(key=lambda memory: (memory.recorded_at, memory.id))
@@ -84,10 +84,10 @@ def exported(view: "MemoryView", filters: Filters, *, private: bool) -> Exported
     )
 
 
-def _all(view: "MemoryView", filters: Filters) -> Iterator[Memory]:
+def _all(view: "MemoryView", filters: MemoryFilters) -> Iterator[Memory]:
     offset = 0
     while page := view.library.latest(_PAGE, filters, offset):
-        yield from (memory for memory, _ in page if memory.kind is not Kind.EPISODE)
+        yield from (memory for memory, _ in page if memory.kind is not MemoryKind.EPISODE)
         offset += len(page)
 
 
@@ -146,7 +146,7 @@ def _differs(memory: Memory, here: Memory | None, as_document: bool) -> bool:
 
 def _of_a_document(memory: Memory) -> Memory:
     return msgspec.structs.replace(
-        memory, origin=msgspec.structs.replace(memory.origin, trust=Trust.DOCUMENT, accepted_at=None)
+        memory, origin=msgspec.structs.replace(memory.origin, trust=TrustLevel.DOCUMENT, accepted_at=None)
     )
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from clew.errors import Conflict, Forgotten, InvalidArgument, NotFound
 from clew.memory.model import MEMORIES, Memory
-from clew.memory.scope import BY_ID, EVERYTHING, FORGOTTEN_BY_ID, Filters, Viewer
+from clew.memory.scope import BY_ID, EVERYTHING, FORGOTTEN_BY_ID, MemoryFilters, Viewer
 from clew.memory.storage.home import Home
 from clew.memory.storage.index import IndexedMemory
 from clew.store.interface import Damaged
@@ -20,7 +20,7 @@ _HOW = "search_graph and get_recent_context give ids, as does `clew memory list`
 GRAPH_PREFIX = "memory:"
 
 
-class Library:
+class MemoryReader:
     def __init__(self, home: Home, viewer: Viewer) -> None:
         self.home = home
         self.index = home.index
@@ -39,7 +39,7 @@ class Library:
             )
         raise NotFound(f"There is no memory '{shortened(id)}'.", hint=_HOW, data={"node_id": id[:80]})
 
-    def get_many(self, ids: Iterable[str], filters: Filters = EVERYTHING) -> dict[str, Memory]:
+    def get_many(self, ids: Iterable[str], filters: MemoryFilters = EVERYTHING) -> dict[str, Memory]:
         """The memories among these ids that may be seen, in their order. A damaged one is left out and reported."""
         return self._read_many(self.index.visible(ids, self.viewer, filters))
 
@@ -77,7 +77,9 @@ class Library:
             )
         return there[0]
 
-    def latest(self, limit: int, filters: Filters = EVERYTHING, offset: int = 0) -> list[tuple[Memory, IndexedMemory]]:
+    def latest(
+        self, limit: int, filters: MemoryFilters = EVERYTHING, offset: int = 0
+    ) -> list[tuple[Memory, IndexedMemory]]:
         """The memories that were made or shown last, the latest first."""
         rows = self.index.latest(self.viewer, filters, limit, offset)
         memories = self._read_many(row.id for row in rows)

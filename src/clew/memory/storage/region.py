@@ -12,17 +12,17 @@ from collections.abc import Callable, Iterator
 
 from clew.graph.model import Edge, EdgeKind, Node, NodeKind
 from clew.graph.region import Region
-from clew.memory.model import Link, LinkKind, Memory
+from clew.memory.model import Link, Memory, MemoryLinkKind
 from clew.memory.places import FILE, LINES, SYMBOL
 from clew.memory.storage.library import GRAPH_PREFIX as PREFIX
-from clew.memory.storage.library import Library
+from clew.memory.storage.library import MemoryReader
 
 _PAGE = 500
-_CITING = (LinkKind.CITES, LinkKind.ABOUT)
+_CITING = (MemoryLinkKind.CITES, MemoryLinkKind.ABOUT)
 
 
 class RememberedRegion(Region):
-    def __init__(self, library: Callable[[], Library]) -> None:
+    def __init__(self, library: Callable[[], MemoryReader]) -> None:
         self._library = library
         """Opens the memory when it is first asked."""
 

@@ -5,9 +5,9 @@ from itertools import islice
 
 from clew.search.lexical.expression import Beginning, Expression, Phrase, either, is_held, phrase
 from clew.search.lexical.plan import MAX_ITEMS, rarity
-from clew.search.lexical.query import Clause, Kind, Sign, content_words, is_searchable, parse_query
+from clew.search.lexical.query import Clause, ClauseKind, Sign, content_words, is_searchable, parse_query
 from clew.search.question import Question, RankedUnit
-from clew.search.rank.fuse import Contribution
+from clew.search.rank.fuse import SignalScore
 from clew.search.units import Unit
 from clew.text.stem import stem
 from clew.text.words import split
@@ -61,7 +61,7 @@ class WordScan:
         scores = {id: sum(worth[item] for item in held) for id, held in self._held.items()}
         best = sorted(scores, key=lambda id: (-scores[id], id))[:_MOST_FOUND]
         return [
-            RankedUnit(id, scores[id], (Contribution("lexical", rank, scores[id], scores[id]),))
+            RankedUnit(id, scores[id], (SignalScore("lexical", rank, scores[id], scores[id]),))
             for rank, id in enumerate(best, start=1)
         ]
 
@@ -94,9 +94,9 @@ def _stream(words: Iterable[str]) -> str:
 
 def _items(clause: Clause) -> Iterator[Item]:
     """The texts that a unit may contain for a wanted clause."""
-    if clause.kind is Kind.PREFIX:
+    if clause.kind is ClauseKind.PREFIX:
         yield Beginning(clause.words[0])
-    elif clause.kind is Kind.PHRASE:
+    elif clause.kind is ClauseKind.PHRASE:
         yield phrase(*clause.terms)
     else:
         words = content_words(clause) or (clause.words if clause.sign is Sign.MUST else ())
@@ -105,7 +105,7 @@ def _items(clause: Clause) -> Iterator[Item]:
 
 def _whole(clause: Clause) -> Expression:
     """The text that a unit has to contain, or must not, for a clause with a sign."""
-    if clause.kind is Kind.PREFIX:
+    if clause.kind is ClauseKind.PREFIX:
         return Beginning(clause.words[0])
     return either([phrase(*clause.terms), *([phrase(clause.whole)] if clause.whole else [])])
 

@@ -10,7 +10,7 @@ import msgspec
 
 from clew.context import Context
 from clew.errors import StoreCorrupt, StoreError, StoreUnreachable
-from clew.memory.model import LONGEST_QUERY, MEMORIES, Kind, Memory
+from clew.memory.model import LONGEST_QUERY, MEMORIES, Memory, MemoryKind
 from clew.memory.scope import PERSON, Viewer
 from clew.memory.storage.home import Home
 from clew.search.units import Filters, Scope, Unit
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from clew.search.embed.embedder import Vectors
     from clew.search.engine import SearchEngine
-    from clew.search.purging import Sought
+    from clew.search.purging import PurgedText
     from clew.search.question import Question, RankedUnit
 
 log = logging.getLogger(__name__)
@@ -153,7 +153,7 @@ class MemoryUnits:
         engine.forget(map(unit_id, ids), text_hashes=text_hashes)
         return engine.folder
 
-    def forget_held(self, sought: "Sought") -> None:
+    def forget_held(self, sought: "PurgedText") -> None:
         """Take out what an index in a database holds of it that no file of the project says now."""
         from clew.search.purging import held_beyond_files
 
@@ -295,7 +295,7 @@ def unit_of(memory: Memory) -> Unit:
     is_private = memory.scope.visibility == "private"
     return Unit(
         id=unit_id(memory.id),
-        part=EPISODES if memory.kind is Kind.EPISODE else PART,
+        part=EPISODES if memory.kind is MemoryKind.EPISODE else PART,
         title=memory.own_title,
         body=memory.text,
         tags=memory.tags,

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from clew.errors import InvalidArgument, MissingRationale
-from clew.memory.model import LONGEST_NAME, LONGEST_RATIONALE, SHORTEST_RATIONALE, Domain, Kind, Memory
+from clew.memory.model import LONGEST_NAME, LONGEST_RATIONALE, SHORTEST_RATIONALE, Domain, Memory, MemoryKind
 from clew.memory.texts.block import is_line_of, unframed
 from clew.memory.texts.scrub import scrub_value
 from clew.text.choices import explained
@@ -46,14 +46,17 @@ _TRANSIENT = re.compile(
     re.IGNORECASE,
 )
 _KINDS = (
-    (Kind.QUESTION, re.compile(r"\?\s*$")),
-    (Kind.DECISION, re.compile(r"\b(?:decided|decision|we (?:chose|choose|use|will use)|let'?s|agreed)\b", re.I)),
+    (MemoryKind.QUESTION, re.compile(r"\?\s*$")),
+    (MemoryKind.DECISION, re.compile(r"\b(?:decided|decision|we (?:chose|choose|use|will use)|let'?s|agreed)\b", re.I)),
     (
-        Kind.PITFALL,
+        MemoryKind.PITFALL,
         re.compile(r"\b(?:pitfall|beware|careful|never|do not|don't|fails? (?:when|if)|breaks)\b", re.I),
     ),
-    (Kind.PREFERENCE, re.compile(r"\b(?:prefers?|likes?|wants?|favou?rs?|rather)\b", re.I)),
-    (Kind.PROCEDURE, re.compile(r"\b(?:to (?:build|run|deploy|test|release)|steps?|first,|then run|how to)\b", re.I)),
+    (MemoryKind.PREFERENCE, re.compile(r"\b(?:prefers?|likes?|wants?|favou?rs?|rather)\b", re.I)),
+    (
+        MemoryKind.PROCEDURE,
+        re.compile(r"\b(?:to (?:build|run|deploy|test|release)|steps?|first,|then run|how to)\b", re.I),
+    ),
 )
 
 
@@ -103,9 +106,9 @@ def check_lists(**lists: Sequence[str]) -> None:
             )
 
 
-def kind_of(text: str) -> Kind:
+def kind_of(text: str) -> MemoryKind:
     """The sort of statement that a text seems to be."""
-    return next((kind for kind, cue in _KINDS if cue.search(text)), Kind.FACT)
+    return next((kind for kind, cue in _KINDS if cue.search(text)), MemoryKind.FACT)
 
 
 def title_of(text: str) -> str:

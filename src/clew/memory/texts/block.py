@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from clew.memory.model import Kind, Memory
+from clew.memory.model import Memory, MemoryKind
 from clew.search.quote.evidence import GAP, PREVIEW_CHARS, fitting_end, quotable
 from clew.text.display import MORE, counted
 from clew.text.tokens import estimate_tokens
@@ -65,7 +65,7 @@ def cited(node: str, state: str, now: str | None = None) -> str:
 
 def is_injectable(memory: Memory) -> bool:
     """True if a memory may be shown to somebody who did not ask for it, as far as that depends on it alone."""
-    return not memory.flags and memory.is_accepted and memory.kind is not Kind.EPISODE
+    return not memory.flags and memory.is_accepted and memory.kind is not MemoryKind.EPISODE
 
 
 def fitting(items: Iterable[Injected], max_tokens: int) -> list[Injected]:

@@ -15,19 +15,19 @@ from clew.errors import InvalidArgument
 from clew.memory.model import (
     SIMILARITY,
     Cite,
-    Kind,
     Link,
-    LinkKind,
     Memory,
+    MemoryKind,
+    MemoryLinkKind,
+    MemoryScope,
     Origin,
-    Scope,
     linked,
     new_id,
 )
 from clew.memory.places import Places, each_once
-from clew.memory.scope import PERSON, Filters, Viewer
-from clew.memory.storage.changes import Change, Changes, spelled_time
-from clew.memory.storage.library import Library, normal_id
+from clew.memory.scope import PERSON, MemoryFilters, Viewer
+from clew.memory.storage.changes import ChangeJournal, ChangeWriter, spelled_time
+from clew.memory.storage.library import MemoryReader, normal_id
 from clew.memory.storage.units import MemoryUnits
 from clew.memory.texts.admit import Details, just_recalled, kind_of, title_of, transient
 from clew.memory.texts.scrub import Redaction
@@ -52,7 +52,7 @@ class Stored(msgspec.Struct, frozen=True, kw_only=True):
     citation_tag: str
     created: bool
     """False where the memory was there already."""
-    kind: Kind
+    kind: MemoryKind
     duplicate_of: str | None = None
     similarity: float | None = None
     """To the memory it repeats."""
@@ -75,7 +75,12 @@ class Stored(msgspec.Struct, frozen=True, kw_only=True):
 
 class Writer:
     def __init__(
-        self, context: Context, library: Library, units: MemoryUnits, changes: Changes, places: Callable[[], Places]
+        self,
+        context: Context,
+        library: MemoryReader,
+        units: MemoryUnits,
+        changes: ChangeJournal,
+        places: Callable[[], Places],
     ) -> None:
         self._context = context
         self._library = library
@@ -155,12 +160,12 @@ class Writer:
         home, viewer, details = self._library.home, self._library.viewer, clean.details
         return Memory(
             id=new_id(),
-            kind=Kind(note.kind) if note.kind else kind_of(clean.text),
+            kind=MemoryKind(note.kind) if note.kind else kind_of(clean.text),
             text=clean.text,
             title=clean.title or title_of(clean.text),
             rationale=clean.rationale,
             recorded_at=at,
-            scope=Scope(
+            scope=MemoryScope(
                 repository=home.repository,
                 folder=home.inside,
                 branch=home.branch(),
@@ -191,7 +196,7 @@ class Writer:
             Link(
                 source=memory.id,
                 target=each.memory.id,
-                kind=LinkKind.RELATED,
+                kind=MemoryLinkKind.RELATED,
                 weight=round(each.cosine, 3),
                 origin=SIMILARITY,
             )
@@ -199,12 +204,12 @@ class Writer:
             if each.cosine is not None and each.cosine >= LINKED_FROM
         ]
         if memory.origin.session is not None:
-            before = self._library.latest(1, Filters(session=memory.origin.session))
-            links += [linked(earlier.id, memory.id, LinkKind.NEXT, "session") for earlier, _ in before]
+            before = self._library.latest(1, MemoryFilters(session=memory.origin.session))
+            links += [linked(earlier.id, memory.id, MemoryLinkKind.NEXT, "session") for earlier, _ in before]
         return links
 
     def _resolve(
-        self, change: Change, memory: Memory, judged: "list[Judged]", named: list[str]
+        self, change: ChangeWriter, memory: Memory, judged: "list[Judged]", named: list[str]
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Mark what the memory supersedes, and link what it contradicts."""
         superseded, conflicts = dict.fromkeys(named), []
@@ -214,7 +219,7 @@ class Writer:
             if _same_subject(each.memory, memory):
                 superseded[each.memory.id] = None
             elif each.memory.id not in superseded:
-                change.link(_explained(memory, each, LinkKind.CONTRADICTS))
+                change.link(_explained(memory, each, MemoryLinkKind.CONTRADICTS))
                 conflicts.append(each.memory.id)
         for id in superseded:
             supersede(change, memory, id)
@@ -231,7 +236,7 @@ class Judged(msgspec.Struct, frozen=True):
     verdict: Judgement
 
 
-def supersede(change: Change, memory: Memory, id: str) -> None:
+def supersede(change: ChangeWriter, memory: Memory, id: str) -> None:
     """Mark a memory as replaced by another one; it stays, and is shown after what is current."""
     old = change.memory(normal_id(id))
     change.put(
@@ -239,7 +244,7 @@ def supersede(change: Change, memory: Memory, id: str) -> None:
             old, valid_to=old.valid_to or memory.valid_from or change.at, retired_at=old.retired_at or change.at
         )
     )
-    change.link(linked(memory.id, old.id, LinkKind.SUPERSEDES, "store"))
+    change.link(linked(memory.id, old.id, MemoryLinkKind.SUPERSEDES, "store"))
 
 
 def _same_subject(old: Memory, new: Memory) -> bool:
@@ -248,7 +253,7 @@ def _same_subject(old: Memory, new: Memory) -> bool:
     return bool(nodes) and overlap(old.text, new.text) >= _SAME_SUBJECT
 
 
-def _explained(memory: Memory, judged: Judged, kind: LinkKind) -> Link:
+def _explained(memory: Memory, judged: Judged, kind: MemoryLinkKind) -> Link:
     link = linked(memory.id, judged.memory.id, kind, "; ".join(judged.verdict.reasons))
     # What nobody measured is as sure as the two are alike.
     near = judged.cosine if judged.cosine is not None else overlap(judged.memory.text, memory.text)
@@ -256,15 +261,15 @@ def _explained(memory: Memory, judged: Judged, kind: LinkKind) -> Link:
     return msgspec.structs.replace(link, confidence=sure)
 
 
-_DIRECTIONS: dict[str, tuple[LinkKind, Literal["out", "in"]]] = {
-    "caused_by": (LinkKind.CAUSES, "in"),
-    "has_part": (LinkKind.PART_OF, "in"),
+_DIRECTIONS: dict[str, tuple[MemoryLinkKind, Literal["out", "in"]]] = {
+    "caused_by": (MemoryLinkKind.CAUSES, "in"),
+    "has_part": (MemoryLinkKind.PART_OF, "in"),
 }
 """Links that lead from the other memory to the new one."""
 
 
 def _chosen_links(memory: Memory, others: Sequence[Memory], link_type: str) -> list[Link]:
-    kind, side = _DIRECTIONS.get(link_type) or (LinkKind(link_type), "out")
+    kind, side = _DIRECTIONS.get(link_type) or (MemoryLinkKind(link_type), "out")
     pairs = [(memory.id, other.id) if side == "out" else (other.id, memory.id) for other in others]
     return [linked(source, target, kind, "link_to") for source, target in pairs]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from clew.edit.edits import FileEdit
-from clew.edit.transaction import Transaction
+from clew.edit.transaction import FileTransaction
 from clew.errors import InvalidArgument
 from clew.formats.register.ids import CitedId, normalise, number_of
 from clew.formats.register.model import Register
@@ -63,7 +63,7 @@ def remap(root: Path, mentions: Mentions, new: Mapping[str, str], limit: int, *,
             data = read_bytes(root, path, limit=limit)
             edits.append(FileEdit(path, data, _rewritten(data, path, lines, new, changes)))
     if apply:
-        Transaction(root, edits).commit()
+        FileTransaction(root, edits).commit()
     return RemapReport(True, apply, tuple(changes))
 
 
@@ -91,7 +91,7 @@ def remap_merged(
         if came - shared:
             edits.append(FileEdit(path, data, _rewritten(data, path, came - shared, new, changes)))
     if apply:
-        Transaction(root, edits).commit()
+        FileTransaction(root, edits).commit()
     return RemapReport(True, apply, tuple(changes), tuple(undecided))
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from clew.formats.register.ids import sort_key
 from clew.formats.register.model import Requirement, Status
 from clew.register.rules.codes import RuleViolation, finding
-from clew.search.lexical.similar import MOST_ALIKE, Alike, alike, like, similarity, terms_in
+from clew.search.lexical.similar import MOST_ALIKE, SimilarUnit, alike, like, similarity, terms_in
 from clew.text.stem import stem
 from clew.text.words import split
 
@@ -45,7 +45,7 @@ class DuplicateIndex:
         self._texts: dict[str, str] = {}
         self._terms: dict[int, frozenset[str]] = {}
         """By number."""
-        self._pairs: tuple[Alike, ...] = ()
+        self._pairs: tuple[SimilarUnit, ...] = ()
 
     def duplicates(self, live: Iterable[Requirement]) -> list[Duplicate]:
         """Every pair of these requirements that says much the same."""

@@ -13,9 +13,9 @@ import psycopg
 from clew.errors import StoreBusy
 from clew.once import close_parts, lazy
 from clew.search.database.tables import ON_START, are_made, has_term_numbers, make_tables, space_of, take_steps
-from clew.store.postgres.connections import MOST_CONNECTIONS, Connections, Lent, options
+from clew.store.postgres.connections import MOST_CONNECTIONS, Lent, PostgresConnections, options
 from clew.store.postgres.faults import translated
-from clew.store.postgres.together import Asked, Done, Prepared
+from clew.store.postgres.together import PreparedStatement, StatementCall, StatementResult
 from clew.text.database_address import Address
 
 log = logging.getLogger(__name__)
@@ -66,7 +66,7 @@ _OLDER_WRITERS = """
 """True if the holder of a number may write; null if nobody holds it any more."""
 _LOOKS_SECONDS = 0.02
 
-_BEGIN = Prepared(b"clew_begin_reading", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+_BEGIN = PreparedStatement(b"clew_begin_reading", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
 
 class Database:
@@ -109,13 +109,13 @@ class Database:
         close_parts(self)
 
     @contextmanager
-    def reading(self, *first: Asked) -> Iterator[tuple[Lent, list[Done]]]:
+    def reading(self, *first: StatementCall) -> Iterator[tuple[Lent, list[StatementResult]]]:
         """One state of the tables for a whole block, and what is asked first, together with the beginning."""
         # First, because opening decides how many searches go on at once.
         connections = self._connections
         with (
             _in_turn(self._searches, f"Others searched the index in the schema {self.schema}"),
-            connections.lent(Asked(_BEGIN), *first) as (connection, (_, *answers)),
+            connections.lent(StatementCall(_BEGIN), *first) as (connection, (_, *answers)),
         ):
             yield connection, answers
 
@@ -136,14 +136,14 @@ class Database:
             yield connection
 
     @lazy
-    def _connections(self) -> Connections:
+    def _connections(self) -> PostgresConnections:
         with connected(self.address) as connection:
             make_tables(connection, self.schema)
             self._take_steps(connection)
             self._has_term_numbers = has_term_numbers(connection, self.schema)
             if _is_here(connection) and not self._awaits_service:
                 self._searches = threading.Semaphore(AT_ONCE_HERE)
-        return Connections(
+        return PostgresConnections(
             self.address,
             self.schema,
             patience=_ANSWER_SECONDS,

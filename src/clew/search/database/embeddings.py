@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from clew.search.database.connecting import Database
-from clew.search.database.reading import DatabaseReading
+from clew.search.database.reading import DatabaseIndexReader
 from clew.search.database.values import unpacked_vector, vector_as_text
 from clew.search.dense.sharing import Embedding
 
@@ -40,7 +40,7 @@ class SharedEmbeddings:
             assert row is not None  # noqa: S101
             return int(row[0])
 
-    def known_number(self, reading: DatabaseReading, name: str) -> int | None:
+    def known_number(self, reading: DatabaseIndexReader, name: str) -> int | None:
         """The number of an embedder that has made something, asked on a connection that is held already: who holds one
         and waits for another may wait for somebody who does the same."""
         key = reading.writes()[0], name
@@ -57,7 +57,7 @@ class SharedEmbeddings:
             return _known(connection, embedder, hashes)
 
     @contextmanager
-    def claimed(self, embedder: int, hashes: Sequence[str]) -> "Iterator[tuple[Claim, frozenset[str]]]":
+    def claimed(self, embedder: int, hashes: Sequence[str]) -> "Iterator[tuple[DatabaseClaim, frozenset[str]]]":
         """Claim texts to encode: yields the claim and the hashes that fell to the caller. Nobody else encodes these
         until the block ends. Embeddings that the caller puts are there for all when the block ends well."""
         with self._database.connection() as connection, connection.transaction():
@@ -73,7 +73,7 @@ class SharedEmbeddings:
             own = frozenset(hash for (hash,) in connection.execute(lock, (embedder, wanted)))
             # Somebody may have encoded them between the look and the lock.
             known = _known(connection, embedder, list(own))
-            yield Claim(connection, embedder, known), own - known.keys()
+            yield DatabaseClaim(connection, embedder, known), own - known.keys()
             connection.execute(
                 "DELETE FROM embedding_queue WHERE embedder = %s AND text_hash = ANY(%s)", (embedder, list(own))
             )
@@ -90,7 +90,7 @@ class SharedEmbeddings:
         self._database.close()
 
 
-class Claim:
+class DatabaseClaim:
     def __init__(self, connection: "Connection[Any]", embedder: int, known: Mapping[str, Embedding]) -> None:
         self._connection = connection
         self._embedder = embedder

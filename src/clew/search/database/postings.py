@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clew.search.database.values import array, numbers_in
 from clew.search.lexical.expression import AllOf, Beginning, Either, Expression, Phrase, Without
-from clew.search.lexical.plan import Item, Plan
+from clew.search.lexical.plan import QueryPlan, QueryTerm
 from clew.store.sql.conditions import Condition
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from clew.search.database.reading import DatabaseReading
+    from clew.search.database.reading import DatabaseIndexReader
 
     Postings = NDArray[np.int64]
 
@@ -46,7 +46,13 @@ class _Test(NamedTuple):
 
 
 def candidates(
-    reading: "DatabaseReading", plan: Plan, restrict: Condition | None, *, wanted: int, enough: int, matches: int
+    reading: "DatabaseIndexReader",
+    plan: QueryPlan,
+    restrict: Condition | None,
+    *,
+    wanted: int,
+    enough: int,
+    matches: int,
 ) -> list[int]:
     """The units with the largest sums of weighted impacts, of those that fulfil plan and condition."""
     terms = _terms(reading, plan.items)
@@ -62,7 +68,7 @@ def candidates(
     return found
 
 
-def _terms(reading: "DatabaseReading", items: Sequence[Item]) -> list[_Term]:
+def _terms(reading: "DatabaseIndexReader", items: Sequence[QueryTerm]) -> list[_Term]:
     """The terms of the items, with what each weighs."""
     weights: dict[str, float] = {}
     beginnings: list[str] = []
@@ -80,7 +86,7 @@ def _terms(reading: "DatabaseReading", items: Sequence[Item]) -> list[_Term]:
 
 
 def _lists(
-    reading: "DatabaseReading", terms: Sequence[_Term], most: int, test: _Test | None = None
+    reading: "DatabaseIndexReader", terms: Sequence[_Term], most: int, test: _Test | None = None
 ) -> "list[Postings]":
     """The heaviest postings of each term, of those units that fulfil a test."""
     joins, where = "", ""
@@ -117,7 +123,7 @@ def _added_up(lists: "Sequence[Postings]", terms: Sequence[_Term], wanted: int |
     return found
 
 
-def _test(reading: "DatabaseReading", plan: Plan, restrict: Condition | None) -> _Test | None:
+def _test(reading: "DatabaseIndexReader", plan: QueryPlan, restrict: Condition | None) -> _Test | None:
     """The condition that plan and scope make together; None if every unit fulfils it."""
     parts = [constraint(each) for each in plan.required]
     parts += [(f"NOT {sql}", values) for sql, values in map(constraint, plan.excluded)]
@@ -129,7 +135,7 @@ def _test(reading: "DatabaseReading", plan: Plan, restrict: Condition | None) ->
     return _Test(tuple(tables), sql, values) if parts else None
 
 
-def _fulfilling(reading: "DatabaseReading", test: _Test, units: Sequence[int], wanted: int) -> list[int]:
+def _fulfilling(reading: "DatabaseIndexReader", test: _Test, units: Sequence[int], wanted: int) -> list[int]:
     """The first of some units that fulfil a test."""
     (table, column), *others = test.tables
     joins = " ".join(f"JOIN {other} ON {other}.{number} = {table}.{column}" for other, number in others)

@@ -11,21 +11,21 @@ from clew.search.database.postings import candidates, constraint
 from clew.search.database.tables import COUNTS_BEFORE, SHARED, TERM_NUMBERS
 from clew.search.database.values import array, numbers_in, texts
 from clew.search.lexical.expression import Expression, Phrase, is_held
-from clew.search.lexical.packing import Row
-from clew.search.lexical.plan import Plan
+from clew.search.lexical.packing import UnitTerms
+from clew.search.lexical.plan import QueryPlan
 from clew.search.lexical.ranking import Stream
-from clew.search.lexical.tables import Spelling, Totals, forms_of
+from clew.search.lexical.tables import IndexTotals, Spelling, forms_of
 from clew.search.rank.mentions import MAX_BEARERS
-from clew.search.reading import Fact
+from clew.search.reading import UnitFacts
 from clew.search.units import Unit
-from clew.store.postgres.together import Answer, Asked, Prepared, ask, prepared
+from clew.store.postgres.together import Answer, PreparedStatement, StatementCall, ask, prepared
 from clew.store.sql.conditions import Condition
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psycopg import Connection
 
-STATE = Prepared(
+STATE = PreparedStatement(
     b"clew_search_state",
     f"""
     SELECT number, series || '-' || pg_relation_filenode('spaces'), version, vectors, units, words
@@ -44,7 +44,7 @@ Terms = Cache[str, tuple[tuple[str, int], TermNumbers]]
 """By the term, with the state of the index for which they hold: what was written since is another one."""
 
 
-class DatabaseReading:
+class DatabaseIndexReader:
     streams_at_once = 200
     streams_kept = 80_000_000
     """The terms of 100,000 texts of 80 words, as numbers."""
@@ -71,7 +71,7 @@ class DatabaseReading:
 
     def ask(self, statement: str, values: Sequence[str | bytes]) -> list[tuple[bytes | None, ...]]:
         """The rows that a statement finds, as PostgreSQL sends them: the short way for what every search asks."""
-        (done,) = ask(self.connection, Asked(prepared(statement), values, binary=True))
+        (done,) = ask(self.connection, StatementCall(prepared(statement), values, binary=True))
         return done.values
 
     def lists_of_numbers(self, statement: str, values: Sequence[Any]) -> "list[NDArray[Any]]":
@@ -84,7 +84,7 @@ class DatabaseReading:
     def state(self) -> tuple[str, int, int, int, int]:
         """The index, how often units and vectors were written, and how many units and words there are: asked once."""
         if self._state is None:
-            (state,) = ask(self.connection, Asked(STATE, (str(self.space),)))
+            (state,) = ask(self.connection, StatementCall(STATE, (str(self.space),)))
             self.begin(state.rows)
         assert self._state is not None  # noqa: S101
         return self._state
@@ -136,8 +136,8 @@ class DatabaseReading:
 
     # Words
 
-    def totals(self) -> Totals:
-        return Totals(*self.state()[3:])
+    def totals(self) -> IndexTotals:
+        return IndexTotals(*self.state()[3:])
 
     def units_with(self, terms: Iterable[str]) -> dict[str, int]:
         return {term: sum(units for _, units in own) for term, own in self.terms_of(terms).items() if own}
@@ -234,7 +234,7 @@ class DatabaseReading:
 
     def candidates(
         self,
-        plan: Plan,
+        plan: QueryPlan,
         restrict: Condition | None,
         *,
         wanted: int,
@@ -244,7 +244,7 @@ class DatabaseReading:
     ) -> list[int]:
         return candidates(self, plan, restrict, wanted=wanted, enough=enough, matches=matches)
 
-    def streams(self, units: Iterable[int]) -> list[Row]:
+    def streams(self, units: Iterable[int]) -> list[UnitTerms]:
         # No term holds the end of a line (`lexical/packing.py`).
         find = r"""
             SELECT array_agg(unit), string_agg(title || E'\n' || body || E'\n' || compounds, E'\n')
@@ -252,7 +252,7 @@ class DatabaseReading:
             """
         ((found, joined),) = self.ask(find, (array(dict.fromkeys(units)),))
         parts = (joined or b"").decode().split("\n")
-        return list(map(Row, numbers_in(found).tolist(), parts[::3], parts[1::3], parts[2::3]))
+        return list(map(UnitTerms, numbers_in(found).tolist(), parts[::3], parts[1::3], parts[2::3]))
 
     def numbered_streams(self, units: Sequence[int]) -> list[Stream]:
         import numpy as np
@@ -298,9 +298,9 @@ class DatabaseReading:
         found = self.rows(statement, (*values, count, list(numbers)))
         return [(number, (*beside, *[None] * (count - len(beside)))) for number, beside in found]
 
-    def facts(self, numbers: Sequence[int]) -> dict[int, Fact]:
+    def facts(self, numbers: Sequence[int]) -> dict[int, UnitFacts]:
         find = "SELECT number, speaker, role, time, characters FROM units WHERE number = ANY(%s)"
-        return {number: Fact(*fact) for number, *fact in self.rows(find, (list(numbers),))}
+        return {number: UnitFacts(*fact) for number, *fact in self.rows(find, (list(numbers),))}
 
     def bodies(self, numbers: Sequence[int]) -> dict[int, str]:
         return dict(self.rows("SELECT number, body FROM unit_bodies WHERE number = ANY(%s)", (list(numbers),)))

@@ -11,7 +11,14 @@ change later. Candidates are summed up from the impacts; then the ranking of `le
 
 from typing import Any
 
-from clew.store.postgres.migrations import Limits, Migration, check_version, found_version, migrate, taken_steps
+from clew.store.postgres.migrations import (
+    MigrationTimeouts,
+    PostgresMigration,
+    check_version,
+    found_version,
+    migrate,
+    taken_steps,
+)
 
 SHARED = 1
 """The space of what was remembered."""
@@ -164,21 +171,23 @@ _KEEP_STEPS_FROM_WRITERS = """
 _SHOW_STEPS = "GRANT SELECT ON versions TO PUBLIC"
 """To all who may use the schema: every server looks there, also for a user who got rights before the table was made."""
 
-TABLES = Migration(1, "tables", 1, _TABLES)
-NUMBERS_OF_TERMS = Migration(4, "numbers of terms", 1, ("ALTER TABLE streams ADD COLUMN IF NOT EXISTS terms bytea",))
+TABLES = PostgresMigration(1, "tables", 1, _TABLES)
+NUMBERS_OF_TERMS = PostgresMigration(
+    4, "numbers of terms", 1, ("ALTER TABLE streams ADD COLUMN IF NOT EXISTS terms bytea",)
+)
 STEPS = (
     # It waits for nobody, so it comes before those that may fail.
-    Migration(3, "what runs as the owner", 1, (*_FUNCTIONS, _KEEP_STEPS_FROM_WRITERS, _SHOW_STEPS)),
+    PostgresMigration(3, "what runs as the owner", 1, (*_FUNCTIONS, _KEEP_STEPS_FROM_WRITERS, _SHOW_STEPS)),
     # A sample is the first units by the hash of their ids: without the index, all units are sorted for it.
-    Migration(2, "samples", 1, ("CREATE INDEX IF NOT EXISTS units_by_sample ON units (space, md5(id), id)",)),
+    PostgresMigration(2, "samples", 1, ("CREATE INDEX IF NOT EXISTS units_by_sample ON units (space, md5(id), id)",)),
     # Terms of a unit as numbers. What an older version writes has none, and is read as text. It waits for searches too.
     NUMBERS_OF_TERMS,
 )
 """Later migrations of the schema, in order. Until the owner of the tables runs one, servers work without it. Its tables
 may exist already: the first versions did not note their migrations in `versions`."""
 
-ON_START = Limits(lock=2, statement=10)
-ON_DEMAND = Limits(lock=20, statement=0)
+ON_START = MigrationTimeouts(lock=2, statement=10)
+ON_DEMAND = MigrationTimeouts(lock=20, statement=0)
 
 
 def grant(connection: Any, schema: str, *, reader: str, writer: str) -> None:
@@ -223,7 +232,7 @@ def make_tables(connection: Any, schema: str) -> None:
     check_version(*found_version(connection, schema), name, known=known, works_from=0)
 
 
-def take_steps(connection: Any, schema: str, limits: Limits) -> None:
+def take_steps(connection: Any, schema: str, limits: MigrationTimeouts) -> None:
     """Take the steps that the tables lack, each in a transaction of its own and as the owner of the tables. Who may not
     act as the owner leaves them. An error of the database where a step cannot be taken: it is left as a whole."""
     find = """

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from clew.cache import Cache
 from clew.search.database.connecting import Database
-from clew.search.database.reading import STATE, DatabaseReading, Terms, decoded, encoded
+from clew.search.database.reading import STATE, DatabaseIndexReader, Terms, decoded, encoded
 from clew.search.database.tables import SHARED, TERM_NUMBERS
 from clew.search.lexical import tables as lexical_tables
-from clew.search.lexical.packing import Row
+from clew.search.lexical.packing import UnitTerms
 from clew.search.rank.mentions import title_key
 from clew.search.unit_store import AT_ONCE, IndexedText, KnownUnit, NewUnit, UnitStore
 from clew.search.units import Unit, moment
-from clew.store.postgres.together import Asked
+from clew.store.postgres.together import StatementCall
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -50,11 +50,11 @@ class DatabaseUnits(UnitStore):
         self._database.close()
 
     @contextmanager
-    def asked(self) -> Iterator[DatabaseReading]:
+    def asked(self) -> Iterator[DatabaseIndexReader]:
         space = self._database.space
-        with self._database.reading(Asked(STATE, (str(space),))) as (connection, (state,)):
+        with self._database.reading(StatementCall(STATE, (str(space),))) as (connection, (state,)):
             has_numbers = self._database.has_term_numbers
-            reading = DatabaseReading(connection, space, self._terms, has_numbers=has_numbers)
+            reading = DatabaseIndexReader(connection, space, self._terms, has_numbers=has_numbers)
             reading.begin(state.rows)
             yield reading
 
@@ -194,7 +194,7 @@ def _remove(connection: "Connection[Any]", wanted: list[int]) -> None:
     streams = connection.execute(
         "DELETE FROM streams WHERE unit = ANY(%s) RETURNING unit, title, body, compounds", (wanted,)
     )
-    kept = {unit: Row(unit, *rest) for unit, *rest in streams}
+    kept = {unit: UnitTerms(unit, *rest) for unit, *rest in streams}
     for table in ("unit_bodies", "unit_tags", "unit_titles", "vectors"):
         connection.execute(f"DELETE FROM {table} WHERE number = ANY(%s)", (wanted,))  # noqa: S608
     for space in {space for _, space, _ in gone}:
@@ -239,7 +239,7 @@ def _index(connection: "Connection[Any]", space: int, units: Sequence[tuple[int,
     connection.execute("UPDATE spaces SET words = words + %s WHERE number = %s", (words, space))
 
 
-def _unindex(connection: "Connection[Any]", space: int, rows: Sequence[Row]) -> None:
+def _unindex(connection: "Connection[Any]", space: int, rows: Sequence[UnitTerms]) -> None:
     counts = lexical_tables.units_per_term(rows)
     numbers = _terms(connection, space, Counter({term: -units for term, units in counts.items()}))
     gone = list(_postings(rows, numbers))
@@ -274,7 +274,7 @@ def _terms(connection: "Connection[Any]", space: int, counts: Counter[str]) -> d
     return dict(rows.fetchall())
 
 
-def _numbered(row: Row, numbers: Mapping[str, int]) -> bytes:
+def _numbered(row: UnitTerms, numbers: Mapping[str, int]) -> bytes:
     """The terms of a unit as numbers (`tables.TERM_NUMBERS`)."""
     import numpy as np
 
@@ -285,7 +285,7 @@ def _numbered(row: Row, numbers: Mapping[str, int]) -> bytes:
     return np.fromiter(chain(counts, terms), TERM_NUMBERS).tobytes()
 
 
-def _postings(rows: Iterable[Row], numbers: dict[str, int]) -> Iterator[tuple[int, int, int]]:
+def _postings(rows: Iterable[UnitTerms], numbers: dict[str, int]) -> Iterator[tuple[int, int, int]]:
     for row in rows:
         times = Counter(row.body.split())
         times.update(row.compounds.split())

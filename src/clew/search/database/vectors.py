@@ -12,7 +12,7 @@ from psycopg import Rollback, errors
 from clew.cache import Cache, RowCache
 from clew.search.database.connecting import BOUNDED, GO_ON, NEAREST_LOOKED_AT, Database, look_further
 from clew.search.database.embeddings import SharedEmbeddings
-from clew.search.database.reading import DatabaseReading
+from clew.search.database.reading import DatabaseIndexReader
 from clew.search.database.tables import SHARED
 from clew.search.database.values import array, numbers_in, packed_vector, vector_as_text
 from clew.search.dense.indexing import Progress, VectorReport, encode_together
@@ -64,11 +64,11 @@ class DatabaseVectors:
 
     # Asking
 
-    def serving(self, reading: DatabaseReading) -> QueryEncoder | None:
+    def serving(self, reading: DatabaseIndexReader) -> QueryEncoder | None:
         embedder = self._embedders.configured()
         return None if embedder is None else self._queries.made(embedder.name, lambda: QueryEncoder(embedder))
 
-    def is_everything(self, reading: DatabaseReading, condition: Condition) -> bool:
+    def is_everything(self, reading: DatabaseIndexReader, condition: Condition) -> bool:
         """Only what the counts of the parts tell: to count units costs more than to check a few hundred."""
         if not condition.sql.startswith(_ONLY_PARTS) or " AND " in condition.sql:
             return False
@@ -78,11 +78,11 @@ class DatabaseVectors:
             known = self._parts = state, frozenset(reading.parts())
         return known[1] <= set(condition.parameters)
 
-    def is_empty(self, reading: DatabaseReading, space: QueryEncoder) -> bool:
+    def is_empty(self, reading: DatabaseIndexReader, space: QueryEncoder) -> bool:
         return not reading.state()[2]
 
     def nearest(
-        self, reading: DatabaseReading, space: QueryEncoder, vector: "Vector", condition: Condition, depth: int
+        self, reading: DatabaseIndexReader, space: QueryEncoder, vector: "Vector", condition: Condition, depth: int
     ) -> Sequence[tuple[int, float]]:
         number = self.shared.known_number(reading, space.embedder.name)
         if number is None:
@@ -92,7 +92,7 @@ class DatabaseVectors:
 
     def _nearest(
         self,
-        reading: DatabaseReading,
+        reading: DatabaseIndexReader,
         embedder: int,
         dimensions: int,
         vector: "Vector",
@@ -121,7 +121,7 @@ class DatabaseVectors:
 
     def _rows(
         self,
-        reading: DatabaseReading,
+        reading: DatabaseIndexReader,
         wanted: dict[int, int],
         embedder: int,
         dimensions: int,
@@ -156,11 +156,11 @@ class DatabaseVectors:
         ((own, numbers, distances),) = reading.rows(statement, (vector_as_text(vector), *values * len(wanted)))
         return list(zip(own or (), numbers or (), distances or (), strict=True))
 
-    def version(self, reading: DatabaseReading, space: QueryEncoder) -> str:
+    def version(self, reading: DatabaseIndexReader, space: QueryEncoder) -> str:
         return str(reading.state()[2])
 
     def windows_of(
-        self, reading: DatabaseReading, space: QueryEncoder, numbers: Sequence[int]
+        self, reading: DatabaseIndexReader, space: QueryEncoder, numbers: Sequence[int]
     ) -> "Mapping[int, Vectors]":
         from clew.search.dense.window_vectors import unpacked
 
@@ -169,7 +169,9 @@ class DatabaseVectors:
         rows = reading.rows(find, (list(numbers), number))
         return {unit: unpacked(data, space.embedder.dimensions) for unit, data in rows}
 
-    def vectors_of(self, reading: DatabaseReading, space: QueryEncoder, numbers: Sequence[int]) -> "dict[int, Vector]":
+    def vectors_of(
+        self, reading: DatabaseIndexReader, space: QueryEncoder, numbers: Sequence[int]
+    ) -> "dict[int, Vector]":
         import numpy as np
 
         number, dimensions = self.shared.known_number(reading, space.embedder.name), space.embedder.dimensions
@@ -184,13 +186,13 @@ class DatabaseVectors:
         # One conversion for all of them.
         return dict(zip(known, vectors.astype(np.float32), strict=True))
 
-    def count(self, reading: DatabaseReading, space: QueryEncoder) -> int:
+    def count(self, reading: DatabaseIndexReader, space: QueryEncoder) -> int:
         number = self.shared.known_number(reading, space.embedder.name)
         find = "SELECT count(*) FROM vectors WHERE space = ANY(%s) AND embedder = %s AND place = 0"
         ((units,),) = reading.rows(find, (reading.spaces, number))
         return int(units)
 
-    def notes(self, reading: DatabaseReading, space: QueryEncoder) -> tuple[str, ...]:
+    def notes(self, reading: DatabaseIndexReader, space: QueryEncoder) -> tuple[str, ...]:
         return ()
 
     def _kept_vectors(self, series: str, embedder: int, dimensions: int) -> RowCache:
@@ -202,7 +204,7 @@ class DatabaseVectors:
         return known.kept
 
     def _read(
-        self, reading: DatabaseReading, embedder: int, numbers: Sequence[int], dimensions: int
+        self, reading: DatabaseIndexReader, embedder: int, numbers: Sequence[int], dimensions: int
     ) -> "tuple[list[int], NDArray[np.float16]]":
         """The first vectors of units. A number stands for one text for ever: each is asked for once."""
         import numpy as np
@@ -282,7 +284,7 @@ class _TextsOfDatabase:
 
     def units_of(self, numbers: Iterable[int]) -> dict[int, Unit]:
         with self._database.connection() as connection:
-            return DatabaseReading(connection, self._database.space).units_of(numbers)
+            return DatabaseIndexReader(connection, self._database.space).units_of(numbers)
 
     def give(self, texts: Mapping[str, Sequence[int]], known: Mapping[str, Embedding]) -> int:
         """Units that are gone are passed over, and those that have their vectors."""

@@ -8,7 +8,7 @@ import msgspec
 
 from clew.search.dense.indexing import Progress, VectorReport, index_vectors
 from clew.search.dense.sharing import Sharing
-from clew.search.dense.spaces import Space, Spaces
+from clew.search.dense.spaces import EmbeddingSpace, Spaces
 from clew.search.dense.visibility import EVERYTHING, Visibility
 from clew.search.embed.embedder import Embedder
 from clew.search.index import UnitIndex
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from clew.search.embedded import EmbeddedReading
+    from clew.search.embedded import EmbeddedIndexReader
 
     Vector = NDArray[np.float32]
     Vectors = NDArray[np.float32]
@@ -34,26 +34,28 @@ class FileVectors:
         self._sharing = sharing
         self._visible = Visibility()
 
-    def serving(self, reading: "EmbeddedReading") -> Space | None:
+    def serving(self, reading: "EmbeddedIndexReader") -> EmbeddingSpace | None:
         return self._spaces.serving(reading.connection)
 
-    def is_everything(self, reading: "EmbeddedReading", condition: Condition) -> bool:
+    def is_everything(self, reading: "EmbeddedIndexReader", condition: Condition) -> bool:
         return self._visible.is_everything(reading, condition)
 
-    def is_empty(self, reading: "EmbeddedReading", space: Space) -> bool:
+    def is_empty(self, reading: "EmbeddedIndexReader", space: EmbeddingSpace) -> bool:
         return not len(space.vectors.view(reading.connection).numbers)
 
     def nearest(
-        self, reading: "EmbeddedReading", space: Space, vector: "Vector", condition: Condition, depth: int
+        self, reading: "EmbeddedIndexReader", space: EmbeddingSpace, vector: "Vector", condition: Condition, depth: int
     ) -> Sequence[tuple[int, float]]:
         allowed = self._visible.mask(reading, condition)
         numbers, scores = space.vectors.search(reading.connection, vector, depth, allowed)
         return tuple(zip(numbers.tolist(), scores.tolist(), strict=True))
 
-    def version(self, reading: "EmbeddedReading", space: Space) -> str:
+    def version(self, reading: "EmbeddedIndexReader", space: EmbeddingSpace) -> str:
         return str(space.vectors.view(reading.connection).last_row)
 
-    def windows_of(self, reading: "EmbeddedReading", space: Space, numbers: Sequence[int]) -> "Mapping[int, Vectors]":
+    def windows_of(
+        self, reading: "EmbeddedIndexReader", space: EmbeddingSpace, numbers: Sequence[int]
+    ) -> "Mapping[int, Vectors]":
         """Vectors of windows; of units whose windows have none yet, that of the first one."""
         from clew.search.dense.window_vectors import unpacked
 
@@ -67,18 +69,20 @@ class FileVectors:
         others, first = space.vectors.get(reading.connection, [number for number in numbers if number not in found])
         return found | {number: first[row : row + 1] for row, number in enumerate(others.tolist())}
 
-    def vectors_of(self, reading: "EmbeddedReading", space: Space, numbers: Sequence[int]) -> "dict[int, Vector]":
+    def vectors_of(
+        self, reading: "EmbeddedIndexReader", space: EmbeddingSpace, numbers: Sequence[int]
+    ) -> "dict[int, Vector]":
         known, vectors = space.vectors.get(reading.connection, numbers)
         return dict(zip(known.tolist(), vectors, strict=True))
 
-    def count(self, reading: "EmbeddedReading", space: Space) -> int:
+    def count(self, reading: "EmbeddedIndexReader", space: EmbeddingSpace) -> int:
         import numpy as np
 
         have = space.vectors.view(reading.connection).units
         present = self._visible.mask(reading, EVERYTHING)
         return int(np.count_nonzero(present[have[have < len(present)]]))
 
-    def notes(self, reading: "EmbeddedReading", space: Space) -> tuple[str, ...]:
+    def notes(self, reading: "EmbeddedIndexReader", space: EmbeddingSpace) -> tuple[str, ...]:
         return space.vectors.notes(reading.connection)
 
     def make(self, embedder: Embedder, progress: Progress) -> VectorReport:

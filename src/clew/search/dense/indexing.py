@@ -30,17 +30,17 @@ from clew.edit.locking import locked
 from clew.edit.state_folder import make_folder_in
 from clew.errors import StoreCorrupt, StoreError
 from clew.search.dense.sharing import Embedding, Sharing
-from clew.search.dense.spaces import Space, Spaces
+from clew.search.dense.spaces import EmbeddingSpace, Spaces
 from clew.search.dense.window_vectors import packed
 from clew.search.embed.embedder import Embedder
 from clew.search.embed.sentence import normalised
-from clew.search.embedded import EmbeddedReading
+from clew.search.embedded import EmbeddedIndexReader
 from clew.search.index import UnitIndex
 from clew.search.index_tables import is_refilled
-from clew.search.quote.evidence import Limits, fitting_end
+from clew.search.quote.evidence import QuoteLimits, fitting_end
 from clew.search.quote.windows import windows
 from clew.search.units import WORDS_ONLY, Unit
-from clew.store.sqlite.connections import Connection
+from clew.store.sqlite.connections import SqliteConnection
 from clew.text.tokens import CHARACTERS_PER_TOKEN_AT_MOST, estimate_tokens
 
 Progress = Callable[[int, int, str], None]
@@ -143,7 +143,7 @@ def _encode_claimed(
     return len(made), len(by_others)
 
 
-_Embed = Callable[["Space", Sequence["_Text"], Sequence[Sequence[str]]], None]
+_Embed = Callable[["EmbeddingSpace", Sequence["_Text"], Sequence[Sequence[str]]], None]
 
 
 class _Text(NamedTuple):
@@ -189,7 +189,7 @@ class _Work:
         self._tidy(space)
         return VectorReport(embedder=self._embedder.name, embedded=self._embedded, reused=self._reused, rebuilt=rebuilt)
 
-    def _sound_space(self) -> tuple[Space, bool]:
+    def _sound_space(self) -> tuple[EmbeddingSpace, bool]:
         space = self._spaces.space(self._embedder)
         try:
             with self._index.reading() as connection:
@@ -233,7 +233,7 @@ class _Work:
                 wanted = msgspec.json.encode(numbers).decode()
                 self._reused += connection.execute(copy, (self._embedder.name, wanted)).rowcount
 
-    def _share(self, space: Space) -> None:
+    def _share(self, space: EmbeddingSpace) -> None:
         """Take embeddings of other servers, and encode the rest for all. Without an answer of the database, this
         process encodes alone."""
         if self._sharing is None:
@@ -246,7 +246,7 @@ class _Work:
             self._embedded += done.embedded
             self._reused += done.reused
 
-    def _embed(self, space: Space, pending: Sequence[_Text], embed: "_Embed") -> None:
+    def _embed(self, space: EmbeddingSpace, pending: Sequence[_Text], embed: "_Embed") -> None:
         first = embed == self._embed_group
         total = len(pending)
         message = (
@@ -269,7 +269,7 @@ class _Work:
         if total:
             self._progress(total, total, message)
 
-    def _embed_group(self, space: Space, texts: Sequence[_Text], made_of: Sequence[Sequence[str]]) -> None:
+    def _embed_group(self, space: EmbeddingSpace, texts: Sequence[_Text], made_of: Sequence[Sequence[str]]) -> None:
         import numpy as np
 
         vectors = self._embedder.embed([each for some in made_of for each in some])
@@ -278,7 +278,7 @@ class _Work:
         self._embedded += len(texts)
         _fold(self._index, space)
 
-    def _embed_windows(self, space: Space, texts: Sequence[_Text], made_of: Sequence[Sequence[str]]) -> None:
+    def _embed_windows(self, space: EmbeddingSpace, texts: Sequence[_Text], made_of: Sequence[Sequence[str]]) -> None:
         import numpy as np
 
         # The first window of each has its vector already.
@@ -295,7 +295,7 @@ class _Work:
         space.vectors.put([*windows], means, [packed(own) for own in windows.values()])
         _fold(self._index, space)
 
-    def _tidy(self, space: Space) -> None:
+    def _tidy(self, space: EmbeddingSpace) -> None:
         """Fold in what is new, and give back the room of what is gone."""
         forgotten = self._forget_old_texts()
         with self._index.reading() as connection:
@@ -316,7 +316,7 @@ class _Work:
             if is_refilled(connection):
                 return False
             (kept,) = connection.execute("SELECT count(*) FROM embeddings").fetchone()
-            units = sum(EmbeddedReading(connection).parts().values())
+            units = sum(EmbeddedIndexReader(connection).parts().values())
         if kept <= units * _SURPLUS_BORNE + TEXTS_AT_ONCE:
             return False
         with self._index.writing() as connection:
@@ -328,7 +328,7 @@ class _Work:
 class _TextsOfFile:
     """Texts of an index in a file that have no vectors in a space."""
 
-    def __init__(self, index: UnitIndex, space: Space) -> None:
+    def __init__(self, index: UnitIndex, space: EmbeddingSpace) -> None:
         self._index = index
         self._space = space
 
@@ -358,7 +358,7 @@ class _TextsOfFile:
         return len(plain)
 
 
-def _without_vectors(connection: Connection, embedder: str) -> list[tuple[int, int, str]]:
+def _without_vectors(connection: SqliteConnection, embedder: str) -> list[tuple[int, int, str]]:
     """Number, characters and text hash of units without a vector, short texts first."""
     find = """
         SELECT number, characters, text_hash FROM indexed_units AS units
@@ -369,7 +369,7 @@ def _without_vectors(connection: Connection, embedder: str) -> list[tuple[int, i
     return connection.execute(find, (embedder, msgspec.json.encode(sorted(WORDS_ONLY)).decode())).fetchall()
 
 
-def _fold(index: UnitIndex, space: Space) -> None:
+def _fold(index: UnitIndex, space: EmbeddingSpace) -> None:
     with index.reading() as connection:
         fold = space.vectors.wants_folding(connection)
     if fold:
@@ -411,7 +411,7 @@ is found by its words."""
 _PIECE_SHARE, _TITLE_SHARE = 0.625, 0.25
 """Of what an encoder looks at."""
 _GROWTH = 1.15
-WINDOW = Limits()
+WINDOW = QuoteLimits()
 """As much as one quote may hold, unless the caller asks for another size."""
 _LONGEST_QUOTED = 100_000
 """A longer text is no section; what comes after is found by its words."""
@@ -445,7 +445,7 @@ def _pieces(body: str, largest: int) -> list[str]:
     body = body[: MOST_PIECES * largest * CHARACTERS_PER_TOKEN_AT_MOST]
     size = min(largest, max(PIECE_TOKENS, estimate_tokens(body) // MOST_PIECES))
     while True:
-        found = list(windows(body, Limits(max_quote_tokens=size, max_quote_chars=max(1, len(body)))))
+        found = list(windows(body, QuoteLimits(max_quote_tokens=size, max_quote_chars=max(1, len(body)))))
         if len(found) <= MOST_PIECES or size == largest:
             return [body[start:end] for start, end in found[:MOST_PIECES]]
         size = min(largest, int(size * _GROWTH) + 1)

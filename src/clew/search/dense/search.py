@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from clew.search.reading import Reading
+    from clew.search.reading import IndexReader
 
     Vector = NDArray[np.float32]
     Vectors = NDArray[np.float32]
@@ -112,12 +112,12 @@ class VectorSearch:
         if self._sharing is not None and hashes:
             self._sharing.forget(hashes)
 
-    def is_everything(self, reading: "Reading", condition: Condition) -> bool:
+    def is_everything(self, reading: "IndexReader", condition: Condition) -> bool:
         """True if the condition lets every unit through, so that single units need no check."""
         return self._table.is_everything(reading, condition)
 
     def rank(
-        self, reading: "Reading", query: str, condition: Condition, depth: int, vector: "Vector | None" = None
+        self, reading: "IndexReader", query: str, condition: Condition, depth: int, vector: "Vector | None" = None
     ) -> VectorRanking:
         """The units nearest to a query, or to its vector where that is known."""
         space, note = self._serving(reading)
@@ -141,12 +141,12 @@ class VectorSearch:
         self.damaged = False
         return VectorRanking(tuple(hits))
 
-    def version(self, reading: "Reading") -> str:
+    def version(self, reading: "IndexReader") -> str:
         """A text that differs after every change of the vectors that answer."""
         space, _ = self._serving(reading)
         return self._version_of(reading, space)
 
-    def _version_of(self, reading: "Reading", space: QueryEncoder | None) -> str:
+    def _version_of(self, reading: "IndexReader", space: QueryEncoder | None) -> str:
         if space is None:
             return ""
         try:
@@ -156,13 +156,13 @@ class VectorSearch:
             version = "damaged"
         return f"{space.embedder.name}/{version}"
 
-    def embed_query(self, reading: "Reading", query: str, *, patiently: bool = True) -> "Vector | None":
+    def embed_query(self, reading: "IndexReader", query: str, *, patiently: bool = True) -> "Vector | None":
         """The vector of a query. Errors of its encoder are raised. TimeoutError where the encoder is too busy and the
         caller does not wait patiently."""
         space, _ = self._serving(reading)
         return None if space is None else space.vector(query, None if patiently else self.embedders.patience)
 
-    def window_likeness(self, reading: "Reading", query: str, numbers: Sequence[int]) -> "dict[int, Vector]":
+    def window_likeness(self, reading: "IndexReader", query: str, numbers: Sequence[int]) -> "dict[int, Vector]":
         """Nearness of each window of some units to a query, of the windows that have vectors."""
         space, _ = self._serving(reading)
         if space is None:
@@ -179,7 +179,7 @@ class VectorSearch:
             log.warning("The windows could not be compared: %s", error)
             return {}
 
-    def vectors_of(self, reading: "Reading", numbers: Sequence[int]) -> "dict[int, Vector]":
+    def vectors_of(self, reading: "IndexReader", numbers: Sequence[int]) -> "dict[int, Vector]":
         """The first vector of each unit that has one."""
         space, _ = self._serving(reading)
         if space is None or not numbers:
@@ -189,7 +189,7 @@ class VectorSearch:
         except (ClewError, OSError):
             return {}
 
-    def state(self, reading: "Reading") -> IndexState:
+    def state(self, reading: "IndexReader") -> IndexState:
         """State of the index; counted once for each version of it."""
         space, note = self._serving(reading)
         key = (reading.writes(), self._version_of(reading, space), note, self.damaged)
@@ -202,7 +202,7 @@ class VectorSearch:
                 self._described = known
         return known[1]
 
-    def _describe(self, reading: "Reading", space: QueryEncoder | None, note: str | None) -> IndexState:
+    def _describe(self, reading: "IndexReader", space: QueryEncoder | None, note: str | None) -> IndexState:
         parts = reading.parts()
         # What is found by its words alone would never be complete.
         units = sum(number for part, number in parts.items() if part not in WORDS_ONLY)
@@ -225,14 +225,14 @@ class VectorSearch:
             units=units, embedded=embedded, embedder=space.embedder.name, state=state, parts=parts, notes=notes
         )
 
-    def _embedded(self, reading: "Reading", space: QueryEncoder) -> int:
+    def _embedded(self, reading: "IndexReader", space: QueryEncoder) -> int:
         try:
             return self._table.count(reading, space)
         except (ClewError, OSError) as error:
             self._noticed(error)
             return 0
 
-    def _serving(self, reading: "Reading") -> tuple[QueryEncoder | None, str | None]:
+    def _serving(self, reading: "IndexReader") -> tuple[QueryEncoder | None, str | None]:
         """The embedder that answers, or the reason for none."""
         try:
             space = self._table.serving(reading)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clew.search.dense.vectors import VectorSpace
-    from clew.store.sqlite.connections import Connection
+    from clew.store.sqlite.connections import SqliteConnection
 
 PATIENCE_SECONDS = 2.0
 """Longest wait of a search for the vector of its query. Words answer at once."""
@@ -39,7 +39,7 @@ _QUERIES_KEPT = 64
 _ENCODED_AT_ONCE = 4
 
 
-class Made(msgspec.Struct, frozen=True):
+class RecordedEmbedder(msgspec.Struct, frozen=True):
     """An embedder that vectors of this index were made by."""
 
     name: str
@@ -80,7 +80,7 @@ class QueryEncoder:
         return vector
 
 
-class Space(QueryEncoder):
+class EmbeddingSpace(QueryEncoder):
     """An embedder and the vectors it made."""
 
     def __init__(self, embedder: Embedder, vectors: "VectorSpace") -> None:
@@ -158,9 +158,9 @@ class Spaces(Embedders):
         super().__init__(settings, patience)
         self._folder = folder
         self._index = index
-        self._open: dict[str, Space] = {}
+        self._open: dict[str, EmbeddingSpace] = {}
 
-    def serving(self, connection: "Connection") -> Space | None:
+    def serving(self, connection: "SqliteConnection") -> EmbeddingSpace | None:
         """The space that answers queries now: that of the configured embedder once it is complete; until then one that
         the encoder of Clew completed, where its vectors can still be used."""
         if not self.wanted:
@@ -174,7 +174,7 @@ class Spaces(Embedders):
                     return space
         return None if embedder is None else self.space(embedder)
 
-    def space(self, embedder: Embedder) -> Space:
+    def space(self, embedder: Embedder) -> EmbeddingSpace:
         """The space of an embedder."""
         from clew.search.dense.vectors import VectorSpace
 
@@ -183,7 +183,7 @@ class Spaces(Embedders):
             if space is None:
                 path = self.file_of(embedder.name)
                 vectors = VectorSpace(self._index, path, embedder.name, embedder.dimensions)
-                space = self._open[embedder.name] = Space(embedder, vectors)
+                space = self._open[embedder.name] = EmbeddingSpace(embedder, vectors)
             return space
 
     def file_of(self, name: str) -> Path:
@@ -194,10 +194,10 @@ class Spaces(Embedders):
 
     # What the index knows about its embedders
 
-    def made(self, connection: "Connection") -> dict[str, Made]:
+    def made(self, connection: "SqliteConnection") -> dict[str, RecordedEmbedder]:
         rows = connection.execute("SELECT name, dimensions, settings, complete FROM embedders").fetchall()
         return {
-            name: Made(name, dimensions, msgspec.json.decode(settings, type=EmbedSettings), bool(complete))
+            name: RecordedEmbedder(name, dimensions, msgspec.json.decode(settings, type=EmbedSettings), bool(complete))
             for name, dimensions, settings, complete in rows
         }
 
@@ -224,7 +224,7 @@ class Spaces(Embedders):
                 below.remove(path)
 
     # Implements: REQ-d00261-G
-    def _earlier(self, made: Made) -> Space | None:
+    def _earlier(self, made: RecordedEmbedder) -> EmbeddingSpace | None:
         if made.settings.kind != EmbedSettings().kind:
             return None
         try:

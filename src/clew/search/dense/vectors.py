@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clew.derived import vector_file
-from clew.derived.vector_file import Header, VectorFile, damaged, open_vector_file, stamp_of
+from clew.derived.vector_file import VectorFile, VectorFileHeader, damaged, open_vector_file, stamp_of
 from clew.edit.replacing import put_in_place, sweep
 from clew.errors import InvalidArgument
 from clew.search.dense import approximate as faiss_index
 from clew.search.dense.approximate import ApproximateIndex
-from clew.search.dense.view import Rows, View
+from clew.search.dense.view import VectorRows, View
 from clew.search.index import UnitIndex
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from clew.derived.vector_file import Numbers, Vectors
-    from clew.store.sqlite.connections import Connection
+    from clew.store.sqlite.connections import SqliteConnection
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ class VectorSpace:
         self._view: View | None = None
         self._approximate: tuple[object, ApproximateIndex | None] | None = None
 
-    def view(self, connection: "Connection") -> View:
+    def view(self, connection: "SqliteConnection") -> View:
         """All that the state of the index holds that `connection` reads; perhaps also vectors that came since, of units
         that this state does not have. StoreCorrupt where the mapped file is damaged."""
         seen = _last_row(connection)
@@ -74,7 +74,7 @@ class VectorSpace:
                     known = self._view = self._advanced(connection, known, seen)
         return known
 
-    def get(self, connection: "Connection", numbers: "ArrayLike") -> "tuple[Numbers, Vectors]":
+    def get(self, connection: "SqliteConnection", numbers: "ArrayLike") -> "tuple[Numbers, Vectors]":
         """The units that have a vector, in the given order, and the first vector of each."""
         view = self.view(connection)
         view.check()
@@ -82,7 +82,7 @@ class VectorSpace:
         return units, view.vectors_of(rows)
 
     def search(
-        self, connection: "Connection", query: "ArrayLike", k: int, allowed: "NDArray[np.bool_] | None" = None
+        self, connection: "SqliteConnection", query: "ArrayLike", k: int, allowed: "NDArray[np.bool_] | None" = None
     ) -> "tuple[Numbers, Vectors]":
         """The k units with the largest scalar product, and the products; equal ones by number. `allowed` is a mask in
         which the place of a unit that may be found is true."""
@@ -128,7 +128,7 @@ class VectorSpace:
                 (self.name, self.dimensions * 4),
             )
 
-    def wants_folding(self, connection: "Connection") -> bool:
+    def wants_folding(self, connection: "SqliteConnection") -> bool:
         view = self.view(connection)
         return len(view.newer.numbers) >= min(max(FOLD_FROM, view.filed // 8), MOST_UNFOLDED)
 
@@ -140,7 +140,7 @@ class VectorSpace:
                 (last,) = connection.execute(
                     "SELECT max(row) FROM embeddings WHERE embedder = ?", (self.name,)
                 ).fetchone()
-                header = Header(key=self._key, dimensions=self.dimensions, last_row=last or 0)
+                header = VectorFileHeader(key=self._key, dimensions=self.dimensions, last_row=last or 0)
                 temporary = vector_file.write_beside(self.path, header, self._table(connection))
             # What the file holds must be in the table for good: after a loss of power, numbers of lost units are given
             # to others.
@@ -177,7 +177,7 @@ class VectorSpace:
             return False
         return True
 
-    def notes(self, connection: "Connection") -> tuple[str, ...]:
+    def notes(self, connection: "SqliteConnection") -> tuple[str, ...]:
         """Notes for an administrator about the speed of searches."""
         view = self.view(connection)
         if len(view.numbers) < self._approximate_from:
@@ -204,10 +204,10 @@ class VectorSpace:
 
     # Reading the table
 
-    def _advanced(self, connection: "Connection", known: View | None, seen: int) -> View:
+    def _advanced(self, connection: "SqliteConnection", known: View | None, seen: int) -> View:
         """The view after the rows that came since; of the file that is there now, where that is another one."""
         file = self._mapped(known)
-        none = Rows(np.empty(0, np.int64), np.empty((0, self.dimensions), np.float32))
+        none = VectorRows(np.empty(0, np.int64), np.empty((0, self.dimensions), np.float32))
         goes_on = known is not None and known.file is file
         newer, last = (known.newer, known.last_row) if known is not None and goes_on else (none, 0)
         if not goes_on and file is not None:
@@ -225,14 +225,14 @@ class VectorSpace:
             return known.file
         return open_vector_file(self.path, self._key, self.dimensions)
 
-    def _table(self, connection: "Connection") -> Iterator[Rows]:
+    def _table(self, connection: "SqliteConnection") -> Iterator[VectorRows]:
         rows = connection.execute(
             "SELECT number, vectors FROM embeddings WHERE embedder = ? ORDER BY number", (self.name,)
         )
         while batch := rows.fetchmany(_ROWS_AT_ONCE):
             yield self._unpacked(batch)
 
-    def _unpacked(self, rows: Sequence[tuple[int, bytes]]) -> Rows:
+    def _unpacked(self, rows: Sequence[tuple[int, bytes]]) -> VectorRows:
         """The number of a unit comes as often as it has vectors."""
         size = self.dimensions * 4
         for number, own in rows:
@@ -241,10 +241,10 @@ class VectorSpace:
         numbers = np.fromiter((number for number, _ in rows), np.int64, len(rows))
         counts = np.fromiter((len(own) // size for _, own in rows), np.int64, len(rows))
         vectors = np.frombuffer(b"".join(own for _, own in rows), np.float32).reshape(-1, self.dimensions)
-        return Rows(np.repeat(numbers, counts), vectors)
+        return VectorRows(np.repeat(numbers, counts), vectors)
 
 
-def _last_row(connection: "Connection") -> int:
+def _last_row(connection: "SqliteConnection") -> int:
     """The last row that the table ever had."""
     row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'embeddings'").fetchone()
     return int(row[0]) if row else 0

@@ -32,22 +32,22 @@ _ROUNDING = 1e-5
 _REPLACED = -1
 
 
-class Rows(NamedTuple):
+class VectorRows(NamedTuple):
     numbers: "Numbers"
     """The unit of each row; one with several vectors comes several times."""
     vectors: "Vectors"
 
-    def replaced_by(self, newer: "Rows") -> "Rows":
+    def replaced_by(self, newer: "VectorRows") -> "VectorRows":
         """These without the units of the newer ones, and the newer ones."""
         staying = np.isin(self.numbers, newer.numbers, invert=True)
-        return Rows(
+        return VectorRows(
             np.concatenate([self.numbers[staying], newer.numbers]),
             np.concatenate([self.vectors[staying], newer.vectors]),
         )
 
 
 class View:
-    def __init__(self, file: VectorFile | None, newer: Rows, *, last_row: int, seen: int) -> None:
+    def __init__(self, file: VectorFile | None, newer: VectorRows, *, last_row: int, seen: int) -> None:
         self.file = file
         self.newer = newer
         self.last_row = last_row

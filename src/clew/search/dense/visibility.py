@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from clew.search.embedded import EmbeddedReading
+    from clew.search.embedded import EmbeddedIndexReader
 
     Mask = NDArray[np.bool_]
 
@@ -41,7 +41,7 @@ class Visibility:
         self._masks: Cache[Condition, _Known] = Cache(_CONDITIONS_KEPT)
         self._lock = threading.Lock()
 
-    def is_everything(self, reading: "EmbeddedReading", condition: Condition) -> bool:
+    def is_everything(self, reading: "EmbeddedIndexReader", condition: Condition) -> bool:
         """True if the condition lets every unit through: then it need not be checked for each."""
         if self._masks.get(condition) is not None:
             count = int(self.mask(reading, condition).sum())
@@ -50,7 +50,7 @@ class Visibility:
             count = self._counts.made(key, lambda: _count(reading, condition))
         return count == reading.totals().units
 
-    def mask(self, reading: "EmbeddedReading", condition: Condition) -> "Mask":
+    def mask(self, reading: "EmbeddedIndexReader", condition: Condition) -> "Mask":
         """For each number of a unit, whether it fulfils the condition."""
         state = reading.writes()
         known = self._masks.get(condition)
@@ -64,7 +64,7 @@ class Visibility:
         return known.mask
 
 
-def _renewed(reading: "EmbeddedReading", condition: Condition, known: _Known | None) -> "Mask":
+def _renewed(reading: "EmbeddedIndexReader", condition: Condition, known: _Known | None) -> "Mask":
     """An earlier mask with what changed since, or a new one."""
     import numpy as np
 
@@ -81,7 +81,7 @@ def _renewed(reading: "EmbeddedReading", condition: Condition, known: _Known | N
     return mask
 
 
-def _count(reading: "EmbeddedReading", condition: Condition) -> int:
+def _count(reading: "EmbeddedIndexReader", condition: Condition) -> int:
     # The condition is Clew's own text; every value is a parameter.
     statement = f"SELECT count(*) FROM ({_numbers(condition)})"  # noqa: S608
     (count,) = reading.connection.execute(statement, condition.parameters).fetchone()
@@ -94,7 +94,7 @@ def _numbers(condition: Condition) -> str:
     return f"SELECT number FROM indexed_units AS units WHERE {condition.sql} LIMIT -1"  # noqa: S608
 
 
-def _mask(reading: "EmbeddedReading", condition: Condition) -> "Mask":
+def _mask(reading: "EmbeddedIndexReader", condition: Condition) -> "Mask":
     import numpy as np
 
     # All numbers in one row: each row that is fetched has to wait for Python's lock, which other threads want as well.

@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from clew.search.embed import onnx_graph
-from clew.search.embed.onnx_graph import CONTRIBUTED, Constant, Element, Node, attribute, constant, new_node
+from clew.search.embed.onnx_graph import CONTRIBUTED, Constant, Element, OnnxNode, attribute, constant, new_node
 
 _MASK, _NARROW_MASK = "attention_mask", "clew.attention_mask"
 _OF_HEADS = ("Mul", "Reshape", "Transpose")
@@ -49,7 +49,7 @@ def with_fewer_steps(data: bytes, heads: int) -> bytes:
     )
 
 
-def _attentions(nodes: Sequence[Node], constants: Mapping[str, Constant], heads: int) -> Iterator[Node]:
+def _attentions(nodes: Sequence[OnnxNode], constants: Mapping[str, Constant], heads: int) -> Iterator[OnnxNode]:
     made_by = {output: item for item in nodes for output in item.outputs}
     for last in nodes:
         # From the end of the chain to its beginning; whatever differs on the way is no attention.
@@ -72,7 +72,7 @@ def _attentions(nodes: Sequence[Node], constants: Mapping[str, Constant], heads:
         yield new_node("MultiHeadAttention", inputs, last.outputs, *settings, domain=CONTRIBUTED)
 
 
-def _before(made_by: Mapping[str, Node], item: Node | None, operation: str, before: str) -> Node | None:
+def _before(made_by: Mapping[str, OnnxNode], item: OnnxNode | None, operation: str, before: str) -> OnnxNode | None:
     """The node before the first input of a node, if both are such operations."""
     if item is None or item.operation != operation:
         return None
@@ -80,13 +80,13 @@ def _before(made_by: Mapping[str, Node], item: Node | None, operation: str, befo
     return found if found is not None and found.operation == before else None
 
 
-def _factor(item: Node, constants: Mapping[str, Constant]) -> float:
+def _factor(item: OnnxNode, constants: Mapping[str, Constant]) -> float:
     if item.operation != "Mul" or item.inputs[1] not in constants:
         raise ValueError(f"{item.outputs[0]} of an attention is not scaled by a constant")
     return _numbers(constants[item.inputs[1]])[0]
 
 
-def _beginning(made_by: Mapping[str, Node], name: str) -> str:
+def _beginning(made_by: Mapping[str, OnnxNode], name: str) -> str:
     while made_by[name].operation in _OF_HEADS:
         name = made_by[name].inputs[0]
     return name
@@ -98,9 +98,9 @@ class _Halving(NamedTuple):
     scale: bytes
 
 
-def _halvings(nodes: Sequence[Node], constants: Mapping[str, Constant]) -> Iterator[_Halving]:
+def _halvings(nodes: Sequence[OnnxNode], constants: Mapping[str, Constant]) -> Iterator[_Halving]:
     made_by = {output: item for item in nodes for output in item.outputs}
-    readers: dict[str, list[Node]] = {}
+    readers: dict[str, list[OnnxNode]] = {}
     for item in nodes:
         for name in item.inputs:
             readers.setdefault(name, []).append(item)
@@ -122,7 +122,7 @@ def _halvings(nodes: Sequence[Node], constants: Mapping[str, Constant]) -> Itera
             yield _Halving(instead, constant(name, Element.FLOAT, values, scale.shape))
 
 
-def _only_reader(readers: Mapping[str, Sequence[Node]], item: Node | None, operation: str) -> Node | None:
+def _only_reader(readers: Mapping[str, Sequence[OnnxNode]], item: OnnxNode | None, operation: str) -> OnnxNode | None:
     found = readers.get(item.outputs[0], ()) if item is not None else ()
     return found[0] if len(found) == 1 and found[0].operation == operation else None
 
@@ -131,20 +131,20 @@ def _numbers(of: Constant) -> tuple[float, ...]:
     return struct.unpack(f"<{len(of.values) // 4}f", of.values)
 
 
-def _with_inputs(item: Node, instead: Mapping[str, str]) -> Node:
+def _with_inputs(item: OnnxNode, instead: Mapping[str, str]) -> OnnxNode:
     if instead.keys().isdisjoint(item.inputs):
         return item
     # Only factors have other names, and a product of two numbers has no settings.
     return new_node("Mul", [instead.get(name, name) for name in item.inputs], item.outputs)
 
 
-def _results(nodes: Sequence[Node]) -> set[str]:
+def _results(nodes: Sequence[OnnxNode]) -> set[str]:
     read = {name for item in nodes for name in item.inputs}
     return {name for item in nodes for name in item.outputs if name not in read}
 
 
-def _needed(nodes: Sequence[Node], results: set[str]) -> list[Node]:
-    needed, kept = set(results), list[Node]()
+def _needed(nodes: Sequence[OnnxNode], results: set[str]) -> list[OnnxNode]:
+    needed, kept = set(results), list[OnnxNode]()
     for item in reversed(nodes):
         if not needed.isdisjoint(item.outputs):
             kept.append(item)

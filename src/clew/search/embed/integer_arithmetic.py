@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from clew.search.embed import onnx_graph
-from clew.search.embed.onnx_graph import CONTRIBUTED, Constant, Element, Node, attribute, constant, node
+from clew.search.embed.onnx_graph import CONTRIBUTED, Constant, Element, OnnxNode, attribute, constant, node
 
 LEVELS, LEVELS_IF_SUMS_ARE_CUT = 127, 63
 """Steps of x on each side of zero: 8 bits, or 7."""
@@ -72,7 +72,7 @@ def trial() -> bytes:
     )
 
 
-def _widened(nodes: tuple[Node, ...], constants: Mapping[str, Constant]) -> dict[str, _Widened]:
+def _widened(nodes: tuple[OnnxNode, ...], constants: Mapping[str, Constant]) -> dict[str, _Widened]:
     casts: dict[str, Constant] = {}
     found: dict[str, _Widened] = {}
     for item in nodes:
@@ -86,15 +86,15 @@ def _widened(nodes: tuple[Node, ...], constants: Mapping[str, Constant]) -> dict
     return found
 
 
-def _is_product(item: Node, widened: Mapping[str, _Widened]) -> bool:
+def _is_product(item: OnnxNode, widened: Mapping[str, _Widened]) -> bool:
     return item.operation == "MatMul" and item.inputs[1] in widened and not widened[item.inputs[1]].by_row
 
 
-def _is_lookup(item: Node, widened: Mapping[str, _Widened]) -> bool:
+def _is_lookup(item: OnnxNode, widened: Mapping[str, _Widened]) -> bool:
     return item.operation == "Gather" and item.inputs[0] in widened and widened[item.inputs[0]].by_row
 
 
-def _in_bytes(nodes: tuple[Node, ...], widened: Mapping[str, _Widened], needless: set[str]) -> Iterator[bytes]:
+def _in_bytes(nodes: tuple[OnnxNode, ...], widened: Mapping[str, _Widened], needless: set[str]) -> Iterator[bytes]:
     in_bytes: set[str] = set()
     for item in nodes:
         if _is_lookup(item, widened):

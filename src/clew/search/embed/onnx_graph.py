@@ -27,7 +27,7 @@ class Element(IntEnum):
     INT64 = 7
 
 
-class Node(msgspec.Struct, frozen=True):
+class OnnxNode(msgspec.Struct, frozen=True):
     operation: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
@@ -43,8 +43,8 @@ class Constant(msgspec.Struct, frozen=True):
     values: memoryview
 
 
-class Model(msgspec.Struct, frozen=True):
-    nodes: tuple[Node, ...]
+class OnnxModel(msgspec.Struct, frozen=True):
+    nodes: tuple[OnnxNode, ...]
     constants: dict[str, Constant]
     rest_of_graph: tuple[memoryview, ...]
     """Every encoded field of the graph but the nodes."""
@@ -52,7 +52,7 @@ class Model(msgspec.Struct, frozen=True):
     """Every encoded field of the file but the graph."""
 
 
-def read_model(data: bytes) -> Model:
+def read_model(data: bytes) -> OnnxModel:
     """ValueError where the bytes are no model."""
     rest: list[memoryview] = []
     graph = memoryview(b"")
@@ -61,7 +61,7 @@ def read_model(data: bytes) -> Model:
             graph = value
         else:
             rest.append(encoded)
-    nodes: list[Node] = []
+    nodes: list[OnnxNode] = []
     constants: dict[str, Constant] = {}
     rest_of_graph: list[memoryview] = []
     for number, value, encoded in fields(graph):
@@ -72,16 +72,16 @@ def read_model(data: bytes) -> Model:
         if number == _GRAPH_CONSTANT and isinstance(value, memoryview):
             constant = _read_constant(value)
             constants[constant.name] = constant
-    return Model(tuple(nodes), constants, tuple(rest_of_graph), tuple(rest))
+    return OnnxModel(tuple(nodes), constants, tuple(rest_of_graph), tuple(rest))
 
 
-def _read_node(body: memoryview, encoded: memoryview) -> Node:
+def _read_node(body: memoryview, encoded: memoryview) -> OnnxNode:
     texts: dict[int, list[str]] = {_NODE_INPUT: [], _NODE_OUTPUT: [], _NODE_OPERATION: []}
     for number, value, _ in fields(body):
         if number in texts and isinstance(value, memoryview):
             texts[number].append(bytes(value).decode())
     operation = "".join(texts[_NODE_OPERATION])
-    return Node(operation, tuple(texts[_NODE_INPUT]), tuple(texts[_NODE_OUTPUT]), bytes(encoded))
+    return OnnxNode(operation, tuple(texts[_NODE_INPUT]), tuple(texts[_NODE_OUTPUT]), bytes(encoded))
 
 
 def _read_constant(body: memoryview) -> Constant:
@@ -100,7 +100,7 @@ def _read_constant(body: memoryview) -> Constant:
     return Constant(name, element, tuple(shape), values)
 
 
-def rewritten(model: Model, nodes: Iterable[bytes], constants: Iterable[bytes], opset: bytes) -> bytes:
+def rewritten(model: OnnxModel, nodes: Iterable[bytes], constants: Iterable[bytes], opset: bytes) -> bytes:
     """The model with other nodes, and with more constants and operators."""
     graph: list[bytes | memoryview] = [*nodes, *model.rest_of_graph, *constants]
     start = head(_MODEL_GRAPH, sum(map(len, graph)))
@@ -131,9 +131,9 @@ def _port(name: str, element: Element) -> bytes:
 
 def new_node(
     operation: str, inputs: Sequence[str], outputs: Sequence[str], *attributes: bytes, domain: str = ""
-) -> Node:
+) -> OnnxNode:
     encoded = node(operation, inputs, outputs, *attributes, domain=domain)
-    return Node(operation, tuple(inputs), tuple(outputs), encoded)
+    return OnnxNode(operation, tuple(inputs), tuple(outputs), encoded)
 
 
 def node(operation: str, inputs: Sequence[str], outputs: Sequence[str], *attributes: bytes, domain: str = "") -> bytes:

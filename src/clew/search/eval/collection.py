@@ -45,24 +45,24 @@ class Turn(msgspec.Struct, frozen=True):
     time: str | float | None = None
 
 
-class Document(msgspec.Struct, frozen=True):
+class EvaluationDocument(msgspec.Struct, frozen=True):
     id: str = msgspec.field(name="_id")
     title: str | None = None
     text: str = ""
     metadata: Turn | None = None
 
 
-class Query(msgspec.Struct, frozen=True):
+class EvaluationQuery(msgspec.Struct, frozen=True):
     id: str = msgspec.field(name="_id")
     text: str = ""
 
 
-Line = TypeVar("Line", Document, Query)
+Line = TypeVar("Line", EvaluationDocument, EvaluationQuery)
 
 
 class Collection(msgspec.Struct, frozen=True):
-    documents: tuple[Document, ...]
-    queries: tuple[Query, ...]
+    documents: tuple[EvaluationDocument, ...]
+    queries: tuple[EvaluationQuery, ...]
     """The queries that have at least one relevant document."""
     grades: dict[str, dict[str, float]]
     """By query and document."""
@@ -77,8 +77,8 @@ def read_collection(folder: Path) -> Collection:
             hint=f"Put {CORPUS} (_id, title, text), {QUERIES} (_id, text) and {JUDGEMENTS} there.",
         )
     notes: list[str] = []
-    documents = _by_id(folder / CORPUS, Document, notes)
-    queries = _by_id(folder / QUERIES, Query, notes)
+    documents = _by_id(folder / CORPUS, EvaluationDocument, notes)
+    queries = _by_id(folder / QUERIES, EvaluationQuery, notes)
     grades: dict[str, dict[str, float]] = {}
     unknown = 0
     for query, document, score in _judgements(folder / JUDGEMENTS):
@@ -215,7 +215,7 @@ class Evaluation:
         """The signals that can be asked: none by meaning where there is no embedder."""
         return SIGNALS if self.report.note is None else ("lexical",)
 
-    def measure(self, recipe: str, queries: Sequence[Query] | None = None) -> Measured:
+    def measure(self, recipe: str, queries: Sequence[EvaluationQuery] | None = None) -> Measured:
         asked = self.collection.queries if queries is None else queries
         scores: dict[str, list[float]] = {name: [] for name in MEASURES}
         times: list[float] = []
@@ -246,7 +246,7 @@ class Evaluation:
         return ranking.units, (ended - embedded) * 1000
 
 
-def _units(documents: Sequence[Document]) -> Iterator[Unit]:
+def _units(documents: Sequence[EvaluationDocument]) -> Iterator[Unit]:
     """Documents as units; the turns of a session stand in its order, whatever the order of the file is."""
     sessions = {session: at for at, session in enumerate(dict.fromkeys(map(_session, documents)))}
     ordered = sorted(documents, key=lambda document: (sessions[_session(document)], *_turn(document)))
@@ -265,11 +265,11 @@ def _units(documents: Sequence[Document]) -> Iterator[Unit]:
         yield unit
 
 
-def _session(document: Document) -> str:
+def _session(document: EvaluationDocument) -> str:
     return str(document.metadata.session) if document.metadata is not None else ""
 
 
-def _turn(document: Document) -> tuple[float, str]:
+def _turn(document: EvaluationDocument) -> tuple[float, str]:
     """Turns are numbers, or names that end in one."""
     turn = document.metadata.turn if document.metadata is not None else None
     if isinstance(turn, str):

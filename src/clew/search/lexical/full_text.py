@@ -12,11 +12,11 @@ import msgspec
 
 from clew.search.lexical import tables
 from clew.search.lexical.expression import AllOf, Beginning, Either, Expression, Phrase, Without, all_of, either
-from clew.search.lexical.packing import Row
-from clew.search.lexical.plan import Item, Plan
-from clew.search.lexical.tables import Spelling, Totals
+from clew.search.lexical.packing import UnitTerms
+from clew.search.lexical.plan import QueryPlan, QueryTerm
+from clew.search.lexical.tables import IndexTotals, Spelling
 from clew.store.sql.conditions import Condition
-from clew.store.sqlite.connections import Connection
+from clew.store.sqlite.connections import SqliteConnection
 
 _FREQUENT_ITEMS = 4
 _AT_ONCE = 500
@@ -60,16 +60,16 @@ def as_fts(expression: Expression) -> str:
             return f"{as_fts(wanted)} NOT {as_fts(unwanted)}"
 
 
-class WordReading:
+class FullTextReader:
     """Statements of a search by words, to the tables of one SQLite file."""
 
     streams_at_once = 50
     streams_kept = 24_000_000
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: SqliteConnection) -> None:
         self.connection = connection
 
-    def totals(self) -> Totals:
+    def totals(self) -> IndexTotals:
         return tables.totals(self.connection)
 
     def units_with(self, terms: Iterable[str]) -> dict[str, int]:
@@ -109,7 +109,7 @@ class WordReading:
 
     def candidates(
         self,
-        plan: Plan,
+        plan: QueryPlan,
         restrict: Condition | None,
         *,
         wanted: int,
@@ -139,7 +139,7 @@ class WordReading:
         found = self.connection.execute(statement, (float(title_weight), as_fts(expression), *values, wanted))
         return msgspec.json.decode(found.fetchone()[0], type=list[int])
 
-    def streams(self, units: Iterable[int]) -> list[Row]:
+    def streams(self, units: Iterable[int]) -> list[UnitTerms]:
         return tables.streams(self.connection, units)
 
     def numbered_streams(self, units: Sequence[int]) -> tuple[()]:
@@ -178,7 +178,7 @@ def in_json(values: Sequence[object]) -> str:
     return msgspec.json.encode(values).decode()
 
 
-def _anchored(items: Sequence[Item], matches: int) -> Expression:
+def _anchored(items: Sequence[QueryTerm], matches: int) -> Expression:
     """An expression for the units worth ranking: all that hold an item, or only those that hold one of the rarer items.
 
     The items are sorted, the rarest first. If their matches are too many, as many items as stay within half of that
@@ -197,6 +197,6 @@ def _anchored(items: Sequence[Item], matches: int) -> Expression:
     return all_of([either(expressions[:anchors]), either(second)])
 
 
-def _constrained(expression: Expression, plan: Plan) -> Expression:
+def _constrained(expression: Expression, plan: QueryPlan) -> Expression:
     required = all_of([expression, *plan.required])
     return Without(required, either(plan.excluded)) if plan.excluded else required

@@ -20,7 +20,7 @@ _DICTIONARY = 32_000
 """Bytes; deflate looks back no further than 32 KB."""
 
 
-class Row(NamedTuple):
+class UnitTerms(NamedTuple):
     """The terms of a unit. Each stream starts and ends with a space, so that ` term ` can be counted in it."""
 
     unit: int
@@ -29,7 +29,7 @@ class Row(NamedTuple):
     compounds: str
 
 
-class Text(NamedTuple):
+class UnitText(NamedTuple):
     """The title and the text of a unit, as written."""
 
     title: str
@@ -44,28 +44,28 @@ class Packed(NamedTuple):
     data: bytes
 
 
-def packed(row: Row, text: Text, dictionary: bytes) -> Packed:
+def packed(row: UnitTerms, text: UnitText, dictionary: bytes) -> Packed:
     terms = _terms(row)
     press = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW, zdict=dictionary)
     data = press.compress(terms) + press.compress(f"{text.title}{text.body}".encode()) + press.flush()
     return Packed(len(terms), len(text.title), data)
 
 
-def unpacked_terms(unit: int, terms: int, data: bytes, dictionary: bytes) -> Row:
+def unpacked_terms(unit: int, terms: int, data: bytes, dictionary: bytes) -> UnitTerms:
     try:
         press = zlib.decompressobj(_RAW, zdict=dictionary)
         title, body, compounds, _ = press.decompress(data, terms).decode().split(_END)
     except (zlib.error, ValueError) as error:
         raise _damaged(error) from error
-    return Row(unit, title, body, compounds)
+    return UnitTerms(unit, title, body, compounds)
 
 
-def unpacked_text(terms: int, title: int, data: bytes, dictionary: bytes) -> Text:
+def unpacked_text(terms: int, title: int, data: bytes, dictionary: bytes) -> UnitText:
     try:
         said = zlib.decompressobj(_RAW, zdict=dictionary).decompress(data)[terms:].decode()
     except (zlib.error, ValueError) as error:
         raise _damaged(error) from error
-    return Text(said[:title], said[title:])
+    return UnitText(said[:title], said[title:])
 
 
 def repacked(data: bytes, before: bytes, after: bytes) -> bytes:
@@ -78,7 +78,7 @@ def repacked(data: bytes, before: bytes, after: bytes) -> bytes:
     return press.compress(said) + press.flush()
 
 
-def dictionary_of(units: Sequence[tuple[Row, Text]]) -> bytes:
+def dictionary_of(units: Sequence[tuple[UnitTerms, UnitText]]) -> bytes:
     """A dictionary for packing units: the beginnings of some others."""
     beginnings = [(_terms(row), f"{text.title}{text.body}".encode()) for row, text in units]
     each = _DICTIONARY // max(1, len(beginnings)) // 2
@@ -97,7 +97,7 @@ def unpacked_dictionary(packed: bytes) -> bytes:
         raise _damaged(error) from error
 
 
-def _terms(row: Row) -> bytes:
+def _terms(row: UnitTerms) -> bytes:
     return f"{row.title}{_END}{row.body}{_END}{row.compounds}{_END}".encode()
 
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from clew.search.lexical.expression import Beginning, Expression, either, phrase
-from clew.search.lexical.query import Clause, Kind, LexicalQuery, Sign, content_words
+from clew.search.lexical.query import Clause, ClauseKind, LexicalQuery, Sign, content_words
 from clew.store.sql.conditions import Condition
 from clew.text.keywords import STOP_TERMS
 from clew.text.stem import stem
 
 if TYPE_CHECKING:
-    from clew.search.reading import Reading
+    from clew.search.reading import IndexReader
 
 MIN_CHARACTERS = 4
 TWO_EDITS_FROM = 8
@@ -37,7 +37,7 @@ class Replacement(msgspec.Struct, frozen=True):
     edits: int
 
 
-def replacements(reading: "Reading", word: str) -> tuple[Replacement, ...]:
+def replacements(reading: "IndexReader", word: str) -> tuple[Replacement, ...]:
     """The likeliest terms for `word`, the best first; none for short words and for anything with a digit."""
     if len(word) < MIN_CHARACTERS or not word.isalpha():
         return ()
@@ -75,11 +75,11 @@ def edits_between(one: str, other: str, most: int) -> int | None:
     return previous[-1] if previous[-1] <= most else None
 
 
-def _near(reading: "Reading", word: str, near: Iterable[str]) -> list[Replacement]:
+def _near(reading: "IndexReader", word: str, near: Iterable[str]) -> list[Replacement]:
     return _likeliest(word, [(term, units, spelling, 1) for term, units, spelling in reading.terms_spelled(near)])
 
 
-def _alike(reading: "Reading", word: str, most: int) -> list[Replacement]:
+def _alike(reading: "IndexReader", word: str, most: int) -> list[Replacement]:
     beginning = word[: 3 if len(word) >= _LONG else 2]
     compared = reading.spellings_beginning(beginning, len(word) - most, len(word) + most, _MAX_COMPARED)
     found = []
@@ -116,7 +116,7 @@ _CORRECTION_WEIGHTS = (0.8, 0.3, 0.15)
 """For the likeliest replacement of a word, the second and the third."""
 
 
-class Item(NamedTuple):
+class QueryTerm(NamedTuple):
     """One thing that a unit can hold: a term, a phrase, or the words with one beginning."""
 
     label: str
@@ -136,8 +136,8 @@ class Correction(msgspec.Struct, frozen=True):
     replacements: tuple[str, ...]
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    items: tuple[Item, ...]
+class QueryPlan(msgspec.Struct, frozen=True, kw_only=True):
+    items: tuple[QueryTerm, ...]
     """The rarest first."""
     required: tuple[Expression, ...]
     """Conditions on units that are found by their words."""
@@ -158,23 +158,23 @@ def rarity(units: int, all_units: int) -> float:
 
 def is_demand(clause: Clause) -> bool:
     """True if the clause decides about results: a unit must hold it, or must not (a minus)."""
-    return clause.sign is not Sign.SHOULD or clause.kind is not Kind.WORD
+    return clause.sign is not Sign.SHOULD or clause.kind is not ClauseKind.WORD
 
 
 class Planning:
     """Plans a query among the units that `restrict`, a condition on the table `units`, lets through."""
 
-    def __init__(self, reading: "Reading", all_units: int, restrict: Condition | None = None) -> None:
+    def __init__(self, reading: "IndexReader", all_units: int, restrict: Condition | None = None) -> None:
         self._reading = reading
         self._all_units = all_units
         self._restrict = restrict
         self._units: dict[str, int] = {}
         self._weights: defaultdict[str, float] = defaultdict(float)
         self._spellings: dict[str, str] = {}
-        self._items: list[Item] = []
+        self._items: list[QueryTerm] = []
         self._corrections: dict[str, tuple[Replacement, ...]] = {}
 
-    def plan(self, query: LexicalQuery) -> Plan:
+    def plan(self, query: LexicalQuery) -> QueryPlan:
         wanted = [clause for clause in query.clauses if clause.sign is not Sign.NOT]
         self._units = self._reading.units_with(term for clause in wanted for term in (*clause.terms, *clause.compounds))
         for clause in wanted:
@@ -189,7 +189,7 @@ class Planning:
         ]
         self._items.sort(key=lambda item: (-item.weight * item.rarity, item.label))
         used = sorted(self._items[:MAX_ITEMS], key=lambda item: (item.units, item.label))
-        return Plan(
+        return QueryPlan(
             items=tuple(used),
             required=tuple(self._constraint(clause) for clause in wanted if clause.sign is Sign.MUST),
             demanded=tuple(self._constraint(clause) for clause in wanted if is_demand(clause)),
@@ -200,9 +200,9 @@ class Planning:
         )
 
     def _weigh(self, clause: Clause) -> None:
-        if clause.kind is Kind.PREFIX:
+        if clause.kind is ClauseKind.PREFIX:
             self._items.append(self._prefix(clause.words[0]))
-        elif clause.kind is Kind.PHRASE:
+        elif clause.kind is ClauseKind.PHRASE:
             self._items += self._phrase(clause)
         else:
             self._weigh_words(clause)
@@ -235,29 +235,29 @@ class Planning:
                 self._corrections[word] = found
                 self._units.update(self._reading.units_with(replacement.term for replacement in found))
 
-    def _item(self, label: str, term: str, weight: float) -> Item:
+    def _item(self, label: str, term: str, weight: float) -> QueryTerm:
         units = self._units[term]
-        return Item(label, phrase(term), (f" {term} ",), weight, units, rarity(units, self._all_units))
+        return QueryTerm(label, phrase(term), (f" {term} ",), weight, units, rarity(units, self._all_units))
 
-    def _phrase(self, clause: Clause) -> list[Item]:
+    def _phrase(self, clause: Clause) -> list[QueryTerm]:
         terms = clause.terms
         if any(term not in self._units for term in terms):
             return []
         telling = {stem(word) for word in content_words(clause)} or set(terms)
         units = min(self._units[term] for term in terms)
         weight = sum(rarity(self._units[term], self._all_units) for term in telling)
-        return [Item(clause.text, phrase(*terms), (f" {' '.join(terms)} ",), 1.0, units, weight)]
+        return [QueryTerm(clause.text, phrase(*terms), (f" {' '.join(terms)} ",), 1.0, units, weight)]
 
-    def _prefix(self, beginning: str) -> Item:
+    def _prefix(self, beginning: str) -> QueryTerm:
         terms = self._reading.terms_beginning(beginning, MAX_PREFIX_TERMS)
         others = [term for term in terms if not term.startswith(beginning)]
         units = min(sum(terms.values()), self._all_units)
         expression = either([Beginning(beginning), *(phrase(term) for term in others)])
         needles = (f" {beginning}", *(f" {term} " for term in others))
-        return Item(f"{beginning}*", expression, needles, 1.0, units, rarity(units, self._all_units))
+        return QueryTerm(f"{beginning}*", expression, needles, 1.0, units, rarity(units, self._all_units))
 
     def _constraint(self, clause: Clause) -> Expression:
-        if clause.kind is Kind.PREFIX:
+        if clause.kind is ClauseKind.PREFIX:
             return self._prefix(clause.words[0]).expression
         terms = [phrase(*clause.terms)]
         if clause.whole:

@@ -31,7 +31,7 @@ _NAMED = re.compile(r"[0-9_]|[a-z][A-Z]")
 _SIGN = re.compile(r"\+(?=\w)|-(?=[^\W\d_]\w|[^\W\d_\x00-\x7f])")
 
 
-class Kind(Enum):
+class ClauseKind(Enum):
     WORD = "word"
     PHRASE = "phrase"
     PREFIX = "prefix"
@@ -46,7 +46,7 @@ class Sign(Enum):
 class Clause(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     """As it was written, without sign, quotes and star."""
-    kind: Kind
+    kind: ClauseKind
     sign: Sign
     words: tuple[str, ...]
     """In order, not stemmed; the beginning of a word for a prefix."""
@@ -81,7 +81,7 @@ def parse_query(text: str) -> LexicalQuery:
 
 def is_searchable(clause: Clause) -> bool:
     """Stop-words are searched for only where they are required or part of a phrase."""
-    return clause.kind is not Kind.WORD or clause.sign is not Sign.SHOULD or bool(content_words(clause))
+    return clause.kind is not ClauseKind.WORD or clause.sign is not Sign.SHOULD or bool(content_words(clause))
 
 
 def content_words(clause: Clause) -> tuple[str, ...]:
@@ -95,12 +95,12 @@ def _clauses(text: str) -> Iterator[Clause]:
     for match in _CLAUSE.finditer(text):
         written = match["phrase"] if match["plain"] is None else match["plain"]
         if operators == MAX_OPERATORS:
-            clause = _clause(written, Kind.WORD, Sign.SHOULD)
+            clause = _clause(written, ClauseKind.WORD, Sign.SHOULD)
         elif match["plain"] is None:
-            clause = _clause(written, Kind.PHRASE, Sign(match["sign"]))
+            clause = _clause(written, ClauseKind.PHRASE, Sign(match["sign"]))
         else:
             clause = _plain(written, signed=not is_question)
-        operators += clause.kind is not Kind.WORD or clause.sign is not Sign.SHOULD
+        operators += clause.kind is not ClauseKind.WORD or clause.sign is not Sign.SHOULD
         if clause.words:
             yield clause
 
@@ -112,19 +112,19 @@ def _plain(text: str, *, signed: bool) -> Clause:
         text = text[1:]
     if text.endswith("*"):
         beginning = text.rstrip("*")
-        clause = _clause(beginning, Kind.PREFIX, sign)
+        clause = _clause(beginning, ClauseKind.PREFIX, sign)
         start = clause.whole or (clause.words[0] if len(clause.words) == 1 else "")
         if len(start) > 1:
-            return Clause(text=beginning, kind=Kind.PREFIX, sign=sign, words=(start,))
-    return _clause(text, Kind.WORD, sign)
+            return Clause(text=beginning, kind=ClauseKind.PREFIX, sign=sign, words=(start,))
+    return _clause(text, ClauseKind.WORD, sign)
 
 
-def _clause(text: str, kind: Kind, sign: Sign) -> Clause:
+def _clause(text: str, kind: ClauseKind, sign: Sign) -> Clause:
     found = words(text)
     simple = [word for word in found if not word.compound]
     compounds = [word for word in found if word.compound]
-    if kind is Kind.PHRASE and len(simple) == 1:
-        kind = Kind.WORD
+    if kind is ClauseKind.PHRASE and len(simple) == 1:
+        kind = ClauseKind.WORD
     return Clause(
         text=text,
         kind=kind,

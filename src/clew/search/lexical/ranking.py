@@ -21,8 +21,8 @@ import msgspec
 from clew.cache import Cache
 from clew.errors import InvalidArgument
 from clew.search.lexical.expression import Phrase
-from clew.search.lexical.packing import Row
-from clew.search.lexical.plan import Item, rarity
+from clew.search.lexical.packing import UnitTerms
+from clew.search.lexical.plan import QueryTerm, rarity
 from clew.search.lexical.tables import length
 from clew.text.keywords import STOP_TERMS
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from clew.search.reading import Reading
+    from clew.search.reading import IndexReader
 
     Keys: TypeAlias = NDArray[np.signedinteger]
     Counts: TypeAlias = NDArray[np.float64]
@@ -51,7 +51,7 @@ class Stream(NamedTuple):
     """The number of words that stand in the title."""
     keys: "Keys"
     """Of the terms: those of the title, of the body and of the compounds."""
-    row: Row | None
+    row: UnitTerms | None
     """The text, where it was read."""
 
     @property
@@ -67,7 +67,7 @@ class Streams:
         """`size` is how many bytes of them are kept, about."""
         self._kept: Cache[int, Stream] = Cache(size, size_of=attrgetter("size"))
 
-    def of(self, reading: "Reading", units: Sequence[int]) -> Iterator[list[Stream]]:
+    def of(self, reading: "IndexReader", units: Sequence[int]) -> Iterator[list[Stream]]:
         """The streams of these units, in their order, some at a time. They are read as they are asked for: some may be
         very long."""
         for start in range(0, len(units), reading.streams_at_once):
@@ -82,7 +82,7 @@ class Streams:
                 known |= read
             yield [known[unit] for unit in part if unit in known]
 
-    def rows_of(self, reading: "Reading", streams: Sequence[Stream]) -> list[Row]:
+    def rows_of(self, reading: "IndexReader", streams: Sequence[Stream]) -> list[UnitTerms]:
         """The texts of some streams of this state of the index, in their order; those that had to be read are kept."""
         unread = {each.unit: each for each in streams if each.row is None}
         kept = self._kept.get_many(unread)
@@ -100,7 +100,7 @@ class Streams:
         return [each.row or read[each.unit] for each in streams]
 
 
-def _stream(row: Row) -> Stream:
+def _stream(row: UnitTerms) -> Stream:
     import numpy as np
 
     characters = len(row.title) + len(row.body) + len(row.compounds)
@@ -144,14 +144,16 @@ class Bm25Settings(msgspec.Struct, frozen=True, kw_only=True):
             )
 
 
-Texts = Callable[[Sequence[Stream]], list[Row]]
+Texts = Callable[[Sequence[Stream]], list[UnitTerms]]
 """Reads the texts of streams."""
 
 
 class Scorer:
     """Scores some units of one collection, in arrays with a place for each of them."""
 
-    def __init__(self, ranking: Bm25Settings, reading: "Reading", streams: Sequence[Stream], texts: "Texts") -> None:
+    def __init__(
+        self, ranking: Bm25Settings, reading: "IndexReader", streams: Sequence[Stream], texts: "Texts"
+    ) -> None:
         import numpy as np
 
         totals = reading.totals()
@@ -171,7 +173,7 @@ class Scorer:
         self._held = np.zeros((len(streams), 0), np.bool_)
         """For each unit, which of the items with these labels it holds."""
 
-    def score(self, items: Sequence[Item]) -> bool:
+    def score(self, items: Sequence[QueryTerm]) -> bool:
         """Score by the items of the query; whether a unit holds one. An index that keeps no places of words lets
         through what holds those of a phrase apart from each other."""
         self._labels = tuple(item.label for item in items)
@@ -192,7 +194,7 @@ class Scorer:
     def _labels_of(self, kind: int) -> tuple[str, ...]:
         return tuple(label for place, label in enumerate(self._labels) if kind >> place & 1)
 
-    def learn(self, items: Sequence[Item]) -> list[Item]:
+    def learn(self, items: Sequence[QueryTerm]) -> list[QueryTerm]:
         """Add what terms that set the best units apart are worth, beside the items of the query; those terms."""
         learnt = self._telling_terms(self._order()[: self._ranking.feedback_units])
         if learnt:
@@ -209,7 +211,7 @@ class Scorer:
         best: list[int] = order[self._held[order].sum(axis=1) > 0].tolist()
         return best
 
-    def _add(self, items: Sequence[Item]) -> "Counts":
+    def _add(self, items: Sequence[QueryTerm]) -> "Counts":
         """Add what the items are worth to the scores; how often each item, in the order given, is in each unit."""
         import numpy as np
 
@@ -221,7 +223,7 @@ class Scorer:
         self._scores += (weights[:, None] * times / (times + self._norms)).sum(axis=0)
         return times
 
-    def _telling_terms(self, best: Sequence[int]) -> list[Item]:
+    def _telling_terms(self, best: Sequence[int]) -> list[QueryTerm]:
         """The terms that the best units share and others lack, weighted."""
         import numpy as np
 
@@ -243,13 +245,13 @@ class Scorer:
         }
         weights = {term: present[term] * weight for term, (_, weight) in rarities.items()}
         chosen = sorted(weights, key=lambda term: (-weights[term], term))[: self._ranking.feedback_terms]
-        return [Item(term, Phrase((term,)), (f" {term} ",), weights[term], *rarities[term]) for term in chosen]
+        return [QueryTerm(term, Phrase((term,)), (f" {term} ",), weights[term], *rarities[term]) for term in chosen]
 
 
 class _Terms:
     """The terms of some streams, of which items that are whole terms for the most part are counted."""
 
-    def __init__(self, reading: "Reading", texts: "Texts", streams: Sequence[Stream], title_weight: int) -> None:
+    def __init__(self, reading: "IndexReader", texts: "Texts", streams: Sequence[Stream], title_weight: int) -> None:
         import numpy as np
 
         self._reading = reading
@@ -263,7 +265,7 @@ class _Terms:
         self._ends = np.cumsum(lengths)
         self._title_ends = self._ends - lengths + np.array([stream.in_title for stream in streams], np.int64)
 
-    def times(self, items: Sequence[Item]) -> "Counts":
+    def times(self, items: Sequence[QueryTerm]) -> "Counts":
         """Counts of each item in each stream."""
         import numpy as np
 

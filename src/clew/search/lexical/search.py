@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.errors import InvalidArgument
-from clew.search.lexical.packing import Row
-from clew.search.lexical.plan import Correction, Plan, Planning
+from clew.search.lexical.packing import UnitTerms
+from clew.search.lexical.plan import Correction, Planning, QueryPlan
 from clew.search.lexical.query import LexicalQuery, Sign
 from clew.search.lexical.ranking import Bm25Settings, Scorer, Stream, Streams
 from clew.store.sql.conditions import Condition
 
 if TYPE_CHECKING:
-    from clew.search.reading import Reading
+    from clew.search.reading import IndexReader
 
 EMPTY_QUERY = "The query has no words."
 ONLY_STOP_WORDS = "The query holds only words that occur everywhere; put them in quotes to search for them as a phrase."
@@ -62,7 +62,7 @@ class LexicalSearch:
 
     def __init__(
         self,
-        reading: "Reading",
+        reading: "IndexReader",
         *,
         ranking: Bm25Settings | None = None,
         effort: Effort | None = None,
@@ -102,10 +102,10 @@ class LexicalSearch:
             notes=notes,
         )
 
-    def _texts(self, streams: Sequence[Stream]) -> list[Row]:
+    def _texts(self, streams: Sequence[Stream]) -> list[UnitTerms]:
         return self._streams.rows_of(self._reading, streams)
 
-    def _candidates(self, plan: Plan, restrict: Condition | None, limit: int) -> list[Stream]:
+    def _candidates(self, plan: QueryPlan, restrict: Condition | None, limit: int) -> list[Stream]:
         if not plan.items:
             return []
         units = self._reading.candidates(
@@ -137,7 +137,7 @@ def nothing_to_search(query: LexicalQuery) -> str | None:
     return ONLY_STOP_WORDS if query.has_only_stop_words else None
 
 
-def _notes(query: LexicalQuery, plan: Plan) -> tuple[str, ...]:
+def _notes(query: LexicalQuery, plan: QueryPlan) -> tuple[str, ...]:
     notes = []
     if query.cut:
         notes.append("The query was too long; only its beginning was read.")
@@ -146,7 +146,7 @@ def _notes(query: LexicalQuery, plan: Plan) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _corrections(plan: Plan, rows: Sequence[Row]) -> tuple[Correction, ...]:
+def _corrections(plan: QueryPlan, rows: Sequence[UnitTerms]) -> tuple[Correction, ...]:
     """The replacements that lead to a unit the caller may see: others would tell of words the caller may not know."""
     texts = [row.title + row.body + row.compounds for row in rows]
     shown = []

@@ -28,7 +28,7 @@ Terms = Mapping[int, frozenset[str]]
 """The terms of units, by number."""
 
 
-class Alike(NamedTuple):
+class SimilarUnit(NamedTuple):
     one: int
     other: int
     """The larger number of the two."""
@@ -53,7 +53,7 @@ def similarity(one: frozenset[str], other: frozenset[str]) -> float:
     return shared / (len(one) + len(other) - shared) if shared else 0.0
 
 
-def alike(terms: Terms, threshold: float) -> Iterator[Alike]:
+def alike(terms: Terms, threshold: float) -> Iterator[SimilarUnit]:
     """The pairs of units that are alike."""
     units_with = Counter(term for own in terms.values() for term in own)
     rarest_first = sorted(units_with, key=lambda term: (units_with[term], term))
@@ -93,7 +93,7 @@ class _Noted:
                 mask |= 1 << rank - self._unshared
         return mask
 
-    def met(self, unit: int, own: list[int]) -> Iterator[Alike]:
+    def met(self, unit: int, own: list[int]) -> Iterator[SimilarUnit]:
         mask, size = self._mask(own), len(own)
         seen: set[int] = set()
         count = 0
@@ -105,7 +105,7 @@ class _Noted:
             shared = (mask & other_mask).bit_count()
             score = shared / (size + other_size - shared)
             if score >= self._threshold:
-                yield Alike(unit, other, score)
+                yield SimilarUnit(unit, other, score)
                 count += 1
             if count >= MOST_ALIKE or len(seen) >= MOST_COMPARED:
                 return
@@ -129,7 +129,7 @@ def _sizes(size: int, threshold: float) -> tuple[tuple[int, int], ...]:
     return tuple((other, ceil(share * (size + other) - _ROUNDING)) for other in nearest)
 
 
-def like(unit: int, terms: Terms, threshold: float) -> Iterator[Alike]:
+def like(unit: int, terms: Terms, threshold: float) -> Iterator[SimilarUnit]:
     """The pairs of one unit with all others: for a unit that changed, this is faster than `alike`."""
     own = terms[unit]
     least, most = threshold * len(own) - _ROUNDING, len(own) / threshold + _ROUNDING
@@ -137,4 +137,4 @@ def like(unit: int, terms: Terms, threshold: float) -> Iterator[Alike]:
         if other != unit and least <= len(others_terms) <= most:
             score = similarity(own, others_terms)
             if score >= threshold:
-                yield Alike(min(unit, other), max(unit, other), score)
+                yield SimilarUnit(min(unit, other), max(unit, other), score)

@@ -14,8 +14,8 @@ from itertools import islice
 from typing import NamedTuple, TypeVar
 
 from clew.search.lexical.packing import (
-    Row,
-    Text,
+    UnitTerms,
+    UnitText,
     dictionary_of,
     packed,
     packed_dictionary,
@@ -75,7 +75,7 @@ Spelling = tuple[str, int, str]
 """A term, the number of units that hold it, and a spelling that leads to it."""
 
 
-class Totals(NamedTuple):
+class IndexTotals(NamedTuple):
     units: int
     words: int
 
@@ -90,7 +90,7 @@ def put(
         remove(connection, latest)
         spellings: dict[str, str] = {}
         rows = [row_of(unit, title, body, spellings) for unit, (title, body) in latest.items()]
-        _pack(connection, [(row, Text(*latest[row.unit])) for row in rows], lasting)
+        _pack(connection, [(row, UnitText(*latest[row.unit])) for row in rows], lasting)
         connection.executemany("INSERT INTO lexical (rowid, title, body, compounds) VALUES (?, ?, ?, ?)", rows)
         connection.executemany(
             "INSERT INTO lexical_terms VALUES (?, ?) ON CONFLICT DO UPDATE SET units = units + excluded.units",
@@ -139,7 +139,7 @@ def sweep(connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM lexical_words WHERE term NOT IN (SELECT term FROM lexical_terms)")
 
 
-def streams(connection: sqlite3.Connection, units: Iterable[int]) -> list[Row]:
+def streams(connection: sqlite3.Connection, units: Iterable[int]) -> list[UnitTerms]:
     """The terms of these units, for those that are there."""
     # One statement for all of them: asking for each takes several times as long.
     find = "SELECT unit, terms, packed FROM json_each(?) AS asked CROSS JOIN unit_texts ON unit = asked.value"
@@ -148,7 +148,7 @@ def streams(connection: sqlite3.Connection, units: Iterable[int]) -> list[Row]:
     return [unpacked_terms(unit, terms, data, dictionary.of(unit)) for unit, terms, data in rows]
 
 
-def texts(connection: sqlite3.Connection, units: Iterable[int]) -> dict[int, Text]:
+def texts(connection: sqlite3.Connection, units: Iterable[int]) -> dict[int, UnitText]:
     """Texts of units, by their numbers; units that are gone are left out."""
     find = "SELECT unit, terms, title, packed FROM json_each(?) AS asked CROSS JOIN unit_texts ON unit = asked.value"
     rows = connection.execute(find, (json.dumps(list(dict.fromkeys(units))),))
@@ -169,7 +169,7 @@ def _dictionary(connection: sqlite3.Connection) -> Dictionary:
     return Dictionary(found[0], unpacked_dictionary(found[1])) if found is not None else Dictionary(0, b"")
 
 
-def _pack(connection: sqlite3.Connection, said: Sequence[tuple[Row, Text]], lasting: Collection[int]) -> None:
+def _pack(connection: sqlite3.Connection, said: Sequence[tuple[UnitTerms, UnitText]], lasting: Collection[int]) -> None:
     dictionary = _dictionary(connection)
     known = [each for each in said if each[0].unit in lasting]
     if not dictionary.data and len(known) >= _WORTH_A_DICTIONARY:
@@ -221,11 +221,11 @@ def _keep(connection: sqlite3.Connection, dictionary: Dictionary, sampled: Seque
     connection.execute("INSERT INTO unit_dictionary VALUES (?, ?, ?)", row)
 
 
-def totals(connection: sqlite3.Connection) -> Totals:
-    return Totals(*connection.execute("SELECT units, words FROM lexical_totals").fetchone())
+def totals(connection: sqlite3.Connection) -> IndexTotals:
+    return IndexTotals(*connection.execute("SELECT units, words FROM lexical_totals").fetchone())
 
 
-class Forms(NamedTuple):
+class NameForms(NamedTuple):
     """The forms of a name in a text: words, then one with this beginning and at most this length; or one of the
     compounds."""
 
@@ -235,7 +235,7 @@ class Forms(NamedTuple):
     compounds: tuple[str, ...]
 
 
-def forms_of(name: str) -> Forms | None:
+def forms_of(name: str) -> NameForms | None:
     """The forms of a name in a text; None if it has no words. Of a name with dots the last part is enough."""
     terms, compounds = split(name.rstrip(".").rpartition(".")[2])
     words = [stem(word) for word in terms]
@@ -243,13 +243,13 @@ def forms_of(name: str) -> Forms | None:
         return None
     (*start, last) = words
     common = last[: max(_COMMON_LETTERS, len(last) - _LONGEST_ENDING)] if name.islower() else last
-    return Forms(tuple(start), common, len(last) + _LONGEST_ENDING, tuple(compounds))
+    return NameForms(tuple(start), common, len(last) + _LONGEST_ENDING, tuple(compounds))
 
 
-def row_of(unit: int, title: str, body: str, spellings: dict[str, str]) -> Row:
+def row_of(unit: int, title: str, body: str, spellings: dict[str, str]) -> UnitTerms:
     title_words, title_compounds = split(title)
     body_words, body_compounds = split(body)
-    return Row(
+    return UnitTerms(
         unit,
         _stream(_terms(title_words, spellings)),
         _stream(_terms(body_words, spellings)),
@@ -267,21 +267,21 @@ def _stream(terms: list[str]) -> str:
     return f" {' '.join(terms)} " if terms else ""
 
 
-def units_per_term(rows: Iterable[Row]) -> Counter[str]:
+def units_per_term(rows: Iterable[UnitTerms]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for row in rows:
         counts.update({*row.title.split(), *row.body.split(), *row.compounds.split()})
     return counts
 
 
-def _count(connection: sqlite3.Connection, rows: list[Row], sign: int) -> None:
+def _count(connection: sqlite3.Connection, rows: list[UnitTerms], sign: int) -> None:
     words = sum(length(row) for row in rows)
     connection.execute(
         "UPDATE lexical_totals SET units = units + ?, words = words + ?", (sign * len(rows), sign * words)
     )
 
 
-def length(row: Row) -> int:
+def length(row: UnitTerms) -> int:
     """The number of words of a unit."""
     return max(row.title.count(" ") - 1, 0) + max(row.body.count(" ") - 1, 0)
 

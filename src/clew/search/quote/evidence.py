@@ -34,7 +34,7 @@ GAP = " … "
 _TOKEN = re.compile(r"[^\W_]+")
 
 
-class Limits(msgspec.Struct, frozen=True):
+class QuoteLimits(msgspec.Struct, frozen=True):
     """Limits on the quotes of an answer."""
 
     max_quotes: int = 6
@@ -62,7 +62,7 @@ class Quote(msgspec.Struct, frozen=True):
     """False for a window that is too far from the question to be an answer."""
 
 
-class Span(msgspec.Struct, frozen=True):
+class ScoredSpan(msgspec.Struct, frozen=True):
     start: int
     end: int
     score: float
@@ -72,10 +72,10 @@ class Preview(msgspec.Struct, frozen=True):
     """The best spans of a text in one line, in the order of the text."""
 
     text: str
-    spans: tuple[Span, ...]
+    spans: tuple[ScoredSpan, ...]
 
     @property
-    def anchor(self) -> Span | None:
+    def anchor(self) -> ScoredSpan | None:
         """The span that scored best: where somebody who wants to read on would begin."""
         return max(self.spans, key=lambda span: (span.score, -span.start), default=None)
 
@@ -99,9 +99,9 @@ def question_tokens(question: str) -> frozenset[str]:
     return frozenset()
 
 
-def evidence(question: str, passages: Sequence[str], limits: Limits | None = None) -> tuple[Quote, ...]:
+def evidence(question: str, passages: Sequence[str], limits: QuoteLimits | None = None) -> tuple[Quote, ...]:
     """The spans of the passages that share most tokens with the question, best first."""
-    limits = checked(limits or Limits())
+    limits = checked(limits or QuoteLimits())
     tokens = question_tokens(question)
     candidates = (
         candidate
@@ -128,11 +128,11 @@ def preview(question: str, text: str, *, max_chars: int = PREVIEW_CHARS, max_spa
     candidates = tuple(each for each in everything if not is_heading(text[each.start : each.end])) or everything
     matching = [candidate for candidate in candidates if candidate.score > 0]
     best = nsmallest(max_spans, matching, key=_Candidate.rank) if matching else list(candidates[:max_spans])
-    chosen: list[Span] = []
+    chosen: list[ScoredSpan] = []
     line = ""
     for candidate in best:
         end = candidate.end if chosen else fitting_end(text, candidate.start, candidate.end, max_chars=max_chars)
-        spans = _merged(text, [*chosen, Span(candidate.start, end, candidate.score)])
+        spans = _merged(text, [*chosen, ScoredSpan(candidate.start, end, candidate.score)])
         wider = GAP.join(" ".join(text[span.start : span.end].split()) for span in spans)
         if len(wider) <= max_chars:
             chosen, line = spans, wider
@@ -197,7 +197,7 @@ def _overlapping(tokens: frozenset[str], passage: int, text: str) -> Iterator[_C
         yield _Candidate(passage, start, end, len(matched) / max(1, len(tokens)))
 
 
-def _quoted(chosen: Iterable[_Candidate], passages: Sequence[str], limits: Limits) -> tuple[Quote, ...]:
+def _quoted(chosen: Iterable[_Candidate], passages: Sequence[str], limits: QuoteLimits) -> tuple[Quote, ...]:
     quotes = []
     for found in chosen:
         text, start = passages[found.passage], found.start
@@ -208,12 +208,12 @@ def _quoted(chosen: Iterable[_Candidate], passages: Sequence[str], limits: Limit
     return tuple(quotes)
 
 
-def _merged(text: str, spans: list[Span]) -> list[Span]:
+def _merged(text: str, spans: list[ScoredSpan]) -> list[ScoredSpan]:
     """The spans in the order of the text, those with only white space between them as one."""
-    merged: list[Span] = []
+    merged: list[ScoredSpan] = []
     for span in sorted(spans, key=lambda span: span.start):
         if merged and not text[merged[-1].end : span.start].strip():
-            merged[-1] = Span(merged[-1].start, span.end, max(merged[-1].score, span.score))
+            merged[-1] = ScoredSpan(merged[-1].start, span.end, max(merged[-1].score, span.score))
         else:
             merged.append(span)
     return merged
@@ -223,7 +223,7 @@ def _by_position(candidate: _Candidate) -> tuple[int, int]:
     return candidate.start, candidate.passage
 
 
-def checked(limits: Limits) -> Limits:
+def checked(limits: QuoteLimits) -> QuoteLimits:
     for name, least in (("max_quotes", 1), ("max_quote_tokens", 1), ("max_quote_chars", 1), ("context_tokens", 0)):
         value = getattr(limits, name)
         if value < least:

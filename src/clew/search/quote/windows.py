@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from clew.search.quote.evidence import Limits, Quote, checked, fitting_end
+from clew.search.quote.evidence import Quote, QuoteLimits, checked, fitting_end
 from clew.search.quote.samples import outside, samples, stripped, without
 from clew.search.quote.structure import structure
 from clew.text.sentences import TextKind, is_term, sentences
@@ -214,11 +214,11 @@ class _Window(msgspec.Struct, frozen=True):
 
 
 def window_evidence(
-    asked: WeightedQuestion, passages: Sequence[Passage], limits: Limits | None = None
+    asked: WeightedQuestion, passages: Sequence[Passage], limits: QuoteLimits | None = None
 ) -> tuple[Quote, ...]:
     """The windows that say most, best first: those that may answer before all others. Those that say nothing of the
     question come in only where none does."""
-    limits = checked(limits or Limits())
+    limits = checked(limits or QuoteLimits())
     above = [_words(passage.headings) for passage in passages]
     # A window without a word, such as the ruler of a table or a list of addresses, says nothing.
     cuts = [
@@ -276,13 +276,13 @@ class _Portion(NamedTuple):
     is_heading: bool = False
 
 
-def windows(text: str, limits: Limits) -> Iterator[tuple[int, int]]:
+def windows(text: str, limits: QuoteLimits) -> Iterator[tuple[int, int]]:
     """A text in the parts that can be quoted: whole pieces as long as they fit, a piece that alone is too long in
     portions. What introduces something goes with it."""
     return ((group[0].start, group[-1].end) for group in _windows(text, limits))
 
 
-def _saying(text: str, limits: Limits) -> Iterator[tuple[int, int]]:
+def _saying(text: str, limits: QuoteLimits) -> Iterator[tuple[int, int]]:
     """The windows, or what is left of each without lines of structure. What is nothing but headings says what follows
     them, and nothing by itself."""
     lines = structure(text)
@@ -293,7 +293,7 @@ def _saying(text: str, limits: Limits) -> Iterator[tuple[int, int]]:
                 yield start, end
 
 
-def _windows(text: str, limits: Limits) -> Iterator[list[_Portion]]:
+def _windows(text: str, limits: QuoteLimits) -> Iterator[list[_Portion]]:
     """The portions of each window."""
     portions = list(_portions(text, limits))
     first = 0
@@ -311,7 +311,7 @@ def _windows(text: str, limits: Limits) -> Iterator[list[_Portion]]:
         yield portions[first:]
 
 
-def _portions(text: str, limits: Limits) -> Iterator[_Portion]:
+def _portions(text: str, limits: QuoteLimits) -> Iterator[_Portion]:
     for piece in sentences(text):
         is_head = piece.kind is TextKind.ROW and _RULER.match(text, piece.end) is not None
         is_heading = piece.kind is TextKind.HEADING
@@ -400,7 +400,7 @@ def _usual_likeness(passages: Sequence[Passage]) -> float:
 def _likeness(passage: Passage, usual: float) -> _Likeness:
     """Likeness in meaning of the windows of a passage: of those with vectors, the nearest that overlaps."""
     known = passage.likeness if passage.likeness is not None else ()
-    spans = list(zip(windows(passage.text, Limits()), known, strict=False))
+    spans = list(zip(windows(passage.text, QuoteLimits()), known, strict=False))
 
     def near(cut: _Cut) -> _Near:
         found = [float(each) for (start, end), each in spans if start < cut.end and cut.start < end]
@@ -409,7 +409,7 @@ def _likeness(passage: Passage, usual: float) -> _Likeness:
     return near
 
 
-def _fits(text: str, start: int, end: int, limits: Limits) -> bool:
+def _fits(text: str, start: int, end: int, limits: QuoteLimits) -> bool:
     # What is longer than any text of so many tokens need not be read to know that.
     longest = min(limits.max_quote_chars, limits.max_quote_tokens * CHARACTERS_PER_TOKEN_AT_MOST)
     return end - start <= longest and estimate_tokens(text[start:end]) <= limits.max_quote_tokens

@@ -28,7 +28,7 @@ PAGERANK = "pagerank"
 _SCORE = attrgetter("score")
 
 
-class Contribution(msgspec.Struct, frozen=True, gc=False):
+class SignalScore(msgspec.Struct, frozen=True, gc=False):
     """The share of one signal in a result's score."""
 
     signal: str
@@ -42,7 +42,7 @@ class Contribution(msgspec.Struct, frozen=True, gc=False):
 class Fused(msgspec.Struct, Generic[Id], frozen=True, gc=False):
     id: Id
     score: float
-    contributions: tuple[Contribution, ...]
+    contributions: tuple[SignalScore, ...]
     """In the order of the recipe's signals; together their values are the score."""
 
     def explain(self) -> str:
@@ -61,12 +61,12 @@ def fuse(rankings: Mapping[str, Ranking[Id]], recipe: Recipe) -> tuple[Fused[Id]
                 f"Recipe {recipe.name!r} has no signal {name!r}.", hint=f"It has: {', '.join(by_name)}."
             )
     longest = max((min(len(rankings.get(name, ())), signal.depth) for name, signal in by_name.items()), default=0)
-    found: dict[Id, tuple[Contribution, ...]] = {}
+    found: dict[Id, tuple[SignalScore, ...]] = {}
     for name, signal in by_name.items():
         ranking = _checked(name, rankings.get(name, ())[: signal.depth])
         scores = [score for _, score in ranking]
         # A call in Python for each result would take most of the time.
-        parts = map(Contribution, repeat(name), count(1), scores, _values(scores, signal, recipe, longest))
+        parts = map(SignalScore, repeat(name), count(1), scores, _values(scores, signal, recipe, longest))
         own = dict(zip(map(itemgetter(0), ranking), zip(parts), strict=True))
         own.update({item: found[item] + own[item] for item in found.keys() & own.keys()})
         found.update(own)
@@ -85,11 +85,11 @@ def expand(fused: Sequence[Fused[Id]], scores: Mapping[Id, float], weight: float
     found = {result.id: [_scaled(part, best) for part in result.contributions] for result in fused}
     for rank, (item, score) in enumerate(walked, start=1):
         value = weight * score / most if most > 0 else 0.0
-        found.setdefault(item, []).append(Contribution(PAGERANK, rank, score, value))
+        found.setdefault(item, []).append(SignalScore(PAGERANK, rank, score, value))
     return in_order(Fused(item, _sum(parts), tuple(parts)) for item, parts in found.items())
 
 
-def _scaled(part: Contribution, best: float) -> Contribution:
+def _scaled(part: SignalScore, best: float) -> SignalScore:
     return msgspec.structs.replace(part, value=part.value / best) if best > 0 else part
 
 
@@ -111,7 +111,7 @@ def in_order(results: Iterable[Fused[Id]]) -> tuple[Fused[Id], ...]:
     return tuple(found)
 
 
-def _sum(parts: Sequence[Contribution]) -> float:
+def _sum(parts: Sequence[SignalScore]) -> float:
     # What only one signal found is most of a ranking.
     return parts[0].value if len(parts) == 1 else math.fsum(part.value for part in parts)
 

@@ -62,7 +62,7 @@ class Titles(Protocol):
         ...
 
 
-class Mention(NamedTuple):
+class TitleMention(NamedTuple):
     key: str
     units: Sequence[int]
     """The units that bear the title."""
@@ -82,7 +82,7 @@ def title_key(title: str) -> str | None:
     return " ".join(found) if len(found) > 1 or _is_name(found[0]) else None
 
 
-def mentions(text: str, titles: Titles, *, lower_case: bool = False) -> list[Mention]:
+def mentions(text: str, titles: Titles, *, lower_case: bool = False) -> list[TitleMention]:
     """The titles that the text mentions, in its order, none inside another.
 
     In a query, where people do not care for capitals, `lower_case` lets titles of one word pass without.
@@ -166,8 +166,8 @@ def _is_name(word: str) -> bool:
     return (len(word) >= _MIN_CHARACTERS or not word.isascii()) and word not in STOP_WORDS and not word.isdigit()
 
 
-def _longest(keys: Mapping[int, Sequence[str]], borne: Mapping[str, Sequence[int]]) -> list[Mention]:
-    chosen: list[Mention] = []
+def _longest(keys: Mapping[int, Sequence[str]], borne: Mapping[str, Sequence[int]]) -> list[TitleMention]:
+    chosen: list[TitleMention] = []
     free = 0
     for at in sorted(keys):
         if at < free:
@@ -175,5 +175,5 @@ def _longest(keys: Mapping[int, Sequence[str]], borne: Mapping[str, Sequence[int
         key = next((key for key in reversed(keys[at]) if 0 < len(borne.get(key, ())) <= MAX_BEARERS), None)
         if key is not None:
             free = at + key.count(" ") + 1
-            chosen.append(Mention(key, borne[key]))
+            chosen.append(TitleMention(key, borne[key]))
     return chosen

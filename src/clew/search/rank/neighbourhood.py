@@ -7,7 +7,7 @@ from clew.search.rank.mentions import MentionGraph
 from clew.store.sql.conditions import Condition
 
 if TYPE_CHECKING:
-    from clew.search.reading import Reading
+    from clew.search.reading import IndexReader
 
 Adjacency: TypeAlias = Callable[[Sequence[str]], Mapping[str, Iterable[tuple[str, float]]]]
 """From the ids of units to the ids of units that each leads to, with weights above 0."""
@@ -18,7 +18,7 @@ SAMPLE = 100
 class Neighbourhood:
     """Edges between the numbers of units: those of an adjacency, or the mentions of titles in texts."""
 
-    def __init__(self, reading: "Reading", condition: Condition | None, adjacency: Adjacency | None) -> None:
+    def __init__(self, reading: "IndexReader", condition: Condition | None, adjacency: Adjacency | None) -> None:
         """Without a condition, all units may be seen."""
         self._reading = reading
         self._condition = condition
@@ -74,7 +74,7 @@ class Neighbourhood:
 class VisibleTitles:
     """The titles of the units that a condition lets through; of all without one."""
 
-    def __init__(self, reading: "Reading", restrict: Condition | None = None) -> None:
+    def __init__(self, reading: "IndexReader", restrict: Condition | None = None) -> None:
         self._reading = reading
         self._restrict = restrict
 

@@ -27,7 +27,7 @@ from clew.search.lexical.search import (
     nothing_to_search,
 )
 from clew.search.question import Question, RankedUnit
-from clew.search.rank.fuse import Contribution, Fused, expand, fuse, in_order
+from clew.search.rank.fuse import Fused, SignalScore, expand, fuse, in_order
 from clew.search.rank.neighbourhood import Adjacency, Neighbourhood
 from clew.search.rank.pagerank import personalised_pagerank, seeds_from
 from clew.search.rank.recipes import Agreement, Expansion, Feedback, Recipe, Signal
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clew.search.dense.search import VectorSearch
-    from clew.search.reading import Reading
+    from clew.search.reading import IndexReader
 
     Vector: TypeAlias = NDArray[np.float32]
     Vectors: TypeAlias = NDArray[np.float32]
@@ -65,7 +65,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
     """True if the search by meaning failed."""
 
 
-class Kept(msgspec.Struct, frozen=True):
+class KeptRanking(msgspec.Struct, frozen=True):
     """A ranking by ids, which outlive the numbers of an index that is made anew."""
 
     state: str
@@ -80,7 +80,7 @@ class Kept(msgspec.Struct, frozen=True):
     or somebody's own links were walked, it is for further pages only."""
 
 
-class Rankings(KeptRankings[bytes, Kept]):
+class Rankings(KeptRankings[bytes, KeptRanking]):
     """The last rankings of an index, by question. Nothing is ranked twice while no units and vectors come in."""
 
     def __init__(self, results: int = _RESULTS_KEPT) -> None:
@@ -100,7 +100,7 @@ def key_of(identity: Mapping[str, Any], *, has_links: bool = False) -> bytes:
 
 
 def rank(
-    reading: "Reading",
+    reading: "IndexReader",
     streams: Streams,
     dense: "VectorSearch",
     question: Question,
@@ -183,7 +183,7 @@ def bm25_settings(feedback: Feedback | None) -> Bm25Settings:
 _BY_WORDS_ALONE = compile_condition(Scope(parts=tuple(sorted(WORDS_ONLY))), Filters())
 
 
-def _with_vectors(reading: "Reading", units: Sequence[int], scope: Scope) -> Sequence[int]:
+def _with_vectors(reading: "IndexReader", units: Sequence[int], scope: Scope) -> Sequence[int]:
     """The units that have vectors, or will have them."""
     if WORDS_ONLY.isdisjoint(scope.parts):
         return units
@@ -191,7 +191,7 @@ def _with_vectors(reading: "Reading", units: Sequence[int], scope: Scope) -> Seq
     return [each for each in units if each not in never]
 
 
-def _by_windows(reading: "Reading", dense: "VectorSearch", said: str, hits: Scores) -> Scores:
+def _by_windows(reading: "IndexReader", dense: "VectorSearch", said: str, hits: Scores) -> Scores:
     """A ranking by meaning in which the nearest window of a unit counts as much as the whole of it: the mean of many
     windows hardly tells of the one that answers."""
     windows = dense.window_likeness(reading, said, [number for number, _ in hits])
@@ -238,7 +238,7 @@ _linked_shares: Cache[tuple[str, int, Condition], float] = Cache(64)
 
 
 def _followed(
-    reading: "Reading",
+    reading: "IndexReader",
     expansion: Expansion,
     around: Neighbourhood,
     condition: Condition,
@@ -275,7 +275,7 @@ def meaning(query: LexicalQuery, text: str) -> str:
 
 
 def obeying(
-    reading: "Reading", query: LexicalQuery, units: Sequence[int], restrict: Condition | None = None
+    reading: "IndexReader", query: LexicalQuery, units: Sequence[int], restrict: Condition | None = None
 ) -> set[int]:
     """The units that hold what the query demands (`+word`, `"a phrase"`, `start*`) and nothing that it excludes
     (`-word`). A search by words obeys by itself. Results of a search by meaning are checked here, by the same
@@ -320,8 +320,8 @@ def agree(fused: Sequence[Fused[int]], vectors: "Mapping[int, Vector]", agreemen
             id,
             rest * result.score - share * less,
             (
-                *[Contribution(part.signal, part.rank, part.score, rest * part.value) for part in result.contributions],
-                Contribution(AGREEMENT, rank, -less, -share * less),
+                *[SignalScore(part.signal, part.rank, part.score, rest * part.value) for part in result.contributions],
+                SignalScore(AGREEMENT, rank, -less, -share * less),
             ),
         )
         for rank, (less, id, result) in enumerate(order, start=1)

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from clew.search.rank.dates import MONTH, MONTHS, SAYS_WHEN, YEAR
-from clew.search.rank.fuse import Contribution, Fused, in_order
+from clew.search.rank.fuse import Fused, SignalScore, in_order
 from clew.search.rank.recipes import Surroundings
 from clew.store.sql.conditions import Condition
 
 if TYPE_CHECKING:
-    from clew.search.reading import Reading
+    from clew.search.reading import IndexReader
 
 SURROUNDINGS = "surroundings"
 
@@ -29,7 +29,7 @@ _WORD = re.compile(r"\w+")
 
 
 def surround(
-    reading: "Reading",
+    reading: "IndexReader",
     fused: Sequence[Fused[int]],
     around: Surroundings,
     query: str,
@@ -41,18 +41,18 @@ def surround(
     for number in passed_on:
         results.setdefault(number, Fused(number, 0.0, ()))
     added = {SURROUNDINGS: passed_on, **_traits(reading, list(results), around, query)}
-    parts: dict[int, list[Contribution]] = {number: list(each.contributions) for number, each in results.items()}
+    parts: dict[int, list[SignalScore]] = {number: list(each.contributions) for number, each in results.items()}
     for name, scores in added.items():
         order = sorted(scores, key=lambda number: (-scores[number], number))
         for rank, number in enumerate(order, start=1):
-            parts[number].append(Contribution(name, rank, scores[number], scores[number]))
+            parts[number].append(SignalScore(name, rank, scores[number], scores[number]))
     return in_order(
         Fused(number, math.fsum(part.value for part in own), tuple(own)) for number, own in parts.items() if own
     )
 
 
 def _passed_on(
-    reading: "Reading", best: Sequence[Fused[int]], around: Surroundings, restrict: Condition | None
+    reading: "IndexReader", best: Sequence[Fused[int]], around: Surroundings, restrict: Condition | None
 ) -> dict[int, float]:
     """The score that each unit gets from the results beside it."""
     found: dict[int, float] = {}
@@ -72,7 +72,7 @@ def _passed_on(
 
 
 def _traits(
-    reading: "Reading", numbers: Sequence[int], around: Surroundings, query: str
+    reading: "IndexReader", numbers: Sequence[int], around: Surroundings, query: str
 ) -> Mapping[str, dict[int, float]]:
     """Bonuses of units for their speaker and their time, by the name of the reason."""
     asks_when = around.time_words > 0 and _ASKS_WHEN.search(query) is not None
@@ -92,7 +92,7 @@ def _traits(
     return {name: scores for name, scores in traits.items() if any(scores.values())}
 
 
-def _saying_when(reading: "Reading", numbers: Sequence[int]) -> list[int]:
+def _saying_when(reading: "IndexReader", numbers: Sequence[int]) -> list[int]:
     return [number for number, body in reading.bodies(numbers).items() if SAYS_WHEN.search(body) is not None]
 
 

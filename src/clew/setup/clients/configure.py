@@ -13,7 +13,7 @@ from clew.edit.edits import FileEdit
 from clew.edit.recovery import recover
 from clew.edit.replacing import make_folder
 from clew.edit.targets import read_if_there, real_target
-from clew.edit.transaction import Transaction
+from clew.edit.transaction import FileTransaction
 from clew.errors import ConfigError, FormatError, InvalidArgument, Refused
 from clew.setup.clients import json_text, toml_text
 from clew.setup.token import TOKEN_VARIABLE
@@ -248,7 +248,7 @@ def write_file(path: Path, before: bytes | None, after: bytes, *, within: Path |
     if within is None:
         make_folder(root)
     edit = FileEdit(display(target.relative_to(root.resolve()).as_posix()), before, after)
-    Transaction(root, [edit], in_project=within is not None).commit()
+    FileTransaction(root, [edit], in_project=within is not None).commit()
 
 
 def write_plan(plan: ClientPlan) -> None:

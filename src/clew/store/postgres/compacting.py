@@ -7,7 +7,7 @@ from psycopg import sql
 from psycopg.errors import Diagnostic
 
 from clew.errors import StoreBusy
-from clew.store.postgres.connections import Connections
+from clew.store.postgres.connections import PostgresConnections
 from clew.store.postgres.faults import read_only
 from clew.store.postgres.inspection import TABLES
 
@@ -21,7 +21,7 @@ _PAUSES = (0.05, 2.0)
 """The first and the longest: each try writes the table anew, while others wait."""
 
 
-def compact(connections: Connections, patience: float) -> None:
+def compact(connections: PostgresConnections, patience: float) -> None:
     """Write the tables anew without what was deleted. PostgreSQL's own log and the team's backups keep what they have
     until they are replaced. StoreReadOnly for who does not own the tables, StoreBusy where somebody sees what was
     deleted all the time: a row that a transaction may still read is taken along into the new table."""

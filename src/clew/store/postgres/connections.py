@@ -25,8 +25,16 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from clew.errors import StoreBusy, StoreError
 from clew.store.postgres.faults import damaged, fault, is_lost, read_only, translated, unreachable
-from clew.store.postgres.together import Asked, Done, Prepared, answers, ask, has_ended, roll_back
-from clew.store.sql.connections import Rows, taken_back
+from clew.store.postgres.together import (
+    PreparedStatement,
+    StatementCall,
+    StatementResult,
+    answers,
+    ask,
+    has_ended,
+    roll_back,
+)
+from clew.store.sql.connections import StatementRows, taken_back
 from clew.text.database_address import Address
 
 CONNECT_SECONDS = 5
@@ -38,7 +46,7 @@ MOST_CONNECTIONS = 16
 _AGAIN_SECONDS = 1.0
 """For so long after a failed attempt, others fail at once with the same error."""
 
-_TO_DISK = Prepared(b"clew_to_disk", "SELECT pg_logical_emit_message(true, 'clew', '')")
+_TO_DISK = PreparedStatement(b"clew_to_disk", "SELECT pg_logical_emit_message(true, 'clew', '')")
 """A note in the database's log that says nothing: it is acknowledged when it is on the disk with all that came
 before."""
 MAY_TAKE_TO_DISK = """
@@ -55,33 +63,33 @@ most 10 s."""
 NOW = """to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
 """The time by the database's clock, in the one spelling of the store."""
 
-_BEGIN = Prepared(b"clew_begin", "BEGIN")
-_COMMIT = Asked(Prepared(b"clew_commit", "COMMIT"))
-_ENDS = {True: (_COMMIT, Asked(_TO_DISK)), False: (_COMMIT,)}
+_BEGIN = PreparedStatement(b"clew_begin", "BEGIN")
+_COMMIT = StatementCall(PreparedStatement(b"clew_commit", "COMMIT"))
+_ENDS = {True: (_COMMIT, StatementCall(_TO_DISK)), False: (_COMMIT,)}
 """The end of a transaction: with a flush of its writes to the disk, and without."""
 
 Lent = psycopg.Connection[tuple[Any, ...]]
 
 
-class Connection:
+class PostgresConnection:
     """A lent connection in the words of the shared statements."""
 
-    def __init__(self, pool: "Connections", lent: Lent, *, at: str = "", again: bool = False) -> None:
+    def __init__(self, pool: "PostgresConnections", lent: Lent, *, at: str = "", again: bool = False) -> None:
         self._pool = pool
         self.lent = lent
         self._at = at
         self._again = again
         """Whether a statement may be sent once more on another connection: true where each stands alone."""
 
-    def execute(self, query: str, values: Sequence[Any] = (), /) -> Rows:
+    def execute(self, query: str, values: Sequence[Any] = (), /) -> StatementRows:
         try:
-            return cast(Rows, self.lent.execute(_placed(query), values or None))
+            return cast(StatementRows, self.lent.execute(_placed(query), values or None))
         except psycopg.OperationalError as error:
             if not self._again or not is_lost(error) or not self.lent.closed:
                 raise
             self._again = False
             self.lent = self._pool.another(self.lent)
-            return cast(Rows, self.lent.execute(_placed(query), values or None))
+            return cast(StatementRows, self.lent.execute(_placed(query), values or None))
 
     def executemany(self, query: str, rows: Sequence[Any], /) -> None:
         if rows:
@@ -96,7 +104,7 @@ def _placed(query: str) -> bytes:
     return query.replace("?", "%s").encode()
 
 
-class Connections:
+class PostgresConnections:
     as_written = "true"
     value = "data"
 
@@ -161,9 +169,9 @@ class Connections:
         return damaged(self.address, cause)
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> Iterator[PostgresConnection]:
         """A connection for statements that each stand alone."""
-        lent = Connection(self, self._take(), again=True)
+        lent = PostgresConnection(self, self._take(), again=True)
         try:
             with self.translated():
                 yield lent
@@ -171,20 +179,20 @@ class Connections:
             self._give_back(lent.lent)
 
     @contextmanager
-    def writing(self, *, durable: bool = True) -> Iterator[Connection]:
+    def writing(self, *, durable: bool = True) -> Iterator[PostgresConnection]:
         """The lock of the schema's writers and a transaction around the block."""
         self._demand_writable()
         takes_to_disk = durable and self.may_take_to_disk
         lent, at = self._begun(waits=durable and not takes_to_disk)
         self._thread.writes = True
         try:
-            yield Connection(self, lent, at=at)
+            yield PostgresConnection(self, lent, at=at)
             self._commit(lent, takes_to_disk=takes_to_disk)
         finally:
             self._thread.writes = False
             self._roll_back(lent)
 
-    def write(self, asked: Asked) -> Done:
+    def write(self, asked: StatementCall) -> StatementResult:
         """A statement in a transaction of its own: lock, statement, commit and wait for the disk in one question."""
         self._demand_writable()
         lent = self._take()
@@ -196,10 +204,10 @@ class Connections:
         finally:
             self._roll_back(lent)
 
-    def _written(self, lent: Lent, asked: Asked) -> Done:
+    def _written(self, lent: Lent, asked: StatementCall) -> StatementResult:
         takes_to_disk = self.may_take_to_disk
         with self._ending():
-            begins = (Asked(_BEGIN), Asked(self._locks[not takes_to_disk]))
+            begins = (StatementCall(_BEGIN), StatementCall(self._locks[not takes_to_disk]))
             _, _, done, *ends = answers(lent, *begins, asked, *_ENDS[takes_to_disk])
         if isinstance(done, psycopg.errors.InvalidSqlStatementName):
             roll_back(lent)
@@ -221,11 +229,11 @@ class Connections:
 
     def _begun(self, *, waits: bool) -> tuple[Lent, str]:
         """A transaction whose commit waits for the disk as the session is set, or not at all."""
-        lent, (_, locked) = self._asked(Asked(_BEGIN), Asked(self._locks[waits]))
+        lent, (_, locked) = self._asked(StatementCall(_BEGIN), StatementCall(self._locks[waits]))
         return lent, locked.rows[0][0] or ""
 
     @contextmanager
-    def lent(self, *first: Asked) -> Iterator[tuple[Lent, list[Done]]]:
+    def lent(self, *first: StatementCall) -> Iterator[tuple[Lent, list[StatementResult]]]:
         """A connection itself, and the answers to what is asked first. A transaction that is open when the block ends
         is taken back."""
         lent, answers = self._asked(*first) if first else (self._take(), [])
@@ -235,7 +243,7 @@ class Connections:
         finally:
             self._roll_back(lent)
 
-    def _asked(self, *first: Asked) -> tuple[Lent, list[Done]]:
+    def _asked(self, *first: StatementCall) -> tuple[Lent, list[StatementResult]]:
         """A connection that has answered its first statements."""
         lent = self._take()
         try:
@@ -280,7 +288,9 @@ class Connections:
                 hint="It is not known whether that write is there. Look before you write it again.",
             ) from None
 
-    def _settle(self, lent: Lent, committed: Done | psycopg.Error, *on_disk: Done | psycopg.Error) -> None:
+    def _settle(
+        self, lent: Lent, committed: StatementResult | psycopg.Error, *on_disk: StatementResult | psycopg.Error
+    ) -> None:
         """Take the answers to how it ends: when this returns, what was committed is on the disk."""
         if isinstance(committed, psycopg.Error):
             raise committed
@@ -314,7 +324,7 @@ class Connections:
     def _takes_to_disk(self, lent: Lent) -> bool:
         """Have the database write its log; False where an administrator forbade this user to ask for it meanwhile."""
         try:
-            ask(lent, Asked(_TO_DISK))
+            ask(lent, StatementCall(_TO_DISK))
         except psycopg.errors.InsufficientPrivilege:
             self.may_take_to_disk = False
         return self.may_take_to_disk
@@ -400,13 +410,13 @@ def options(name: str) -> dict[str, Any]:
     }
 
 
-def _locks(schema: str, *, turns: bool) -> dict[bool, Prepared]:
+def _locks(schema: str, *, turns: bool) -> dict[bool, PreparedStatement]:
     """The lock of the writers, and the time when it was got. The commit waits for the disk (True), or not at all."""
     lock = "lock_writers()" if turns else f"pg_advisory_xact_lock({lock_of(schema)})"
     name = b"clew_turn" if turns else b"clew_lock"
     at_once = ", set_config('synchronous_commit', 'off', true)"
     return {
-        waits: Prepared(
+        waits: PreparedStatement(
             name + (b"_and_wait" if waits else b""),
             f"SELECT {NOW}{'' if waits else at_once} FROM {lock}",  # noqa: S608 (Clew's own)
         )

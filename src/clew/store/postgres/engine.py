@@ -12,7 +12,7 @@ from clew.store.comparing import BLOCK, COLUMNS, Row, in_sql
 from clew.store.interface import Record
 from clew.store.postgres import inspection
 from clew.store.postgres.compacting import compact
-from clew.store.postgres.connections import MAY_TAKE_TO_DISK, Connection, Connections
+from clew.store.postgres.connections import MAY_TAKE_TO_DISK, PostgresConnection, PostgresConnections
 from clew.store.postgres.faults import translated
 from clew.store.postgres.migrations import HAS_TURNS, SCHEMA_VERSION, check_version, found_version, migrate
 from clew.store.postgres.writing import PostgresTransaction, Put
@@ -32,7 +32,7 @@ def open_postgres(
 ) -> "PostgresStore":
     """The store in this schema. With `create`, the schema is made where it is missing, for its maker alone; a team's is
     made by `clew store init`, with roles."""
-    connections = Connections(address, schema, patience=busy_timeout)
+    connections = PostgresConnections(address, schema, patience=busy_timeout)
     try:
         with connections.reading() as connection:
             _prepare(connections, connection, create=create)
@@ -42,7 +42,7 @@ def open_postgres(
     return PostgresStore(connections)
 
 
-def _prepare(connections: Connections, connection: Connection, *, create: bool) -> None:
+def _prepare(connections: PostgresConnections, connection: PostgresConnection, *, create: bool) -> None:
     address, schema = connections.address, connections.schema
     connection.execute("SELECT 1")
     try:
@@ -80,7 +80,7 @@ def _prepare(connections: Connections, connection: Connection, *, create: bool) 
     (connections.may_take_to_disk,) = connection.lent.execute(MAY_TAKE_TO_DISK).fetchone() or (False,)
 
 
-class PostgresStore(SqlStore[Connections]):
+class PostgresStore(SqlStore[PostgresConnections]):
     transaction_type = PostgresTransaction
     get_many_query = """
         SELECT records.id, version, data, updated_at, true
@@ -165,14 +165,14 @@ class PostgresStore(SqlStore[Connections]):
             self._connections.demand_on_disk(connection.lent)
 
     @contextmanager
-    def moving(self) -> Iterator[Connection]:
+    def moving(self) -> Iterator[PostgresConnection]:
         """Only an owner of the project may write in the name of others."""
         with super().moving() as connection:
             connection.execute("SET LOCAL clew.moving = 'on'")
             yield connection
 
     @contextmanager
-    def changing_events(self, connection: Connection) -> Iterator[None]:
+    def changing_events(self, connection: PostgresConnection) -> Iterator[None]:
         # Until the transaction ends: what is looked at then is allowed by it too.
         connection.execute("SET LOCAL clew.purging = 'on'")
         yield

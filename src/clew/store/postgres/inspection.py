@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from clew.store.postgres.connections import Connection, Connections
+from clew.store.postgres.connections import PostgresConnection, PostgresConnections
 from clew.store.postgres.migrations import found_version
 
 TABLES = ("entries", "tombstones", "events", "jobs", "settings")
@@ -17,7 +17,7 @@ _VALUES = {
 _AT_ONCE = 2_000
 
 
-def described(connection: Connection, connections: Connections) -> dict[str, Any]:
+def described(connection: PostgresConnection, connections: PostgresConnections) -> dict[str, Any]:
     (version,) = connection.execute("SHOW server_version").fetchone()
     sizes = " + ".join(f"pg_total_relation_size('{table}')" for table in TABLES)
     (size,) = connection.execute(f"SELECT {sizes}").fetchone()
@@ -34,13 +34,13 @@ def described(connection: Connection, connections: Connections) -> dict[str, Any
     }
 
 
-def counted(connection: Connection) -> dict[str, Any]:
+def counted(connection: PostgresConnection) -> dict[str, Any]:
     names = ("records", "events", "tombstones", "jobs")
     counts = ", ".join(f"(SELECT count(*) FROM {table})" for table in names)  # noqa: S608
     return dict(zip(names, connection.execute(f"SELECT {counts}").fetchone(), strict=True))
 
 
-def damage(connection: Connection) -> list[str]:
+def damage(connection: PostgresConnection) -> list[str]:
     found: list[str] = []
     for what, query in _VALUES.items():
         with connection.lent.transaction(), connection.lent.cursor("values") as rows:

@@ -20,7 +20,7 @@ from clew.store.postgres.connections import NOW
 Database = psycopg.Connection[tuple[Any, ...]]
 
 
-class Migration(msgspec.Struct, frozen=True):
+class PostgresMigration(msgspec.Struct, frozen=True):
     number: int
     name: str
     needs: int
@@ -162,10 +162,10 @@ _JOBS = (
 
 _SETTINGS = ('CREATE TABLE settings (name text COLLATE "C" PRIMARY KEY, value bytea NOT NULL)',)
 
-MIGRATIONS: tuple[Migration, ...] = (
-    Migration(1, "records, events, jobs and settings", 1, (*_RECORDS, *_EVENTS, *_JOBS, *_SETTINGS)),
+MIGRATIONS: tuple[PostgresMigration, ...] = (
+    PostgresMigration(1, "records, events, jobs and settings", 1, (*_RECORDS, *_EVENTS, *_JOBS, *_SETTINGS)),
     # Servers of the version before write as the guards ask, so that they go on.
-    Migration(2, "guards", 1, guards.STATEMENTS),
+    PostgresMigration(2, "guards", 1, guards.STATEMENTS),
 )
 HAS_TURNS = 2
 """From this step on, writers lock a table."""
@@ -211,7 +211,7 @@ def check_version(
         )
 
 
-class Limits(msgspec.Struct, frozen=True):
+class MigrationTimeouts(msgspec.Struct, frozen=True):
     """Seconds that a migration waits for users of a table, and seconds of each of its statements; 0 for no limit. Users
     of the table wait as long as the migration waits."""
 
@@ -222,10 +222,10 @@ class Limits(msgspec.Struct, frozen=True):
 def migrate(
     connection: Database,
     schema: str,
-    migrations: Sequence[Migration] = MIGRATIONS,
+    migrations: Sequence[PostgresMigration] = MIGRATIONS,
     *,
     owner: str | None = None,
-    limits: Limits | None = None,
+    limits: MigrationTimeouts | None = None,
 ) -> list[int]:
     """Make the schema, or take the steps that it lacks, all in one transaction; the numbers of those taken. What they
     make belongs to the role `owner`, whichever of its members takes them. Without `limits`, the connection's hold."""

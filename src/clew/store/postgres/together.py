@@ -23,7 +23,7 @@ _SYNC = pq.ExecStatus.PIPELINE_SYNC
 _GOOD = frozenset({pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK})
 
 
-class Prepared(NamedTuple):
+class PreparedStatement(NamedTuple):
     """A statement of Clew's own, with `$1` where a value stands. One name means one text on all connections to a
     schema."""
 
@@ -31,14 +31,14 @@ class Prepared(NamedTuple):
     text: str
 
 
-class Asked(NamedTuple):
-    statement: Prepared
+class StatementCall(NamedTuple):
+    statement: PreparedStatement
     values: Sequence[str | bytes | None] = ()
     binary: bool = False
     """True for an answer in PostgreSQL's own format, rather than as texts."""
 
 
-class Done(NamedTuple):
+class StatementResult(NamedTuple):
     said: str
     """The status that the database reports, such as COMMIT."""
     values: list[tuple[bytes | None, ...]]
@@ -59,19 +59,19 @@ class _Session:
 
 
 @lru_cache(maxsize=256)
-def prepared(statement: str) -> Prepared:
+def prepared(statement: str) -> PreparedStatement:
     """A statement with `%s` where a value stands, under a name that only this text has. For few texts, asked often."""
     first, *rest = statement.split("%s")
     text = first + "".join(f"${place}{part}" for place, part in enumerate(rest, start=1))
-    return Prepared(b"clew_" + hashlib.sha256(text.encode()).hexdigest()[:16].encode(), text)
+    return PreparedStatement(b"clew_" + hashlib.sha256(text.encode()).hexdigest()[:16].encode(), text)
 
 
 _sessions: "WeakKeyDictionary[Lent, _Session]" = WeakKeyDictionary()
 
 
-def ask(lent: Lent, *asked: Asked) -> list[Done]:
+def ask(lent: Lent, *asked: StatementCall) -> list[StatementResult]:
     """The answers to all statements. Of those after one that fails none is carried out, and its error is raised."""
-    done: list[Done] = []
+    done: list[StatementResult] = []
     for each in answers(lent, *asked):
         if isinstance(each, psycopg.Error):
             raise each
@@ -79,7 +79,7 @@ def ask(lent: Lent, *asked: Asked) -> list[Done]:
     return done
 
 
-def answers(lent: Lent, *asked: Asked) -> list[Done | psycopg.Error]:
+def answers(lent: Lent, *asked: StatementCall) -> list[StatementResult | psycopg.Error]:
     """The answer to each statement; from one that fails on, its error for all of them: none of those after it is
     carried out."""
     session = _session(lent)
@@ -92,14 +92,14 @@ def answers(lent: Lent, *asked: Asked) -> list[Done | psycopg.Error]:
         lent.close()
         raise
     if new:
-        prepared = {each.name: result for each, result in results if isinstance(each, Prepared)}
+        prepared = {each.name: result for each, result in results if isinstance(each, PreparedStatement)}
         session.prepared.update(name for name, result in prepared.items() if result.status in _GOOD)
-    found: list[Done | psycopg.Error] = []
+    found: list[StatementResult | psycopg.Error] = []
     failed: psycopg.Error | None = None
     for each, result in results:
         if failed is None and result.status not in _GOOD:
             failed = _error(result)
-        if isinstance(each, Asked):
+        if isinstance(each, StatementCall):
             found.append(failed or _done(result))
     if isinstance(failed, errors.InvalidSqlStatementName):
         # Somebody threw the prepared statements of the session away.
@@ -132,11 +132,11 @@ def roll_back(lent: Lent) -> None:
 
 
 def _sent(
-    there: "pq.abc.PGconn", session: _Session, new: Sequence[Prepared], asked: Sequence[Asked]
-) -> "list[tuple[Prepared | Asked, pq.abc.PGresult]]":
+    there: "pq.abc.PGconn", session: _Session, new: Sequence[PreparedStatement], asked: Sequence[StatementCall]
+) -> "list[tuple[PreparedStatement | StatementCall, pq.abc.PGresult]]":
     """The prepared and executed statements, each with its result."""
     there.enter_pipeline_mode()
-    steps: list[Prepared | Asked] = []
+    steps: list[PreparedStatement | StatementCall] = []
     for each in asked:
         name, text = each.statement
         if each.statement in new and each.statement not in steps:
@@ -204,7 +204,7 @@ def _error(result: "pq.abc.PGresult") -> psycopg.Error:
     return kind(result.get_error_message())
 
 
-def _done(result: "pq.abc.PGresult") -> Done:
+def _done(result: "pq.abc.PGresult") -> StatementResult:
     columns = range(result.nfields)
     rows = [tuple([result.get_value(row, column) for column in columns]) for row in range(result.ntuples)]
-    return Done((result.command_status or b"").decode(), rows)
+    return StatementResult((result.command_status or b"").decode(), rows)

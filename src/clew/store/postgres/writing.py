@@ -7,11 +7,11 @@ import msgspec
 
 from clew.store.arguments import encode
 from clew.store.interface import Record
-from clew.store.postgres.connections import NOW, Connection
-from clew.store.postgres.together import Asked, Done, Prepared, ask
+from clew.store.postgres.connections import NOW, PostgresConnection
+from clew.store.postgres.together import PreparedStatement, StatementCall, StatementResult, ask
 from clew.store.sql.records import SqlTransaction, demand_version
 
-_PUT = Prepared(
+_PUT = PreparedStatement(
     b"clew_put",
     # The time is read here where the writer had no answer yet after it got the lock.
     f"""
@@ -45,11 +45,11 @@ class Put(NamedTuple):
     actor: str
     reason: str
 
-    def asked(self, at: str | None = None) -> Asked:
+    def asked(self, at: str | None = None) -> StatementCall:
         wanted = None if self.if_version is None else str(self.if_version)
-        return Asked(_PUT, (self.collection, self.id, self.text, at, wanted, self.actor, self.reason))
+        return StatementCall(_PUT, (self.collection, self.id, self.text, at, wanted, self.actor, self.reason))
 
-    def record(self, done: Done) -> Record:
+    def record(self, done: StatementResult) -> Record:
         """The written record; Conflict if another version is there than was wanted. Then nothing was written."""
         ((at, written, present),) = done.rows
         if written is None:
@@ -57,7 +57,7 @@ class Put(NamedTuple):
         return Record(self.collection, self.id, int(written or 0), msgspec.json.decode(self.text), str(at))
 
 
-class PostgresTransaction(SqlTransaction[Connection]):
+class PostgresTransaction(SqlTransaction[PostgresConnection]):
     def put(self, collection: str, id: str, data: Any, *, if_version: int | None = None) -> Record:
         self._check(collection, id, if_version)
         put = Put(collection, id, encode(collection, id, data), if_version, self._actor, self._reason)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from clew.errors import StoreError
 
 
-class Rows(Protocol):
+class StatementRows(Protocol):
     """Result of a statement."""
 
     @property
@@ -21,7 +21,7 @@ class Rows(Protocol):
 
 
 class Connection(Protocol):
-    def execute(self, query: str, values: Sequence[Any] = ..., /) -> Rows:
+    def execute(self, query: str, values: Sequence[Any] = ..., /) -> StatementRows:
         """Each value takes the place of a question mark."""
         ...
 

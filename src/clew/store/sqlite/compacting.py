@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from clew.errors import StoreBusy
-from clew.store.sqlite.connections import Connections
+from clew.store.sqlite.connections import SqliteConnections
 from clew.store.sqlite.faults import translated
 from clew.store.sqlite.glance import log_of, size_of
 from clew.store.sqlite.log import forget_start
@@ -25,7 +25,7 @@ def changing_events(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute(EVENTS_ARE_NEVER_CHANGED)
 
 
-def compact(connections: Connections, patience: float) -> None:
+def compact(connections: SqliteConnections, patience: float) -> None:
     """Write the file anew without what was deleted, and empty the log beside it. StoreBusy where others read or write
     all the time."""
 
@@ -57,7 +57,7 @@ def put_into_one_file(path: Path, patience: float) -> None:
         # SQLite itself does not wait here for others that have the file open.
         try:
             with (
-                closing(Connections(path.absolute(), read_only=False, busy_timeout=0)) as connections,
+                closing(SqliteConnections(path.absolute(), read_only=False, busy_timeout=0)) as connections,
                 connections.reading() as connection,
             ):
                 (journal,) = connection.execute("PRAGMA journal_mode = DELETE").fetchone()

@@ -44,7 +44,7 @@ _SETTINGS = (
 )
 
 
-class Connection(sqlite3.Connection):
+class SqliteConnection(sqlite3.Connection):
     access: str
     number: int
     """Of all connections of this process."""
@@ -72,18 +72,18 @@ class Connection(sqlite3.Connection):
 
 _numbers = count()
 
-_living: "dict[int, ref[Connection | Connections]]" = {}
+_living: "dict[int, ref[SqliteConnection | SqliteConnections]]" = {}
 """Connections that have a file open in this process, or are about to open one, by identity. No lock guards it: whatever
 the garbage collector closes is forgotten in the middle of any line, also while the same thread looks. Each look and
 each change is one operation of the dictionary, which nothing interrupts."""
 
 
-def _remember(living: "Connection | Connections") -> None:
+def _remember(living: "SqliteConnection | SqliteConnections") -> None:
     key = id(living)
     _living[key] = ref(living, lambda _: _living.pop(key, None))
 
 
-def _forget(living: "Connection | Connections") -> None:
+def _forget(living: "SqliteConnection | SqliteConnections") -> None:
     _living.pop(id(living), None)
 
 
@@ -94,7 +94,7 @@ def is_open_here(path: Path) -> bool:
     return any(each is not None and each.path == path for each in found)
 
 
-class Connections:
+class SqliteConnections:
     """Each connection serves one call or one transaction at a time, so that threads never meet on one."""
 
     principal: str | None = None
@@ -108,7 +108,7 @@ class Connections:
         self._refusal = refusal
         self._busy_timeout = busy_timeout
         self._ways = ("read", "frozen") if read_only else ("write", "read", "frozen")
-        self._idle: list[Connection] = []
+        self._idle: list[SqliteConnection] = []
         self._lock = threading.Lock()
         self._closed = False
         self._process = os.getpid()
@@ -137,7 +137,7 @@ class Connections:
         return _identity(self.path) != self._file
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> Iterator[SqliteConnection]:
         """A connection for a block of the engine's own statements; their errors leave it as the store's."""
         # Every call reads something, so this is `_lent` and `translated` in one.
         connection = self._take()
@@ -154,7 +154,7 @@ class Connections:
             self._give_back(connection)
 
     @contextmanager
-    def writing(self, *, durable: bool = True) -> Iterator[Connection]:
+    def writing(self, *, durable: bool = True) -> Iterator[SqliteConnection]:
         """The writer's lock and a transaction around the block. What is written without `durable` may be lost with the
         machine's power, though never with the process, and is never there by half."""
         if getattr(self._thread, "writes", False):
@@ -193,7 +193,7 @@ class Connections:
         _forget(self)
 
     @contextmanager
-    def _lent(self) -> Iterator[Connection]:
+    def _lent(self) -> Iterator[SqliteConnection]:
         connection = self._take()
         try:
             yield connection
@@ -208,7 +208,7 @@ class Connections:
         if isinstance(error, StoreCorrupt) and error.data.get("path") == str(self.path):
             self._damage = error
 
-    def _take(self) -> Connection:
+    def _take(self) -> SqliteConnection:
         if self._process != os.getpid():
             raise StoreError(
                 f"The store {self.path} was opened by process {self._process} and cannot be used after a fork.",
@@ -231,7 +231,7 @@ class Connections:
                 connection = self._connect()
         return connection
 
-    def _give_back(self, connection: Connection) -> None:
+    def _give_back(self, connection: SqliteConnection) -> None:
         with self._lock:
             keep = (
                 not self._closed
@@ -244,7 +244,7 @@ class Connections:
         if not keep:
             connection.close()
 
-    def _connect(self) -> Connection:
+    def _connect(self) -> SqliteConnection:
         refusal: sqlite3.Error | None = None
         for access in self._ways[:-1]:
             try:
@@ -268,7 +268,7 @@ def index_of(path: Path) -> Path:
     return path.with_name(f"{path.name}-shm")
 
 
-def _connect(path: Path, access: str, busy_timeout: float) -> Connection:
+def _connect(path: Path, access: str, busy_timeout: float) -> SqliteConnection:
     # SQLite opens by name, and follows links: so it may only find what was looked at before.
     try:
         before = below.demand_plain(path)
@@ -286,7 +286,7 @@ def _connect(path: Path, access: str, busy_timeout: float) -> Connection:
     return connection
 
 
-def _opened(path: Path, access: str, busy_timeout: float) -> Connection:
+def _opened(path: Path, access: str, busy_timeout: float) -> SqliteConnection:
     connection = sqlite3.connect(
         f"{path.as_uri()}?{_ACCESS[access]}",
         uri=True,
@@ -294,7 +294,7 @@ def _opened(path: Path, access: str, busy_timeout: float) -> Connection:
         isolation_level=None,
         # A connection has one user at a time, but not always the same thread.
         check_same_thread=False,
-        factory=Connection,
+        factory=SqliteConnection,
     )
     connection.access = access
     connection.number = next(_numbers)
@@ -318,14 +318,14 @@ def _opened(path: Path, access: str, busy_timeout: float) -> Connection:
     return connection
 
 
-def _begin(connection: Connection, durable: bool) -> None:
+def _begin(connection: SqliteConnection, durable: bool) -> None:
     if connection.durable is not durable:
         connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
         connection.durable = durable
     connection.execute("BEGIN IMMEDIATE")
 
 
-def _take_back(connection: Connection) -> None:
+def _take_back(connection: SqliteConnection) -> None:
     """Undo what was not committed. Where even this fails the connection is closed, which undoes it as well."""
     with suppress(sqlite3.Error):
         if connection.in_transaction:

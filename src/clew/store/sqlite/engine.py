@@ -11,7 +11,7 @@ from clew.edit.below import BESIDE, remove
 from clew.errors import StoreCorrupt, StoreError
 from clew.store.sql.engine import SqlStore
 from clew.store.sqlite import compacting, inspection
-from clew.store.sqlite.connections import Connections
+from clew.store.sqlite.connections import SqliteConnections
 from clew.store.sqlite.glance import AS_WRITTEN, VALUE
 from clew.store.sqlite.log import forget_start
 from clew.store.sqlite.opening import open_connections
@@ -62,7 +62,7 @@ def open_sqlite(path: Path, *, read_only: bool = False, busy_timeout: float = BU
     return SqliteStore(open_connections(path, read_only=read_only, busy_timeout=busy_timeout))
 
 
-class SqliteStore(SqlStore[Connections]):
+class SqliteStore(SqlStore[SqliteConnections]):
     get_many_query = f"""
         SELECT records.id, version, {VALUE}, updated_at, {AS_WRITTEN} FROM json_each(?) AS asked
         CROSS JOIN records ON collection = ? AND records.id = asked.value ORDER BY asked.key

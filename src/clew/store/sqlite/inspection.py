@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from clew.store.sqlite.connections import Connection
+from clew.store.sqlite.connections import SqliteConnection
 from clew.store.sqlite.glance import AS_WRITTEN, log_of, size_of
 from clew.store.sqlite.migrations import schema_version
 
@@ -38,7 +38,7 @@ _CHANGED = f"""
 """  # noqa: S608
 
 
-def described(connection: Connection, path: Path) -> dict[str, Any]:
+def described(connection: SqliteConnection, path: Path) -> dict[str, Any]:
     (journal,) = connection.execute("PRAGMA journal_mode").fetchone()
     return {
         "engine": "sqlite",
@@ -52,13 +52,13 @@ def described(connection: Connection, path: Path) -> dict[str, Any]:
     }
 
 
-def counted(connection: Connection) -> dict[str, Any]:
+def counted(connection: SqliteConnection) -> dict[str, Any]:
     """Counts of the rows of each kind."""
     counts = ", ".join(f"(SELECT count(*) FROM {table})" for table in _COUNTED.values())  # noqa: S608
     return dict(zip(_COUNTED, connection.execute(f"SELECT {counts}").fetchone(), strict=True))
 
 
-def damage(connection: Connection) -> list[str]:
+def damage(connection: SqliteConnection) -> list[str]:
     found = [row[0] for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
     found += [
         f"a row of {table} refers to a row of {parent} that does not exist"
@@ -68,7 +68,7 @@ def damage(connection: Connection) -> list[str]:
     return found or _damaged_values(connection)
 
 
-def _damaged_values(connection: Connection) -> list[str]:
+def _damaged_values(connection: SqliteConnection) -> list[str]:
     # SQLite's own `json_valid` takes a text that is not UTF-8.
     connection.create_function("readable", 1, _is_readable, deterministic=True)
     unreadable, changed = ((row[0] for row in connection.execute(query)) for query in (_UNREADABLE, _CHANGED))

@@ -18,7 +18,7 @@ from clew.store.sqlite.guard import foreign_objects, missing_objects, schema_of
 APPLICATION_ID = int.from_bytes(b"Clew")
 
 
-class Migration(msgspec.Struct, frozen=True):
+class SqliteMigration(msgspec.Struct, frozen=True):
     number: int
     name: str
     statements: tuple[str, ...]
@@ -128,14 +128,14 @@ _FILE_CACHE = (
 
 _SETTINGS = ("CREATE TABLE settings (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",)
 
-MIGRATIONS: tuple[Migration, ...] = (
-    Migration(1, "records", _RECORDS),
-    Migration(2, "events", _EVENTS),
-    Migration(3, "jobs", _JOBS),
-    Migration(4, "file cache", _FILE_CACHE),
-    Migration(5, "settings", _SETTINGS),
+MIGRATIONS: tuple[SqliteMigration, ...] = (
+    SqliteMigration(1, "records", _RECORDS),
+    SqliteMigration(2, "events", _EVENTS),
+    SqliteMigration(3, "jobs", _JOBS),
+    SqliteMigration(4, "file cache", _FILE_CACHE),
+    SqliteMigration(5, "settings", _SETTINGS),
     # What readers made of files is derived data, in a file of its own.
-    Migration(6, "no file cache", ("DROP TABLE file_cache",)),
+    SqliteMigration(6, "no file cache", ("DROP TABLE file_cache",)),
 )
 
 SCHEMA_VERSION = MIGRATIONS[-1].number
@@ -186,7 +186,7 @@ def schema_version(connection: sqlite3.Connection) -> int:
     return int(version)
 
 
-def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+def migrate(connection: sqlite3.Connection, migrations: Sequence[SqliteMigration] = MIGRATIONS) -> None:
     """Take the steps that are missing, each in a transaction of its own."""
     for migration in migrations:
         connection.execute("BEGIN IMMEDIATE")

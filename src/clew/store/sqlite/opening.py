@@ -14,7 +14,7 @@ from clew.edit import below
 from clew.edit.replacing import add_in_place, make_folder, sweep, temporary_beside
 from clew.errors import StoreBusy, StoreError, StoreFull
 from clew.store.sqlite.aside import unfinished
-from clew.store.sqlite.connections import Connection, Connections, is_open_here
+from clew.store.sqlite.connections import SqliteConnection, SqliteConnections, is_open_here
 from clew.store.sqlite.faults import damaged, fault, protected, translated, unusable
 from clew.store.sqlite.glance import log_of, size_of
 from clew.store.sqlite.log import lost_writes, note_start
@@ -35,11 +35,11 @@ _OUT_OF_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 def open_connections(
     path: Path, *, read_only: bool, busy_timeout: float, refusal: StoreError | None = None
-) -> Connections:
+) -> SqliteConnections:
     path = path.absolute()
     with _opening:
         _demand_file(path, read_only)
-        connections = Connections(path, read_only=read_only, busy_timeout=busy_timeout, refusal=refusal)
+        connections = SqliteConnections(path, read_only=read_only, busy_timeout=busy_timeout, refusal=refusal)
     deadline = time.monotonic() + busy_timeout
     try:
         # Two processes that create one store meet where SQLite reports "busy" without waiting.
@@ -53,7 +53,7 @@ def open_connections(
     return connections
 
 
-def _is_ready(connections: Connections, *, give_up: bool) -> bool:
+def _is_ready(connections: SqliteConnections, *, give_up: bool) -> bool:
     try:
         with connections.reading() as connection:
             _prepare(connection, connections.path)
@@ -64,7 +64,7 @@ def _is_ready(connections: Connections, *, give_up: bool) -> bool:
     return True
 
 
-def _prepare(connection: Connection, path: Path) -> None:
+def _prepare(connection: SqliteConnection, path: Path) -> None:
     version = check_origin(connection, path)
     if not connection.writable:
         if version < SCHEMA_VERSION:
@@ -155,11 +155,11 @@ def _create(path: Path) -> None:
 
 
 @contextmanager
-def filling(path: Path) -> Iterator[Connection]:
+def filling(path: Path) -> Iterator[SqliteConnection]:
     """Make a store in one file with nothing beside it, whole when the block ends. Should the process be killed, the
     file is to be thrown away."""
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-    with closing(Connections(path, read_only=False, busy_timeout=0)) as connections:
+    with closing(SqliteConnections(path, read_only=False, busy_timeout=0)) as connections:
         with connections.reading() as connection:
             connection.execute("PRAGMA journal_mode = MEMORY")
             migrate(connection)

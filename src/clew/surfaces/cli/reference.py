@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from clew.operation.declare import HelpHeading
-from clew.operation.listing import Listed, all_verbs
+from clew.operation.listing import ListedOperation, all_verbs
 from clew.surfaces.cli.groups import GROUPS
 from clew.surfaces.cli.main import COMMANDS, FOR_AGENTS, OVERVIEW, all_commands, module_and_parser
 from clew.surfaces.cli.resolve import commands_of, group_parser
@@ -162,7 +162,7 @@ def _group(name: str) -> Iterator[str]:
         yield from _member(member, tuple(flags))
 
 
-def _member(listed: Listed, shared: tuple[str, ...]) -> Iterator[str]:
+def _member(listed: ListedOperation, shared: tuple[str, ...]) -> Iterator[str]:
     group, _, last = (listed.verb or "").rpartition(" ")
     operation = listed.operation
     parser = parser_of(operation)

@@ -12,14 +12,14 @@ from typing import Any
 
 from clew import __version__
 from clew.errors import InvalidArgument
-from clew.operation.listing import Listed, all_verbs
+from clew.operation.listing import ListedOperation, all_verbs
 from clew.surfaces.cli.groups import GROUPS
 from clew.surfaces.cli.parsing import CommandParser
 from clew.surfaces.cli.verbs import parser_of
 from clew.text.display import shortened
 
 
-def resolve(name: str, words: list[str]) -> tuple[Listed, list[str]]:
+def resolve(name: str, words: list[str]) -> tuple[ListedOperation, list[str]]:
     """The command that a name and the words after it mean, and the words that are left for its own parser. Prints the
     help of a group and exits where that is asked for, and its usage where the command is missing."""
     if not any(commands_of(name)):
@@ -35,7 +35,7 @@ def resolve(name: str, words: list[str]) -> tuple[Listed, list[str]]:
     return resolve(f"{name} {word}", [*options, *others])
 
 
-def commands_of(group: str) -> list[Listed]:
+def commands_of(group: str) -> list[ListedOperation]:
     """The commands of a group such as `req`, in the order of the listing."""
     return [each for verb, each in all_verbs().items() if verb == each.verb and verb.startswith(f"{group} ")]
 
@@ -89,7 +89,7 @@ def _next_words(group: str) -> list[str]:
     return list(dict.fromkeys(after))
 
 
-def _overview(group: str, members: list[Listed]) -> str:
+def _overview(group: str, members: list[ListedOperation]) -> str:
     rows = {(each.verb or "").removeprefix(f"{group} "): each.summary or each.title for each in members}
     width = max(map(len, rows)) + 2
     lines = ["commands:", *(f"  {name:<{width}}{summary}" for name, summary in rows.items())]

@@ -21,10 +21,10 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from clew.errors import Cancelled, ClewError, Refused
 from clew.operation.call import OWN_SESSION, Answer, Call, carry_out
-from clew.operation.listing import Listed
+from clew.operation.listing import ListedOperation
 from clew.operation.names import by_any_spelling, portable
 from clew.operation.switches import DOCUMENT_TOOLSETS
-from clew.operation.toolsets import Listing
+from clew.operation.toolsets import ToolListing
 from clew.project import Project
 from clew.store.person import on_behalf_of
 from clew.surfaces.mcp import memory
@@ -50,7 +50,7 @@ class Calls:
     """The tools of a listing, called by clients."""
 
     def __init__(
-        self, project: Project, listing: Listing, resources: ScratchResources, audit: AuditLog | None = None
+        self, project: Project, listing: ToolListing, resources: ScratchResources, audit: AuditLog | None = None
     ) -> None:
         self._audit = audit
         self.project = project
@@ -139,12 +139,12 @@ class Calls:
         is_memory = (call.tool or tool).toolset in memory.TOOLSETS
         return memory.with_pulse(result, call, self.listing.server_name) if is_memory else result
 
-    def _meant(self, tool: Listed, params: types.CallToolRequestParams) -> Listed:
+    def _meant(self, tool: ListedOperation, params: types.CallToolRequestParams) -> ListedOperation:
         """The tool that a call is about: the one that another one is to call."""
         name = (params.arguments or {}).get("name") if tool.reaches_others else None
         return self._tools.get(name, tool) if isinstance(name, str) else tool
 
-    def _success(self, tool: Listed, answer: Answer, ctx: Context) -> types.CallToolResult:
+    def _success(self, tool: ListedOperation, answer: Answer, ctx: Context) -> types.CallToolResult:
         structured = is_structured(self.listing, tool)
         text = types.TextContent(type="text", text=answer.text if structured else _minified(answer.data))
         return types.CallToolResult(
@@ -153,7 +153,7 @@ class Calls:
             _meta=meta_of(tool),
         )
 
-    def _failure(self, tool: Listed, error: ClewError) -> types.CallToolResult:
+    def _failure(self, tool: ListedOperation, error: ClewError) -> types.CallToolResult:
         body = dialect_of(tool.toolset)(error)
         structured = is_structured(self.listing, tool)
         return types.CallToolResult(
@@ -180,7 +180,7 @@ class Calls:
         return f"There is no tool '{shortened(name)}'.{suggestion}{search}"
 
 
-def _plain_failure(tool: Listed, error: ClewError) -> types.CallToolResult:
+def _plain_failure(tool: ListedOperation, error: ClewError) -> types.CallToolResult:
     """The message of an error and nothing else, as req prints it."""
     message = types.TextContent(type="text", text=error.message)
     return types.CallToolResult(content=[message], is_error=True, _meta=meta_of(tool))

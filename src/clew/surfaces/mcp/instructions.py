@@ -3,7 +3,7 @@
 from clew.operation.declare import Toolset
 from clew.operation.listing import all_tools
 from clew.operation.names import Wording, by_any_spelling
-from clew.operation.toolsets import Listing
+from clew.operation.toolsets import ToolListing
 
 _PARAGRAPHS = {
     Toolset.CORE: (
@@ -33,7 +33,7 @@ _END = (
 )
 
 
-def instructions(listing: Listing) -> str:
+def instructions(listing: ToolListing) -> str:
     toolsets = {tool.toolset for tool in listing.shown}
     listed = {name: tool.name for name, tool in by_any_spelling(listing.shown).items()}
     wording = Wording({name: name for name in by_any_spelling(all_tools())} | listed, listed)

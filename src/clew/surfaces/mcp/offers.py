@@ -15,7 +15,7 @@ from mcp.shared.exceptions import MCPError
 from clew.errors import ClewError
 from clew.operation.listing import all_tools
 from clew.operation.names import by_any_spelling
-from clew.operation.toolsets import Listing
+from clew.operation.toolsets import ToolListing
 from clew.project import Project
 from clew.setup.tasks import TASKS, AgentTask
 from clew.surfaces.mcp.dialects import document_envelope
@@ -34,7 +34,7 @@ LONGEST_ARGUMENT = 2_000
 
 
 class Offers:
-    def __init__(self, project: Project, listing: Listing) -> None:
+    def __init__(self, project: Project, listing: ToolListing) -> None:
         self._scheme = listing.scheme or project.config.kb.scheme
         self._points_to_passages = any(tool.links for tool in listing.callable)
         self._texts = ProjectTexts(project, listing)
@@ -87,7 +87,7 @@ _in_thread = anyio.to_thread.run_sync
 class Prompts:
     """The tasks that fit what a server shows, with the names that it gives its tools."""
 
-    def __init__(self, texts: ProjectTexts, listing: Listing) -> None:
+    def __init__(self, texts: ProjectTexts, listing: ToolListing) -> None:
         self._texts = texts
         self._names = {name: tool.name for name, tool in by_any_spelling(listing.shown).items()}
         tools, kinds = frozenset(by_any_spelling(all_tools())), (None, *texts.kinds())

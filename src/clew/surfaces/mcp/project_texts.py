@@ -12,7 +12,7 @@ from clew.errors import InvalidArgument, NotFound
 from clew.formats.register.records import requirement_object
 from clew.graph.model import NodeKind
 from clew.operation.declare import Toolset
-from clew.operation.toolsets import Listing
+from clew.operation.toolsets import ToolListing
 from clew.project import Project
 from clew.text.controls import pretty_json
 from clew.workspace.files import read_bytes
@@ -40,7 +40,7 @@ class ResourceText(NamedTuple):
 class ProjectTexts:
     """The specs and requirements that a listing of tools is about."""
 
-    def __init__(self, project: Project, listing: Listing) -> None:
+    def __init__(self, project: Project, listing: ToolListing) -> None:
         self._project = project
         self._scheme = listing.scheme or project.config.kb.scheme
         shown = {tool.toolset for tool in listing.callable}

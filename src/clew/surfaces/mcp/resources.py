@@ -21,7 +21,7 @@ from clew.surfaces.mcp.dialects import document_envelope
 
 if TYPE_CHECKING:
     # Passages are kept by a part that is opened when somebody asks for documents.
-    from clew.kb.answer.scratch import Passage
+    from clew.kb.answer.scratch import ScratchPassage
 
 MIME_TYPE = "text/plain"
 PRIORITY = 0.1
@@ -74,7 +74,7 @@ class ScratchResources:
         )
         return types.ReadResourceResult(contents=[contents])
 
-    def _passage(self, session: str | None, credential: str, uri: str) -> "Passage":
+    def _passage(self, session: str | None, credential: str, uri: str) -> "ScratchPassage":
         address = _ADDRESS.fullmatch(uri)
         if address is None or address[1] != self._scheme:
             raise InvalidArgument(

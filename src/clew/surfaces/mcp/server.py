@@ -15,9 +15,9 @@ from mcp.server.lowlevel import Server
 from clew import __version__
 from clew.once import lazy
 from clew.operation.declare import Toolset
-from clew.operation.listing import Listed
+from clew.operation.listing import ListedOperation
 from clew.operation.switches import DOCUMENT_TOOLSETS
-from clew.operation.toolsets import Listing
+from clew.operation.toolsets import ToolListing
 from clew.project import Project
 from clew.surfaces.mcp.resources import ScratchResources
 
@@ -35,7 +35,7 @@ Context = ServerRequestContext[Any, Any]
 class Surface:
     """One server's view of a project, through a listing of tools."""
 
-    def __init__(self, project: Project, listing: Listing, audit: "AuditLog | None" = None) -> None:
+    def __init__(self, project: Project, listing: ToolListing, audit: "AuditLog | None" = None) -> None:
         self.project = project
         self._audit = audit
         self.listing = listing
@@ -114,12 +114,12 @@ def build_server(surface: Surface, instructions: str) -> Server[Any]:
     )
 
 
-def offers_texts(listing: Listing) -> bool:
+def offers_texts(listing: ToolListing) -> bool:
     """True if a server has specs or requirements as resources, and prompts about them."""
     return any(tool.toolset in (Toolset.SPECS, Toolset.TRACE, Toolset.REGISTER) for tool in listing.callable)
 
 
-def describe(tool: Listed, *, structured: bool = True) -> dict[str, Any]:
+def describe(tool: ListedOperation, *, structured: bool = True) -> dict[str, Any]:
     description: dict[str, Any] = {
         "name": tool.name,
         **({"title": tool.title} if tool.title else {}),
@@ -139,9 +139,9 @@ def describe(tool: Listed, *, structured: bool = True) -> dict[str, Any]:
     return description
 
 
-def is_structured(listing: Listing, tool: Listed) -> bool:
+def is_structured(listing: ToolListing, tool: ListedOperation) -> bool:
     return listing.structured or tool.toolset not in DOCUMENT_TOOLSETS
 
 
-def meta_of(tool: Listed) -> dict[str, Any] | None:
+def meta_of(tool: ListedOperation) -> dict[str, Any] | None:
     return {"schema_version": tool.schema_version} if tool.schema_version is not None else None

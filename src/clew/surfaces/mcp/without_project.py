@@ -7,14 +7,14 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from clew.errors import ClewError
-from clew.operation.toolsets import Listing
+from clew.operation.toolsets import ToolListing
 from clew.surfaces.mcp.server import Context, Surface
 
 # Implements: REQ-d00637-C
 
 
 class SurfaceWithoutProject(Surface):
-    def __init__(self, listing: Listing, problem: ClewError) -> None:
+    def __init__(self, listing: ToolListing, problem: ClewError) -> None:
         self.listing = listing
         self._problem = str(problem)
 

@@ -34,7 +34,7 @@ from clew.errors import (
 )
 from clew.markup.environment import environment
 from clew.operation.as_commands import as_commands
-from clew.operation.listing import Listed
+from clew.operation.listing import ListedOperation
 from clew.project import Project
 from clew.surfaces.mcp.transports.settings import HttpSettings
 from clew.surfaces.web import addresses
@@ -137,9 +137,9 @@ ACTIONS: Mapping[str, ViewFunction] = {
 }
 
 
-class Page:
+class WebPage:
     def __init__(
-        self, project: Project, tools: Sequence[Listed], settings: HttpSettings, *, read_only: bool = False
+        self, project: Project, tools: Sequence[ListedOperation], settings: HttpSettings, *, read_only: bool = False
     ) -> None:
         self.admission = Admission(settings)
         self._read_only = read_only

@@ -9,7 +9,7 @@ import msgspec
 from clew.errors import ClewError, InvalidArgument
 from clew.operation.call import Call, decode_as, perform
 from clew.operation.declare import Operation
-from clew.operation.listing import Listed
+from clew.operation.listing import ListedOperation
 from clew.project import Project
 
 T = TypeVar("T")
@@ -48,7 +48,7 @@ class PageRequest:
     def __init__(
         self,
         project: Project,
-        tools: Sequence[Listed],
+        tools: Sequence[ListedOperation],
         query: Mapping[str, str],
         *,
         name: str = "",

@@ -12,7 +12,7 @@ import msgspec
 
 from clew.context import Context
 from clew.edit.edits import FileEdit, check_writable, diff_of
-from clew.edit.transaction import Purpose, Transaction
+from clew.edit.transaction import EditPurpose, FileTransaction
 from clew.errors import InvalidArgument, NotFound, Refused
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Requirement
@@ -112,7 +112,7 @@ class RequirementFiles:
         check_writable(self._root, edits)
         edits = self._bookkeeping.with_index(edits)
         if edits and not dry_run:
-            Transaction(self._root, edits, Purpose(operation, ACTOR)).commit(self._context.store)
+            FileTransaction(self._root, edits, EditPurpose(operation, ACTOR)).commit(self._context.store)
             self._context.keeper.refresh()
         return diff_of(edits)
 

@@ -10,7 +10,7 @@ from clew.context import Context
 from clew.edit.edits import FileEdit, check_writable, diff_of, inverse_of
 from clew.edit.recovery import recover
 from clew.edit.targets import read_if_there
-from clew.edit.transaction import Purpose, Transaction
+from clew.edit.transaction import EditPurpose, FileTransaction
 from clew.errors import ClewError, ConfigError, FileChanged, NotFound, Refused
 from clew.graph.build.reading import Progress
 from clew.graph.changes import Change, Patches
@@ -46,7 +46,7 @@ class Saves:
         self._root = project.root
         self._drafting = drafting
         self._drafts = drafts
-        self._unnoted: tuple[Transaction, str] | None = None
+        self._unnoted: tuple[FileTransaction, str] | None = None
         """The last save and its reason, where its files are in place and the store does not know it."""
 
     @cached_property
@@ -95,8 +95,8 @@ class Saves:
         through: dict[str, int] = {}
         for each in pending:
             through[each.session] = max(each.number, through.get(each.session, 0))
-        purpose = Purpose("save", facts={"mutations": len(pending)}, with_diff=False)
-        files = Transaction(self._root, edits, purpose)
+        purpose = EditPurpose("save", facts={"mutations": len(pending)}, with_diff=False)
+        files = FileTransaction(self._root, edits, purpose)
         self._drafts.begin_save(Saving(through, len(pending), files.id), mutations)
         reason = message or "save"
         try:
@@ -117,7 +117,9 @@ class Saves:
         edits = self.bookkeeping.with_index(self._edits(pending, message))
         return tuple(edit.path for edit in edits), diff_of(edits)
 
-    def save_at_once(self, change: Change, purpose: Purpose, *, branch_name: str | None, dry_run: bool) -> SavedAtOnce:
+    def save_at_once(
+        self, change: Change, purpose: EditPurpose, *, branch_name: str | None, dry_run: bool
+    ) -> SavedAtOnce:
         """Write a single change that is no draft. With `branch_name` a safety branch keeps the state before."""
         edits = self._edits_of(change)
         check_writable(self._root, edits)
@@ -129,7 +131,7 @@ class Saves:
         if edits and not dry_run:
             branch = self._branch(edits, branch_name) if branch_name is not None else None
             purpose = msgspec.structs.replace(purpose, facts={**purpose.facts, "safety_branch": branch})
-            Transaction(self._root, edits, purpose).commit(self._project.store)
+            FileTransaction(self._root, edits, purpose).commit(self._project.store)
             self.read_again(written, None)
         return SavedAtOnce(tuple(edits), branch)
 
@@ -152,7 +154,7 @@ class Saves:
             refuse_other_reading(self._drafting, edit)
         return self.bookkeeping.with_entries(edits, message, _renamed(pending))
 
-    def _write(self, files: Transaction, edits: Sequence[FileEdit]) -> None:
+    def _write(self, files: FileTransaction, edits: Sequence[FileEdit]) -> None:
         try:
             files.prepare()
             files.carry_out()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from clew.context import Context
-from clew.edit.transaction import Purpose
+from clew.edit.transaction import EditPurpose
 from clew.errors import ClewError, Conflict, FileChanged, NotFound, Refused, StoreError
 from clew.graph.build.builder import Builder
 from clew.graph.build.reading import Progress
@@ -112,7 +112,7 @@ class MutationService:
         with self._turn(progress, current=again):
             change, outcome = self._current(lambda: self._planned(mutation), progress, again=again)
             self.refuse_drafted([text.slot.path for text in change.texts])
-            purpose = Purpose(mutation.operation, ACTOR, {"requirement_id": outcome.target_id})
+            purpose = EditPurpose(mutation.operation, ACTOR, {"requirement_id": outcome.target_id})
             name = outcome.target_id if save_branch else None
             return outcome, self._saves.save_at_once(change, purpose, branch_name=name, dry_run=dry_run)
 

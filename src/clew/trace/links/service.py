@@ -12,7 +12,7 @@ import msgspec
 from clew.config import Config
 from clew.context import Context
 from clew.edit.edits import FileEdit, check_writable
-from clew.edit.transaction import Purpose, Transaction
+from clew.edit.transaction import EditPurpose, FileTransaction
 from clew.errors import Conflict, InvalidArgument, NotFound, Refused, StoreError
 from clew.formats.elspais.ids.grammar import IdGrammar
 from clew.graph.graph import Graph
@@ -85,8 +85,8 @@ class LinkWriter:
     def write(self, link: PlannedLink, *, actor: str) -> None:
         """Replace the file by itself with the link, unless it changed since the plan was made."""
         if not link.placed.already_there:
-            purpose = Purpose("apply_link", actor, {"requirement_id": link.requirement.id})
-            Transaction(self._config.root, (link.edit,), purpose).commit(self._store)
+            purpose = EditPurpose("apply_link", actor, {"requirement_id": link.requirement.id})
+            FileTransaction(self._config.root, (link.edit,), purpose).commit(self._store)
 
     def target(self, requirement_id: str) -> tuple[Node, Target]:
         """The requirement that an id means and the assertions it names, which must all exist."""
@@ -197,7 +197,9 @@ class LinkService:
         is refused."""
         back = FileEdit(edit.path, edit.after, edit.before)
         if back.before != back.after:
-            Transaction(self._config.root, (back,), Purpose("undo apply_link", actor)).commit(self._context.store)
+            FileTransaction(self._config.root, (back,), EditPurpose("undo apply_link", actor)).commit(
+                self._context.store
+            )
             self._context.keeper.refresh()
         return self._decide(LinkRequest(edit.path, line, requirement_id, "reconsider"), actor)
 

@@ -14,7 +14,7 @@ import msgspec
 
 from clew.edit.edits import FileEdit, check_writable
 from clew.edit.targets import read_if_there
-from clew.edit.transaction import Purpose, Transaction
+from clew.edit.transaction import EditPurpose, FileTransaction
 from clew.errors import Refused
 from clew.formats.elspais.hashes import assertion_line
 from clew.formats.reviews import HASH_DIGITS, Review, read_reviews, render_reviews
@@ -165,5 +165,5 @@ def record(
     if (recorded or gone) and after != data:
         edits = [FileEdit(path, data, after)]
         check_writable(root, edits)
-        Transaction(root, edits, Purpose("review")).commit(store)
+        FileTransaction(root, edits, EditPurpose("review")).commit(store)
     return ReviewReport(path, tuple(recorded), unchanged, len(gone))

@@ -17,7 +17,7 @@ import msgspec
 
 from clew.edit.edits import FileEdit
 from clew.edit.targets import is_write_protected
-from clew.edit.transaction import Transaction
+from clew.edit.transaction import FileTransaction
 from clew.errors import Conflict, Refused
 from clew.trace.files.index_file import INDEX_FILE, is_generated
 from clew.trace.safety.branches import SafetyBranch, find, keep
@@ -128,7 +128,7 @@ class _Restoration:
                 removed += self._make_way(difference.path)
                 edits += self._edits(difference, content)
             # If the process dies here, the next one that opens the project completes the restore and says so.
-            Transaction(self._project, edits, backups=False).commit()
+            FileTransaction(self._project, edits, backups=False).commit()
             for difference, _ in group:
                 self._set_mode(difference)
         # Only now are the ignore rules those of that time: what they name was there, and was not held.

@@ -18,7 +18,7 @@ from clew.errors import InvalidArgument, UnknownTool
 from clew.graph.inverted import Inverted
 from clew.operation.call import Call, carry_out
 from clew.operation.declare import Freshness, Operation, Toolset
-from clew.operation.listing import Listed
+from clew.operation.listing import ListedOperation
 from clew.operation.names import by_any_spelling, portable
 from clew.text.display import shortened
 from clew.text.keywords import STOP_WORDS
@@ -116,11 +116,11 @@ _WORD = re.compile(r"[a-z0-9]+")
 
 
 class ToolMatch(msgspec.Struct, frozen=True):
-    tool: Listed
+    tool: ListedOperation
     score: float
 
 
-def find_tools(query: str, tools: Sequence[Listed]) -> list[ToolMatch]:
+def find_tools(query: str, tools: Sequence[ListedOperation]) -> list[ToolMatch]:
     """The tools that match the query, best first; ties in the order of the list."""
     index: Inverted[str, int, int] = Inverted()
     lengths: list[int] = []
@@ -145,7 +145,7 @@ def _saturated(count: int, length: float) -> float:
     return count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * length))
 
 
-def _terms_of(tool: Listed) -> list[str]:
+def _terms_of(tool: ListedOperation) -> list[str]:
     names = [_stem(word) for word in _words(tool.name)]
     text = " ".join((tool.title, tool.description, tool.toolset.value, *tool.input_schema.get("properties", ())))
     return names * _NAME_WEIGHT + [_stem(word) for word in _words(text)]

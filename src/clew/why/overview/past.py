@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from clew.derived.history import Commit, History
+from clew.derived.history import Commit, CommitHistory
 from clew.text.display import one_line
 from clew.text.sentences import plain_spans
 from clew.why.inquiry import day
@@ -63,7 +63,7 @@ class Past(msgspec.Struct, frozen=True, omit_defaults=True):
     decisions: tuple[DecisiveCommit, ...] = ()
 
 
-def past_of(history: History, is_source: Callable[[str], bool]) -> Past:
+def past_of(history: CommitHistory, is_source: Callable[[str], bool]) -> Past:
     """`is_source` says of a path whether it is a source file that is there."""
     recent = history.latest_here(READ_BACK)
     busiest = history.busiest(READ_BACK, limit=MOST_BUSY * 8)

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator
 
 from clew.errors import ClewError
-from clew.memory.model import Cite, Kind, Memory
+from clew.memory.model import Cite, Memory, MemoryKind
 from clew.text.display import one_line
 from clew.why.answer import Basis, EvidenceSection, Fact, section
 from clew.why.inquiry import Inquiry
 
-_FIRST = (Kind.DECISION, Kind.PITFALL)
+_FIRST = (MemoryKind.DECISION, MemoryKind.PITFALL)
 _SPAN = re.compile(r"lines:(?P<path>.+)#L(?P<a>\d+)-L(?P<b>\d+)")
 _ABSENT = "Nothing was remembered about it."
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import msgspec
 
-from clew.derived.history import Commit, Touch
+from clew.derived.history import Commit, FileTouch
 from clew.errors import ClewError
 from clew.formats.code.outline import decoded
 from clew.text.display import counted, one_line
@@ -88,7 +88,7 @@ def _blame(inquiry: Inquiry, path: str, head: str) -> Blame | None:
     return blamer.of(path, inquiry.text.data, first, last, inquiry.left, follows=follows)
 
 
-def _by_lines(inquiry: Inquiry, blame: Blame, touches: Sequence[Touch]) -> LineOrigins:
+def _by_lines(inquiry: Inquiry, blame: Blame, touches: Sequence[FileTouch]) -> LineOrigins:
     commits = commits_of(inquiry, [*blame.made, *blame.moved_by])
     chosen = sorted(blame.made, key=lambda id: (-blame.made[id], -_number(commits.get(id))))
     is_file = not inquiry.target.first
@@ -213,7 +213,7 @@ def _note(inquiry: Inquiry, blame: Blame) -> str:
     return " ".join(notes)
 
 
-def _by_touches(inquiry: Inquiry, touches: Sequence[Touch]) -> LineOrigins:
+def _by_touches(inquiry: Inquiry, touches: Sequence[FileTouch]) -> LineOrigins:
     """The commits that touched the file, for lines without blame."""
     if not touches:
         reason = "Not known: the file is not committed, or its history is not read yet."
@@ -233,7 +233,7 @@ def _by_touches(inquiry: Inquiry, touches: Sequence[Touch]) -> LineOrigins:
     )
 
 
-def _ends(inquiry: Inquiry, touches: Sequence[Touch], shown: set[str]) -> Iterator[Fact]:
+def _ends(inquiry: Inquiry, touches: Sequence[FileTouch], shown: set[str]) -> Iterator[Fact]:
     """The first and the last commit of a file, and what it was called before."""
     newest, oldest = touches[0], touches[-1]
     is_begin = oldest.status == "A" and inquiry.readiness.is_complete and not git_history.is_shallow(inquiry.root)

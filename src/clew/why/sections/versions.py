@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from clew.derived.history import Touch
+from clew.derived.history import FileTouch
 from clew.formats.elspais.reader import read
 from clew.formats.elspais.records import Requirement
 from clew.formats.openspec.reader import read_spec
@@ -28,7 +28,7 @@ _TEXTS = ("title", "statement", "rationale")
 
 
 class Version(msgspec.Struct, frozen=True):
-    touch: Touch
+    touch: FileTouch
     text: str
     parts: dict[str, str]
     """Its assertions by label, where the format has any."""
@@ -70,7 +70,7 @@ def _read(inquiry: Inquiry, id: str, path: str) -> Iterator[Version]:
         path, before = moved, last.touch.commit.number
 
 
-def _in_file(inquiry: Inquiry, id: str, touches: Sequence[Touch]) -> Iterator[Version]:
+def _in_file(inquiry: Inquiry, id: str, touches: Sequence[FileTouch]) -> Iterator[Version]:
     places = [(each.commit.id, each.path) for each in touches]
     for touch, data in zip(
         touches, git_history.contents_at(inquiry.root, places, seconds=inquiry.seconds), strict=True
@@ -118,7 +118,7 @@ def _in_register(id: str, data: bytes) -> tuple[str, dict[str, str]] | None:
     return text, {str(number): " ".join(each.split()) for number, each in enumerate(criteria, 1)}
 
 
-def _moved_from(inquiry: Inquiry, id: str, first: Touch) -> str | None:
+def _moved_from(inquiry: Inquiry, id: str, first: FileTouch) -> str | None:
     """The file that held the block before the commit that brought it into this one."""
     others = [
         change.path
@@ -161,7 +161,7 @@ def _difference(older: Version, newer: Version) -> str | None:
     return f"changed ({', '.join(labels)})" if labels else "changed"
 
 
-def _followed(inquiry: Inquiry, id: str, touch: Touch) -> Iterator[Fact]:
+def _followed(inquiry: Inquiry, id: str, touch: FileTouch) -> Iterator[Fact]:
     """The places that cite the requirement, by whether they changed with a version or after it."""
     citing = (inquiry.graph.get_node(edge.source) for edge in inquiry.graph.memory.iter_incoming_edges(id))
     kinds = (NodeKind.CODE, NodeKind.TEST)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from clew.errors import Cancelled, ClewError, Conflict
-from clew.memory.cognition.dreams.dream_model import Aborted, Dreamed, DreamStatus, Run, phase_of
+from clew.memory.cognition.dreams.dream_model import Aborted, Dreamed, DreamRecord, DreamStatus, phase_of
 from clew.memory.cognition.dreams.dream_steps import NREM, REM, STEPS, Marks, write
 from clew.memory.cognition.dreams.recall_check import compare, recall_of
 from clew.memory.cognition.dreams.requests import DreamRequest
@@ -85,7 +85,7 @@ class Dreams:
 
     # Starting
 
-    def begin(self, view: "MemoryView", options: DreamRequest) -> tuple[Run, bool]:
+    def begin(self, view: "MemoryView", options: DreamRequest) -> tuple[DreamRecord, bool]:
         """The run that is to be carried out, and whether it goes on with an earlier one. Conflict where one runs."""
         store = self._service.home.store
         steps = tuple(NREM if options.phase == "nrem" else REM if options.phase == "rem" else STEPS)
@@ -93,11 +93,11 @@ class Dreams:
             if self._running(view) is not None:
                 raise _already_running()
             job = store.start_job(KIND, total=len(steps))
-            fresh = Run(job=job.id, phase=options.phase, steps=steps, started_at=view.changes.now())
+            fresh = DreamRecord(job=job.id, phase=options.phase, steps=steps, started_at=view.changes.now())
             try:
                 with store.transaction(actor=view.actor, reason=options.rationale or "dream") as transaction:
                     record = transaction.get(COGNITION, _RUN)
-                    before = None if record is None else msgspec.convert(record.data, Run)
+                    before = None if record is None else msgspec.convert(record.data, DreamRecord)
                     # Another process may have begun one since.
                     if before is not None and self._is_alive(before):
                         raise _already_running()
@@ -112,17 +112,17 @@ class Dreams:
             self._abort_on_query = options.abort_on_query
         return run, run.done != ()
 
-    def _running(self, view: "MemoryView") -> Run | None:
-        run = CognitionRecords(view).get(_RUN, Run)
+    def _running(self, view: "MemoryView") -> DreamRecord | None:
+        run = CognitionRecords(view).get(_RUN, DreamRecord)
         return run if run is not None and self._is_alive(run) else None
 
-    def _is_alive(self, run: Run) -> bool:
+    def _is_alive(self, run: DreamRecord) -> bool:
         """True while a process carries the run out."""
         if run.ended_at is not None:
             return False
         return any(job.id == run.job for job in self._service.home.store.jobs(state="running"))
 
-    def start(self, run: Run, options: DreamRequest) -> None:
+    def start(self, run: DreamRecord, options: DreamRequest) -> None:
         """Carry a run out in a thread of its own."""
 
         def work() -> None:
@@ -137,7 +137,7 @@ class Dreams:
 
     # Dreaming
 
-    def carry_out(self, run: Run, options: DreamRequest, report: Report) -> Run:
+    def carry_out(self, run: DreamRecord, options: DreamRequest, report: Report) -> DreamRecord:
         # A dream uses only what everybody may see: its proposals are shown to all.
         view = self._service.shared_view()
         until = time.monotonic() + options.duration_minutes * 60
@@ -165,7 +165,7 @@ class Dreams:
             self._finish(run, ending)
         return run
 
-    def _tell(self, run: Run, step: str, report: Report) -> None:
+    def _tell(self, run: DreamRecord, step: str, report: Report) -> None:
         message = f"{phase_of(step)}: {step}"
         report(len(run.done), len(run.steps), message)
         self._service.home.store.advance_job(run.job, done=len(run.done), message=message)
@@ -193,8 +193,8 @@ class Dreams:
                 self.stop("abort_dream")
 
     def _carried(
-        self, view: "MemoryView", run: Run, step: str, options: DreamRequest, give_way: Callable[[], None]
-    ) -> Run:
+        self, view: "MemoryView", run: DreamRecord, step: str, options: DreamRequest, give_way: Callable[[], None]
+    ) -> DreamRecord:
         """Carry out one step, and write what it found together with that it is done."""
         marks = CognitionRecords(view).get(_MARKS, Marks) or Marks()
         found = STEPS[step](view, marks, options.synthetic_query_count, give_way)
@@ -211,11 +211,11 @@ class Dreams:
                 change.note(COGNITION, _MARKS, found.marks)
         return run
 
-    def _keep(self, run: Run) -> Run:
+    def _keep(self, run: DreamRecord) -> DreamRecord:
         self._service.home.store.put(COGNITION, _RUN, run, actor=KIND, reason="dream")
         return run
 
-    def _checked(self, view: "MemoryView", run: Run, give_way: Callable[[], None]) -> Run:
+    def _checked(self, view: "MemoryView", run: DreamRecord, give_way: Callable[[], None]) -> DreamRecord:
         """Compare recall with that before, and take the run back where it dropped."""
         check, dropped = compare(run.before, recall_of(view, give_way))
         kept: list[str] = []
@@ -233,7 +233,7 @@ class Dreams:
             ending="done",
         )
 
-    def _finish(self, run: Run, ending: str) -> None:
+    def _finish(self, run: DreamRecord, ending: str) -> None:
         try:
             self._keep(run)
             store = self._service.home.store
@@ -285,7 +285,7 @@ class Dreams:
             else "it was asked to stop, and has not done so within five seconds",
         )
 
-    def _has_ended(self, run: Run) -> bool:
+    def _has_ended(self, run: DreamRecord) -> bool:
         """True if the dream of another process ends soon."""
         until = time.monotonic() + _CLOSING_SECONDS
         while self._is_alive(run) and time.monotonic() < until:
@@ -293,7 +293,7 @@ class Dreams:
         return not self._is_alive(run)
 
     def status(self, view: "MemoryView") -> DreamStatus:
-        run, running = CognitionRecords(view).get(_RUN, Run), self._running(view)
+        run, running = CognitionRecords(view).get(_RUN, DreamRecord), self._running(view)
         now = view.service.context.clock()
         store = self._service.home.store
         finished = [job for job in store.jobs(limit=100) if job.kind == KIND and job.state == "done"]
@@ -321,10 +321,12 @@ class Dreams:
     def give_up(self, view: "MemoryView") -> str:
         """Leave undone what an unfinished dream left; what it has done stays. The hash that undoes it."""
 
-        def given_up(run: Run | None) -> Run | None:
+        def given_up(run: DreamRecord | None) -> DreamRecord | None:
             return run and msgspec.structs.replace(run, ended_at=view.changes.now(), ending="given up")
 
-        return CognitionRecords(view).update(_RUN, Run, given_up, "trigger_healing", "an unfinished dream was given up")
+        return CognitionRecords(view).update(
+            _RUN, DreamRecord, given_up, "trigger_healing", "an unfinished dream was given up"
+        )
 
     def _suggested(self, view: "MemoryView") -> bool:
         """True if something was written since the last dream."""
@@ -337,7 +339,7 @@ class Dreams:
         return self._running(view) is None and not self.cooldown(view)
 
     def cooldown(self, view: "MemoryView") -> float:
-        run = CognitionRecords(view).get(_RUN, Run)
+        run = CognitionRecords(view).get(_RUN, DreamRecord)
         if run is None or run.ended_at is None:
             return 0.0
         left = COOLDOWN - (view.service.context.clock() - moment_of(run.ended_at))
@@ -381,7 +383,7 @@ def trigger(
     return _dreamed(view, options, triggered=True, resumed=resumed)
 
 
-def _duration(run: Run | None) -> float | None:
+def _duration(run: DreamRecord | None) -> float | None:
     if run is None or run.ended_at is None:
         return None
     return round((moment_of(run.ended_at) - moment_of(run.started_at)).total_seconds(), 3)
@@ -396,7 +398,7 @@ def _dreamed(
     error: str | None = None,
 ) -> Dreamed:
     dreams = view.service.dreams
-    run, status = CognitionRecords(view).get(_RUN, Run), dreams.status(view)
+    run, status = CognitionRecords(view).get(_RUN, DreamRecord), dreams.status(view)
     return Dreamed(
         triggered=triggered,
         phase=run.phase if run is not None and (triggered or status.is_dreaming) else options.phase,

@@ -11,7 +11,7 @@ from clew.memory.curation.expiry import Due
 State = Literal["awake", "nrem", "rem", "waking"]
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True):
+class DreamRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A dream as it is stored: what is left of it is seen from here."""
 
     job: str

@@ -15,7 +15,7 @@ import msgspec
 from clew.memory.cognition.infer import SHORTCUT, shortcuts
 from clew.memory.cognition.learning import thresholds
 from clew.memory.cognition.learning.observations import observed
-from clew.memory.model import SIMILARITY, Link, LinkKind, Memory, linked
+from clew.memory.model import SIMILARITY, Link, Memory, MemoryLinkKind, linked
 from clew.memory.navigation.spaces import entities
 from clew.memory.places import each_once
 from clew.memory.scope import BY_ID
@@ -24,7 +24,7 @@ from clew.text.keywords import overlap
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
-    from clew.memory.storage.changes import Change
+    from clew.memory.storage.changes import ChangeWriter
 
 Yield = Callable[[], None]
 """Gives way to calls; raises Cancelled where the dream shall end."""
@@ -80,7 +80,7 @@ def judge_pairs(view: "MemoryView", marks: Marks, most: int, give_way: Yield) ->
             pairs += 1
             verdict = judge(old.text, new.text, near[other.id])
             if verdict.kind == "contradicts":
-                link = linked(new.id, old.id, LinkKind.CONTRADICTS, "; ".join(verdict.reasons))
+                link = linked(new.id, old.id, MemoryLinkKind.CONTRADICTS, "; ".join(verdict.reasons))
                 sure = verdict.confidence
                 found.links.append(link if sure is None else msgspec.structs.replace(link, confidence=sure))
             elif verdict.kind in ("same", "supersedes"):
@@ -101,7 +101,7 @@ def _settled(view: "MemoryView", id: str) -> set[str]:
     return {
         end
         for link in links
-        if link.kind is not LinkKind.NEXT and link.origin not in (SIMILARITY, _CO_USE)
+        if link.kind is not MemoryLinkKind.NEXT and link.origin not in (SIMILARITY, _CO_USE)
         for end in (link.source, link.target)
     }
 
@@ -126,7 +126,7 @@ def replay(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> Step
             gain[frozenset((one, other))] += _RATE / (i * j)  # type: ignore[assignment]
             times[frozenset((one, other))] += 1
     met = list({id for pair in gain for id in pair})
-    links = [link for link in view.library.index.links(met) if link.kind is LinkKind.RELATED]
+    links = [link for link in view.library.index.links(met) if link.kind is MemoryLinkKind.RELATED]
     found = StepResult(marks=Marks(marks.judged, last))
     stronger = weaker = marked = 0
     for link in links:
@@ -139,7 +139,7 @@ def replay(view: "MemoryView", marks: Marks, most: int, give_way: Yield) -> Step
     known = {frozenset((link.source, link.target)) for link in view.library.index.links(met)}
     seen = view.library.index.visible(met, view.viewer)
     new = [pair for pair, count in times.items() if count >= _TOGETHER and pair not in known and pair <= seen.keys()]
-    found.links += [linked(min(pair), max(pair), LinkKind.RELATED, _CO_USE) for pair in new]
+    found.links += [linked(min(pair), max(pair), MemoryLinkKind.RELATED, _CO_USE) for pair in new]
     found.report = {
         "memories_replayed": len(met),
         "edges_strengthened": stronger,
@@ -215,7 +215,7 @@ def make_shortcuts(view: "MemoryView", marks: Marks, most: int, give_way: Yield)
         Link(
             source=each.source,
             target=each.target,
-            kind=LinkKind.CAUSES,
+            kind=MemoryLinkKind.CAUSES,
             weight=each.combined_weight,
             confidence=each.min_confidence,
             origin=SHORTCUT,
@@ -242,10 +242,10 @@ REM: dict[str, Step] = {
 STEPS: dict[str, Step] = {**NREM, **REM}
 
 
-def write(view: "MemoryView", change: "Change", found: StepResult) -> None:
+def write(view: "MemoryView", change: "ChangeWriter", found: StepResult) -> None:
     """Write what a step found; a link that somebody deleted meanwhile is not brought back."""
     for link in {link.id: link for link in found.links}.values():
-        is_new = link.origin in (SHORTCUT, _CO_USE) or link.kind is LinkKind.CONTRADICTS
+        is_new = link.origin in (SHORTCUT, _CO_USE) or link.kind is MemoryLinkKind.CONTRADICTS
         if is_new or change.present("link", link.id) is not None:
             change.link(link)
     if found.fitted is not None:

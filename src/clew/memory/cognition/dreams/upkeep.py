@@ -13,7 +13,7 @@ from clew.memory.cognition.goals.goals import alignments
 from clew.memory.cognition.goals.topics import matrix_of
 from clew.memory.cognition.records import INSUFFICIENT, SampledAnswer
 from clew.memory.curation.requests import ForgetRequest, MergeRequest
-from clew.memory.model import LinkKind, Memory
+from clew.memory.model import Memory, MemoryLinkKind
 from clew.memory.storage.changes import moment_of
 from clew.memory.writing.judge import judge
 from clew.text.keywords import overlap
@@ -176,9 +176,9 @@ def execute_prune(view: "MemoryView", asked: PruneRequest) -> Pruned:
 
 def _parts(view: "MemoryView", ids: Sequence[str]) -> list[str]:
     """The parts of these memories that are a part of nothing else."""
-    links = view.library.index.links(list(ids), (LinkKind.PART_OF,), outward=False)
+    links = view.library.index.links(list(ids), (MemoryLinkKind.PART_OF,), outward=False)
     parts = [link.source for link in links]
-    wholes = view.library.index.links(parts, (LinkKind.PART_OF,), inward=False)
+    wholes = view.library.index.links(parts, (MemoryLinkKind.PART_OF,), inward=False)
     elsewhere = {link.source for link in wholes if link.target not in ids}
     return [part for part in parts if part not in elsewhere]
 

@@ -13,7 +13,7 @@ from clew.memory.cognition.gauges.oscillators import COHERENT, missing_questions
 from clew.memory.cognition.gauges.requests import BroadcastRequest
 from clew.memory.cognition.modulators import raise_in
 from clew.memory.cognition.records import CognitionRecords, SampledAnswer
-from clew.memory.model import LinkKind
+from clew.memory.model import MemoryLinkKind
 from clew.memory.storage.changes import moment_of
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def workspace(view: "MemoryView") -> GlobalWorkspace:
     ids = [each.memory_id for each in competing]
     against = [
         end
-        for link in view.library.index.links(ids, (LinkKind.CONTRADICTS,))
+        for link in view.library.index.links(ids, (MemoryLinkKind.CONTRADICTS,))
         if link.source in ids and link.target in ids
         for end in (link.source, link.target)
     ]

@@ -9,7 +9,7 @@ from clew.memory.cognition.compare import Comparer, Values, rounded
 from clew.memory.cognition.goals.requests import DeltaQuery
 from clew.memory.cognition.records import INSUFFICIENT, SampledAnswer
 from clew.memory.model import LONGEST_TEXT, Memory
-from clew.memory.navigation.signature import Parts, parts_of
+from clew.memory.navigation.signature import SignatureNumbers, parts_of
 from clew.memory.navigation.spaces import SPACES
 from clew.memory.pulse import quadrant_of
 from clew.memory.texts.admit import check_text
@@ -92,7 +92,7 @@ def _changes(view: "MemoryView", before: Memory, after: Memory) -> Values:
     return rounded(tuple(None if value is None else 1 - value for value in values))
 
 
-def _diagnostics(parts: list[Parts | None]) -> dict[str, Any]:
+def _diagnostics(parts: list[SignatureNumbers | None]) -> dict[str, Any]:
     return {
         "per_embedder": [
             {"space": space.id, "absent": True, "compared": 0}

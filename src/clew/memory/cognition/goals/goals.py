@@ -13,7 +13,7 @@ from clew.memory.cognition.records import INSUFFICIENT, CognitionRecords, Sample
 from clew.memory.model import Memory
 from clew.memory.navigation.spaces import SPACES
 from clew.memory.scope import Viewer
-from clew.memory.storage.library import Library
+from clew.memory.storage.library import MemoryReader
 from clew.text.hashing import content_hash
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ class SubGoals(SampledAnswer, frozen=True, kw_only=True):
     truncated: bool = False
 
 
-def shared(view: "MemoryView") -> Library:
+def shared(view: "MemoryView") -> MemoryReader:
     """The library as everybody sees it: a goal is shown to all, so it contains no private memories."""
-    return Library(view.service.home, Viewer(folder=view.viewer.folder))
+    return MemoryReader(view.service.home, Viewer(folder=view.viewer.folder))
 
 
 def north_star(view: "MemoryView") -> Goal | None:

@@ -22,7 +22,7 @@ from clew.memory.texts.admit import check_rationale
 
 if TYPE_CHECKING:
     from clew.memory.service import MemoryView
-    from clew.memory.storage.changes import Change
+    from clew.memory.storage.changes import ChangeWriter
 
 
 class Threshold(msgspec.Struct, frozen=True):
@@ -325,7 +325,7 @@ def fit(view: "MemoryView", known: list[MemoryUse], give_way: Callable[[], None]
     return msgspec.structs.replace(new, observations=len(known), level=4)
 
 
-def fit_in(view: "MemoryView", change: "Change", new: StoredThresholds) -> None:
+def fit_in(view: "MemoryView", change: "ChangeWriter", new: StoredThresholds) -> None:
     """Write what was fitted as a part of a larger change."""
     stored = msgspec.structs.replace(new, at=change.at)
     CognitionRecords(view).update_in(change, _record("General"), StoredThresholds, lambda _: stored)

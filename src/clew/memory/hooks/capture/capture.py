@@ -25,7 +25,7 @@ from clew.memory.hooks.capture.episodes import ACTOR, Episodes
 from clew.memory.hooks.capture.statements import statements_in
 from clew.memory.hooks.event import HookEvent
 from clew.memory.hooks.payload import LONGEST_TEXT, without_private
-from clew.memory.model import Kind, Memory, Origin, Trust
+from clew.memory.model import Memory, MemoryKind, Origin, TrustLevel
 from clew.memory.service import MemoryView
 from clew.memory.texts.scrub import scrub
 from clew.memory.writing.requests import Note
@@ -74,7 +74,7 @@ class Capture:
     def _statements(self, event: HookEvent, episode: Memory, earlier: list[Memory]) -> None:
         for each in statements_in(event.text):
             why = f"The user said so in a session of {event.host}; recognised as a {each.form}"
-            self._store(event, each.text, why, Trust.USER, kind=each.kind, importance=_STATED)
+            self._store(event, each.text, why, TrustLevel.USER, kind=each.kind, importance=_STATED)
 
     def _command(self, event: HookEvent, episode: Memory, earlier: list[Memory]) -> None:
         if runs.test_run(event.command) is not None:
@@ -96,7 +96,7 @@ class Capture:
             text += f" Tests that failed: {', '.join(mended.tests)}."
         why = f"Seen in a session of {event.host}: a failed run, an edit and a run that passed"
         about = (*mended.edited[:_MOST_CITED], *mended.tests[:_MOST_CITED])
-        self._store(event, text, why, Trust.TOOL, kind=Kind.PITFALL, importance=_SHOWN, about=about)
+        self._store(event, text, why, TrustLevel.TOOL, kind=MemoryKind.PITFALL, importance=_SHOWN, about=about)
 
     def _commits(self, event: HookEvent, earlier: list[Memory]) -> None:
         known = next((head for each in earlier if (head := each.metadata.get("head"))), None)
@@ -106,22 +106,24 @@ class Capture:
         for commit in commits.commits_since(self._context.root, known):
             text = f"Commit {commit.id[:10]}: {commit.message}"
             why = f"Committed in a session of {event.host}"
-            self._store(event, text, why, Trust.AGENT, importance=_DONE, about=commit.files, kind=Kind.FACT)
+            self._store(event, text, why, TrustLevel.AGENT, importance=_DONE, about=commit.files, kind=MemoryKind.FACT)
 
     def _requirements(self, event: HookEvent, episode: Memory, earlier: list[Memory]) -> None:
         edited = requirements.edited_since_stop(earlier)
         for changed in requirements.changed_requirements(self._context, edited) if edited else ():
             why = f"Changed in a session of {event.host}, compared with the last commit"
-            self._store(event, changed.text, why, Trust.TOOL, importance=_SHOWN, about=(changed.id,), kind=Kind.FACT)
+            self._store(
+                event, changed.text, why, TrustLevel.TOOL, importance=_SHOWN, about=(changed.id,), kind=MemoryKind.FACT
+            )
 
     def _store(
         self,
         event: HookEvent,
         text: str,
         why: str,
-        trust: Trust,
+        trust: TrustLevel,
         *,
-        kind: Kind,
+        kind: MemoryKind,
         importance: float,
         about: tuple[str, ...] = (),
     ) -> None:

@@ -11,8 +11,8 @@ import msgspec
 
 from clew.errors import Conflict
 from clew.memory.hooks.event import HookEvent
-from clew.memory.model import MEMORIES, Kind, Memory, Origin, Scope, Trust
-from clew.memory.scope import Filters
+from clew.memory.model import MEMORIES, Memory, MemoryKind, MemoryScope, Origin, TrustLevel
+from clew.memory.scope import MemoryFilters
 from clew.memory.service import MemoryView
 from clew.text.instruction_like import flags_of
 
@@ -54,7 +54,7 @@ class Episodes:
 
     def earlier(self, session: str) -> list[Memory]:
         """The last episodes of a session, the latest first."""
-        filters = Filters(session=session, kinds=(Kind.EPISODE.value,))
+        filters = MemoryFilters(session=session, kinds=(MemoryKind.EPISODE.value,))
         return [memory for memory, _ in self._view.library.latest(_LOOKED_BACK, filters)]
 
     def _free_id(self, event: HookEvent) -> str | None:
@@ -86,14 +86,17 @@ class Episodes:
         }
         return Memory(
             id=id,
-            kind=Kind.EPISODE,
+            kind=MemoryKind.EPISODE,
             text=text,
             title=text.splitlines()[0][:120],
             rationale=f"Reported by a hook of {event.host}",
             recorded_at=self._view.changes.now(),
-            scope=Scope(repository=self._home.repository, folder=self._folder, branch=self._home.branch()),
+            scope=MemoryScope(repository=self._home.repository, folder=self._folder, branch=self._home.branch()),
             origin=Origin(
-                trust=Trust.USER if is_user else Trust.TOOL, actor=ACTOR, session=event.session, host=event.host
+                trust=TrustLevel.USER if is_user else TrustLevel.TOOL,
+                actor=ACTOR,
+                session=event.session,
+                host=event.host,
             ),
             importance=0.1,
             metadata={key: value for key, value in details.items() if value is not None and value is not False},

@@ -8,7 +8,7 @@ import re
 
 import msgspec
 
-from clew.memory.model import Kind
+from clew.memory.model import MemoryKind
 from clew.memory.texts.admit import kind_of
 from clew.text.sentences import plain_spans
 
@@ -63,7 +63,7 @@ class Statement(msgspec.Struct, frozen=True):
     text: str
     form: str
     """correction or decision."""
-    kind: Kind
+    kind: MemoryKind
 
 
 def statements_in(prompt: str) -> tuple[Statement, ...]:
@@ -77,14 +77,14 @@ def statements_in(prompt: str) -> tuple[Statement, ...]:
         form = _form(sentence)
         if form is not None:
             text = _without_lead(sentence)
-            found[text] = Statement(text, form, Kind.DECISION if form == "decision" else _kind(text))
+            found[text] = Statement(text, form, MemoryKind.DECISION if form == "decision" else _kind(text))
     return tuple(found.values())[:MOST]
 
 
-def _kind(text: str) -> Kind:
+def _kind(text: str) -> MemoryKind:
     """The kind of a statement: a habit is a preference, anything else that looks like a fact is one."""
     kind = kind_of(text)
-    return Kind.PREFERENCE if kind is Kind.FACT and _HABIT.search(text) else kind
+    return MemoryKind.PREFERENCE if kind is MemoryKind.FACT and _HABIT.search(text) else kind
 
 
 def _form(sentence: str) -> str | None:

@@ -17,7 +17,7 @@ import msgspec
 from clew.edit.edits import FileEdit
 from clew.edit.recovery import recover
 from clew.edit.targets import read_if_there, real_target
-from clew.edit.transaction import Transaction
+from clew.edit.transaction import FileTransaction
 from clew.errors import ConfigError
 from clew.setup.clients.configure import (
     BY_NAME,
@@ -133,7 +133,7 @@ def _complete_interrupted(root: Path, clients: list[str]) -> None:
 def _write(root: Path, files: list[PlannedFile], plans: list[ClientPlan]) -> None:
     """The files of the project change together, and each client's file by itself."""
     edits = [FileEdit(change.path, change.before, change.after, prune=_parent(change.path)) for change in files]
-    Transaction(root, edits).commit()
+    FileTransaction(root, edits).commit()
     for plan in plans:
         write_plan(plan)
 

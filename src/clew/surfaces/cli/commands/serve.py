@@ -15,7 +15,7 @@ from clew.memory.hooks.answering import HookAnswers
 from clew.operation.listing import all_tools
 from clew.operation.names import NameStyle
 from clew.operation.switches import name_style
-from clew.operation.toolsets import Listing, choose
+from clew.operation.toolsets import ToolListing, choose
 from clew.project import Project
 from clew.setup.token import TOKEN_VARIABLE, make_token, own_token, token_path
 from clew.surfaces.cli.commands.tools import add_choice, choice_of
@@ -98,7 +98,7 @@ def _serve_without_project(args: argparse.Namespace, problem: Refused) -> int:
     return 0
 
 
-def _serve(args: argparse.Namespace, project: Project, listing: Listing) -> int:
+def _serve(args: argparse.Namespace, project: Project, listing: ToolListing) -> int:
     # The SDK is by far the largest import; nothing but serving pays for it.
     import anyio
 
@@ -117,12 +117,12 @@ def _serve(args: argparse.Namespace, project: Project, listing: Listing) -> int:
         anyio.run(serve_stdio, built)
         return 0
     from clew.surfaces.mcp.transports.http import serve_http
-    from clew.surfaces.web.page import Page
+    from clew.surfaces.web.page import WebPage
 
     read_only = args.read_only or project.config.server.read_only
     settings = _settings(args, listing, read_only=read_only)
     # The page is for one person: its forms know no principals.
-    page = None if settings.team else Page(project, listing.callable, settings, read_only=read_only)
+    page = None if settings.team else WebPage(project, listing.callable, settings, read_only=read_only)
 
     def ready(url: str) -> None:
         address = page.address(url) if page is not None else None
@@ -134,7 +134,7 @@ def _serve(args: argparse.Namespace, project: Project, listing: Listing) -> int:
     return 0
 
 
-def _settings(args: argparse.Namespace, listing: Listing, *, read_only: bool) -> "HttpSettings":
+def _settings(args: argparse.Namespace, listing: ToolListing, *, read_only: bool) -> "HttpSettings":
     from clew.surfaces.mcp.transports.settings import HttpSettings
 
     token = _token(args)

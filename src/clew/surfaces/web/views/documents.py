@@ -6,8 +6,8 @@ from pathlib import PurePosixPath
 import msgspec
 
 from clew.errors import NotFound
-from clew.kb.ingest.records import DocumentRecord, SectionRecord
-from clew.kb.operations.commands import Ask, ShowDocument, ShowStatus
+from clew.kb.ingest.records import ChunkRecord, DocumentRecord
+from clew.kb.operations.commands import Ask, ShowDocument, ShowKbStatus
 from clew.surfaces.web import addresses
 from clew.surfaces.web.page_request import PAGE, PageRequest, TemplateView
 from clew.surfaces.web.views.requirements import pages
@@ -18,7 +18,7 @@ MOST_CHARACTERS = 120_000
 
 
 class ShownSection(msgspec.Struct, frozen=True):
-    section: SectionRecord
+    section: ChunkRecord
     text: str
     cites: tuple[str, ...]
 
@@ -43,13 +43,13 @@ def show_documents(request: PageRequest) -> TemplateView:
             "documents": shown,
             "sections": cites,
             # Counting everything takes as long as a part of the search, and says nothing about the answer.
-            "status": request.ask(ShowStatus) if answer is None else None,
+            "status": request.ask(ShowKbStatus) if answer is None else None,
             "pages": pages({"q": question}, page, len(everything), "/documents"),
         },
     )
 
 
-def _count(sections: Sequence[SectionRecord]) -> int:
+def _count(sections: Sequence[ChunkRecord]) -> int:
     return len({each.parent if each.ordinal > 1 else each.place for each in sections})
 
 
@@ -111,7 +111,7 @@ def show_document(request: PageRequest) -> TemplateView:
     )
 
 
-def _document(request: PageRequest) -> tuple[DocumentRecord, Sequence[SectionRecord]]:
+def _document(request: PageRequest) -> tuple[DocumentRecord, Sequence[ChunkRecord]]:
     shown = request.ask(ShowDocument, name=request.name)
     if shown.document is not None:
         return shown.document, shown.outline

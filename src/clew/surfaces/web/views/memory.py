@@ -1,6 +1,6 @@
 """Memory: a list that can be searched, and one memory with why it is believed and whether what it cites changed."""
 
-from clew.memory.model import Kind
+from clew.memory.model import MemoryKind
 from clew.memory.operations.commands import (
     ListMemories,
     RecallMemories,
@@ -11,7 +11,7 @@ from clew.memory.operations.commands import (
 from clew.surfaces.web.page_request import PageRequest, TemplateView
 
 MOST = 100
-KINDS = tuple(kind.value for kind in Kind)
+KINDS = tuple(kind.value for kind in MemoryKind)
 
 
 def show_memories(request: PageRequest) -> TemplateView:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from clew.kb.operations.commands import ShowStatus as DocumentStatus
+from clew.kb.operations.commands import ShowKbStatus
 from clew.memory.operations.commands import ListMemories, ShowMemoryStatus
 from clew.specs.operations.tools import ListChanges
 from clew.surfaces.web import addresses
@@ -25,7 +25,7 @@ def show_today(request: PageRequest) -> TemplateView:
     with request.reading() as project:
         groups = grouped(project.trace.findings(), project.graph)
     changes = request.ask(ListChanges, limit=RECENT)
-    documents = request.tried(DocumentStatus)
+    documents = request.tried(ShowKbStatus)
     memories = _memories(request)
     counts, drafts = brief.node_counts, request.project.unsaved()
     levels = summary.coverage_by_level

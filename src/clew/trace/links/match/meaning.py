@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from clew.derived.file import DerivedFile, Schema
+from clew.derived.file import DerivedFile, FileSchema
 from clew.errors import ClewError
 from clew.search.embed.embedder import Embedder
 from clew.text.hashing import content_hash
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _TEXTS_AT_ONCE = 32
 """So many are encoded in about a second, after which the work can be stopped."""
 _FILE = "passages.db"
-_SCHEMA = Schema(
+_SCHEMA = FileSchema(
     name="The store of passages",
     version=1,
     statements=(
