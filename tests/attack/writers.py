@@ -15,7 +15,7 @@ from clew.edit.replacing import make_folder
 from clew.edit.transaction import FileTransaction
 from clew.errors import StoreCorrupt
 from clew.store.sqlite.engine import open_sqlite
-from clew.store.sqlite.glance import log_of
+from clew.store.sqlite.light_connection import log_of
 from clew.store.sqlite.rescue import rescue_in_place
 from clew.surfaces.cli.main import main as clew
 from clew.trace.safety.branches import list_all

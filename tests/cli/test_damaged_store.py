@@ -21,7 +21,7 @@ from clew.memory.storage.library import MemoryReader
 from clew.project import Project
 from clew.specs.archive import REBASED, rebased
 from clew.store.interface import Damaged
-from clew.store.sqlite.aside import damaged_files
+from clew.store.sqlite.damaged_copies import damaged_files
 from clew.surfaces.cli.main import main
 from clew.trace.links.decisions import COLLECTION as DECISIONS
 from clew.trace.links.decisions import Decisions, LinkDecision

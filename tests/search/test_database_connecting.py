@@ -32,7 +32,7 @@ from clew.search.database.reading import DatabaseIndexReader
 from clew.search.database.units import DatabaseUnits
 from clew.search.database.values import array, numbers_in, packed_vector, vector_as_text
 from clew.search.database.vectors import DatabaseVectors
-from clew.store.postgres.together import StatementCall, ask, prepared
+from clew.store.postgres.pipeline import StatementCall, ask, prepared
 
 
 # Verifies: REQ-d00480-C

@@ -8,7 +8,7 @@ from tests.properties import examples
 from clew.search.embed.opening import open_word_vectors
 from clew.search.quote.definitions import definition_of
 from clew.search.quote.evidence import QuoteLimits
-from clew.search.quote.names import names_in, naming, told_apart, word_pairs
+from clew.search.quote.names import names_in, naming, term_weights, word_pairs
 from clew.search.quote.windows import Passage, WeightedQuestion, window_evidence, windows
 from clew.text.tokens import estimate_tokens
 
@@ -286,8 +286,8 @@ def test_what_contradicts_a_quote_is_quoted_too(one: str, other: str) -> None:
 def test_the_kind_of_a_named_thing_counts_little() -> None:
     known = open_word_vectors()
     weights = {"depends_on": 4.0, "argument": 4.0}
-    assert told_apart("What does the depends_on argument do?", weights, known) == {"depends_on": 4.0, "argument": 1.0}
-    assert told_apart("What is an argument?", {"argument": 4.0}, known) == {"argument": 4.0}
+    assert term_weights("What does the depends_on argument do?", weights, known) == {"depends_on": 4.0, "argument": 1.0}
+    assert term_weights("What is an argument?", {"argument": 4.0}, known) == {"argument": 4.0}
 
 
 # Verifies: REQ-d00403-H
@@ -311,7 +311,7 @@ def test_more_is_asked_where_the_words_beside_a_name_stand_nowhere() -> None:
     text = Passage("Locust adds a group of users, each in a thread.", "", 1.0)
     rarities = {"add": 1.0, "thread": 3.0, "group": 3.0, "locust": 1.0, "nothing": 9.0}
     assert window_evidence(WeightedQuestion("", rarities), [text])[0].may_answer
-    unheard = WeightedQuestion("", rarities, is_unheard=True)
+    unheard = WeightedQuestion("", rarities, lacks_word_pairs=True)
     assert not window_evidence(unheard, [text])[0].may_answer
 
 

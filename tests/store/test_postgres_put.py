@@ -11,7 +11,7 @@ from clew.text.database_address import Address
 
 psycopg = pytest.importorskip("psycopg")
 
-from clew.store.postgres import together  # noqa: E402
+from clew.store.postgres import pipeline  # noqa: E402
 from clew.store.postgres.connections import lock_of, options  # noqa: E402
 from clew.store.postgres.engine import PostgresStore, open_postgres  # noqa: E402
 
@@ -29,14 +29,14 @@ def opened(database: str) -> PostgresStore:
 # Verifies: REQ-d00483-I
 def test_a_record_is_asked_for_once(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    sent = together._sent
+    sent = pipeline._sent
 
     def counted(there: object, session: object, new: object, these: tuple[object, ...]) -> object:
         asked.append(len(these))
         return sent(there, session, new, these)  # type: ignore[arg-type]
 
     with closing(opened(database)) as store:
-        monkeypatch.setattr(together, "_sent", counted)
+        monkeypatch.setattr(pipeline, "_sent", counted)
         store.put("notes", "1", "one", actor="ada")
     assert len(asked) == 1
 
@@ -109,10 +109,10 @@ def test_a_record_is_written_where_the_prepared_statements_were_thrown_away(data
 def test_a_notice_that_came_meanwhile_is_no_end(database: str) -> None:
     with psycopg.connect(database, **options("test")) as lent, psycopg.connect(database, autocommit=True) as other:
         lent.execute("LISTEN news")
-        assert not together.has_ended(lent)
+        assert not pipeline.has_ended(lent)
         other.execute("NOTIFY news")
-        assert not together.has_ended(lent)
+        assert not pipeline.has_ended(lent)
         assert lent.execute("SELECT 1").fetchone() == (1,)
         other.execute("SELECT pg_terminate_backend(%s, 60000)", (lent.info.backend_pid,))
-        assert together.has_ended(lent)
+        assert pipeline.has_ended(lent)
         assert lent.closed

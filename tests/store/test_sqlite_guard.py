@@ -12,8 +12,8 @@ from clew.derived.file import DerivedFile, FileSchema, in_memory
 from clew.errors import StoreCorrupt, StoreError
 from clew.store.sqlite.connections import SqliteConnections
 from clew.store.sqlite.engine import open_sqlite
-from clew.store.sqlite.glance import glance
 from clew.store.sqlite.guard import unsound
+from clew.store.sqlite.light_connection import light_connection
 
 SCHEMA = FileSchema(
     name="The store of notes",
@@ -164,7 +164,7 @@ def test_no_connection_trusts_a_schema(tmp_path: Path) -> None:
         connections = SqliteConnections(path, read_only=read_only, busy_timeout=1)
         with closing(connections), connections.reading() as connection:
             assert settings(connection) == (0, 1)
-    with closing(glance(path, 1)) as connection:
+    with closing(light_connection(path, 1)) as connection:
         assert settings(connection) == (0, 1)
     with closing(in_memory(SCHEMA.statements)) as connection:
         assert settings(connection) == (0, 1)

@@ -14,7 +14,7 @@ from tests.unprivileged import is_root
 
 from clew.errors import StoreReadOnly
 from clew.store.sqlite.engine import SqliteStore, open_sqlite
-from clew.store.sqlite.glance import glance
+from clew.store.sqlite.light_connection import light_connection
 from clew.store.sqlite.migrations import MIGRATIONS, SCHEMA_VERSION, migrate
 
 # Verifies: REQ-d00006-D
@@ -54,13 +54,13 @@ def test_a_store_opened_read_only_can_be_read_and_not_written(tmp_path: Path) ->
 def test_a_glance_at_a_store_that_is_locked_does_not_read_past_its_log(tmp_path: Path) -> None:
     path = tmp_path / "clew.db"
     fill(path)
-    with closing(glance(path, 0.0)) as reader:
+    with closing(light_connection(path, 0.0)) as reader:
         assert reader.execute("SELECT count(*) FROM records").fetchone() == (1,)
     with closing(sqlite3.connect(path, isolation_level=None)) as writer:
         writer.execute("PRAGMA locking_mode = EXCLUSIVE")
         writer.execute("DELETE FROM jobs")
         with pytest.raises(sqlite3.OperationalError, match="locked"):
-            glance(path, 0.0)
+            light_connection(path, 0.0)
 
 
 def test_a_read_only_reader_follows_a_writer(tmp_path: Path) -> None:

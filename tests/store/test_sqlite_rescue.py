@@ -11,7 +11,7 @@ import pytest
 
 from clew.errors import Conflict, NotFound, StoreCorrupt
 from clew.store.interface import Record
-from clew.store.sqlite.aside import damaged_files
+from clew.store.sqlite.damaged_copies import damaged_files
 from clew.store.sqlite.engine import open_sqlite
 from clew.store.sqlite.rescue import Rescue, rescue, rescue_in_place
 
@@ -168,7 +168,7 @@ def test_a_rescue_that_was_interrupted_is_repeated_from_the_copy(
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr("clew.store.sqlite.aside.put_in_place", killed)
+        patch.setattr("clew.store.sqlite.damaged_copies.put_in_place", killed)
         with pytest.raises(Killed):
             rescue_in_place(store_path)
     with pytest.raises(StoreCorrupt, match=r"its rescue was interrupted.*clew-damaged-1\.db"):

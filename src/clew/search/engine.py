@@ -146,17 +146,17 @@ class SearchEngine:
             found = self._vectors.window_likeness(reading, asked, [*numbers.values()])
         return {id: found[number] for id, number in numbers.items() if number in found}
 
-    def absent(self, names: Iterable[str], scope: Scope, filters: Filters) -> tuple[str, ...]:
+    def missing_names(self, names: Iterable[str], scope: Scope, filters: Filters) -> tuple[str, ...]:
         """The names that no visible unit holds."""
         condition = compile_condition(scope, filters)
         with self.units.asked() as reading:
             restrict = None if self._vectors.is_everything(reading, condition) else condition
             return tuple(name for name in names if not reading.has_name(name, restrict))
 
-    def is_unheard(self, question: str, scope: Scope, filters: Filters) -> bool:
+    def lacks_word_pairs(self, question: str, scope: Scope, filters: Filters) -> bool:
         """True if no visible unit holds any of the question's word pairs (`word_pairs`: its words beside names)."""
         pairs = word_pairs(question, self.word_vectors())
-        return bool(pairs) and len(self.absent(pairs, scope, filters)) == len(pairs)
+        return bool(pairs) and len(self.missing_names(pairs, scope, filters)) == len(pairs)
 
     def writes(self) -> tuple[str, int]:
         """Names the index, and counts the writes that changed its units, by whatever process: one for each call with up

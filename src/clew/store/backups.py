@@ -15,7 +15,7 @@ from clew.edit.replacing import replace_file, translated
 from clew.errors import Conflict, NewerFormat, NotFound, StoreBusy, StoreError, Tampered
 from clew.store.restoring import private_folder
 from clew.store.sqlite.engine import open_sqlite
-from clew.store.sqlite.glance import log_of, size_of
+from clew.store.sqlite.light_connection import log_of, size_of
 from clew.store.transfer import Copied
 
 MANIFEST = "manifest.json"

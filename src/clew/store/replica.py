@@ -28,7 +28,7 @@ from clew.store.comparing import BLOCK, COLUMNS, Difference, Row, block_of, dige
 from clew.store.interface import Damaged, Event, Job, Record, Rewrite, Tombstone, Transaction
 from clew.store.sqlite.connections import index_of
 from clew.store.sqlite.engine import SqliteStore, open_sqlite
-from clew.store.sqlite.glance import log_of
+from clew.store.sqlite.light_connection import log_of
 from clew.store.sqlite.log import start_of
 from clew.workspace.keeping import start_thread
 

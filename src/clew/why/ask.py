@@ -68,7 +68,7 @@ def ask(call: "Call", question: str) -> Answered:
     likeness = (everything.answered(lambda engine: engine.window_likeness(question, near)) if near else None) or {}
     # What says what is asked for is found as well as anything.
     passages = [Passage(unit.body, unit.title, shares.get(unit.id, 1.0), likeness.get(unit.id)) for unit in units]
-    asked = msgspec.structs.replace(asked, is_unheard=everything.is_unheard(question))
+    asked = msgspec.structs.replace(asked, lacks_word_pairs=everything.lacks_word_pairs(question))
     found = window_evidence(asked, passages, _LIMITS)
     said = [_said(call, units[quote.passage], quote.start, quote.end, quote.score) for quote in found]
     nearest = tuple(dict.fromkeys(f"{each.title} ({each.place})" for each in said))[:3]

@@ -145,14 +145,14 @@ class ProjectSearch:
         """Names in a question that occur nowhere, source code included."""
         scope = self._scope(tuple(KINDS))
         absent = self.answered(
-            lambda engine: engine.absent(names_in(question, engine.word_vectors()), scope, Filters())
+            lambda engine: engine.missing_names(names_in(question, engine.word_vectors()), scope, Filters())
         )
         return absent or ()
 
-    def is_unheard(self, question: str) -> bool:
+    def lacks_word_pairs(self, question: str) -> bool:
         """True if no word of a question occurs anywhere as written, names left aside."""
         scope = self._scope(tuple(KINDS))
-        return bool(self.answered(lambda engine: engine.is_unheard(question, scope, Filters())))
+        return bool(self.answered(lambda engine: engine.lacks_word_pairs(question, scope, Filters())))
 
     def answered(self, question: "Callable[[SearchEngine], T]") -> T | None:
         """Answer of the search index, which is brought up to date first."""

@@ -8,7 +8,7 @@ from clew.errors import FormatError
 from clew.exchange.memories import kind_of, left_out, memory_lines
 from clew.exchange.model import Exchange
 from clew.exchange.sources import ImportSource, string
-from clew.store.sqlite.foreign import read_rows
+from clew.store.sqlite.other_programs import read_rows
 
 _OBSERVATIONS, _SUMMARIES = "observations", "session_summaries"
 _PARTS = (("Facts", "facts"), ("Concepts", "concepts"), ("Files", "files_modified"))

@@ -123,11 +123,11 @@ def read_for(
     sections = tuple(each for each in found.sections if each.section.document in first)
     names = finder.unmentioned(request.question, request.narrowing, boundary) if sections else ()
     texts = [each.text for each in sections]
-    is_unheard = finder.is_unheard(request.question, request.narrowing, boundary) if sections else False
+    lacks_word_pairs = finder.lacks_word_pairs(request.question, request.narrowing, boundary) if sections else False
     # An answer waits for the encoder once.
     is_late = TOO_BUSY in found.notes
     return ReadSections(
-        asked=msgspec.structs.replace(finder.asked(request.question), is_unheard=is_unheard),
+        asked=msgspec.structs.replace(finder.asked(request.question), lacks_word_pairs=lacks_word_pairs),
         sections=sections,
         likeness={} if is_late else finder.likeness(request.question, [each.section.id for each in sections]),
         notes=(*found.notes, *reason),

@@ -24,7 +24,7 @@ from clew.search.engine import SearchEngine
 from clew.search.question import Hit, Question, Results
 from clew.search.quote.definitions import definition_of
 from clew.search.quote.evidence import PREVIEW_CHARS
-from clew.search.quote.names import names_in, naming, told_apart
+from clew.search.quote.names import names_in, naming, term_weights
 from clew.search.quote.windows import WeightedQuestion
 from clew.search.rank.fuse import SignalScore
 from clew.search.rank.ranking import TITLES_DECIDED
@@ -208,7 +208,7 @@ class Finder:
         words, compounds = split(question)
         terms = [term for term in dict.fromkeys((*map(stem, words), *compounds)) if term not in STOP_TERMS]
         known = self._engine.word_vectors()
-        rarities = told_apart(question, self._engine.rarities(terms), known)
+        rarities = term_weights(question, self._engine.rarities(terms), known)
         is_calibrated = self._engine.spaces.settings.kind == "minilm"
         return WeightedQuestion(
             question,
@@ -230,12 +230,16 @@ class Finder:
         """Names, identifiers and uncommon words of a question that stand nowhere in the documents. The documents cannot
         answer a question about those."""
         names = names_in(question, self._engine.word_vectors())
-        return self._engine.absent(names, Scope(parts=(PART,)), self._filters(narrowing, boundary or self._boundary))
+        return self._engine.missing_names(
+            names, Scope(parts=(PART,)), self._filters(narrowing, boundary or self._boundary)
+        )
 
-    def is_unheard(self, question: str, narrowing: Narrowing | None = None, boundary: Boundary | None = None) -> bool:
+    def lacks_word_pairs(
+        self, question: str, narrowing: Narrowing | None = None, boundary: Boundary | None = None
+    ) -> bool:
         """True if none of the word pairs in a question, its words beside names, stands in the documents."""
         filters = self._filters(narrowing, boundary or self._boundary)
-        return self._engine.is_unheard(question, Scope(parts=(PART,)), filters)
+        return self._engine.lacks_word_pairs(question, Scope(parts=(PART,)), filters)
 
     def _filters(self, narrowing: Narrowing | None, boundary: Boundary) -> Filters:
         narrowing = narrowing or Narrowing()

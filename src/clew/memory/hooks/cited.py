@@ -18,7 +18,7 @@ from clew.memory.model import MEMORIES, Cite, Memory
 from clew.memory.scope import Viewer
 from clew.memory.storage import citations
 from clew.memory.texts.block import Injected, cited, fitting, is_injectable, line_of
-from clew.store.sqlite.glance import AS_WRITTEN, glance
+from clew.store.sqlite.light_connection import AS_WRITTEN, light_connection
 from clew.text.display import one_line
 from clew.text.passage_hash import says, stands_in
 from clew.workspace.regular import contents
@@ -42,15 +42,15 @@ class CitedMemories:
     """The files of a memory, open for reading."""
 
     def __init__(self, store: Path, index: Path, viewer: Viewer) -> None:
-        self._store = glance(store, _PATIENCE_SECONDS)
-        self._index = glance(index, _PATIENCE_SECONDS)
+        self._store = light_connection(store, _PATIENCE_SECONDS)
+        self._index = light_connection(index, _PATIENCE_SECONDS)
         self._viewer = viewer
         behind = self._behind()
         self._is_useful = behind <= _MOST_BEHIND
         if behind and self._is_useful:
             self._index.close()
             _bring_in_step(store, index)
-            self._index = glance(index, _PATIENCE_SECONDS)
+            self._index = light_connection(index, _PATIENCE_SECONDS)
 
     def close(self) -> None:
         self._index.close()

@@ -20,7 +20,7 @@ from clew.memory.purge.derived import DerivedFiles
 from clew.memory.purge.traces import Traces
 from clew.memory.storage.home import INDEX_FILE, STORE_FILE
 from clew.store.restoring import delete_leftover
-from clew.store.sqlite.aside import damaged_files
+from clew.store.sqlite.damaged_copies import damaged_files
 from clew.store.sqlite.engine import open_own
 from clew.workspace.find import files_below, folders_named, paths_named
 from clew.workspace.git.find import work_trees

@@ -22,7 +22,7 @@ from clew.memory.storage.index import MemoryIndex
 from clew.store.interface import Damaged, Record, Store
 from clew.store.person import person
 from clew.store.sqlite.engine import open_own
-from clew.store.sqlite.glance import log_of, size_of
+from clew.store.sqlite.light_connection import log_of, size_of
 from clew.store.watched import renewed
 from clew.text.hashing import content_hash
 from clew.workspace.git import api as git

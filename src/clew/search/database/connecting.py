@@ -15,7 +15,7 @@ from clew.once import close_parts, lazy
 from clew.search.database.tables import ON_START, are_made, has_term_numbers, make_tables, space_of, take_steps
 from clew.store.postgres.connections import MOST_CONNECTIONS, Lent, PostgresConnections, options
 from clew.store.postgres.faults import translated
-from clew.store.postgres.together import PreparedStatement, StatementCall, StatementResult
+from clew.store.postgres.pipeline import PreparedStatement, StatementCall, StatementResult
 from clew.text.database_address import Address
 
 log = logging.getLogger(__name__)

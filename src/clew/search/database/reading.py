@@ -18,7 +18,7 @@ from clew.search.lexical.tables import IndexTotals, Spelling, forms_of
 from clew.search.rank.mentions import MAX_BEARERS
 from clew.search.reading import UnitFacts
 from clew.search.units import Unit
-from clew.store.postgres.together import Answer, PreparedStatement, StatementCall, ask, prepared
+from clew.store.postgres.pipeline import Answer, PreparedStatement, StatementCall, ask, prepared
 from clew.store.sql.conditions import Condition
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from clew.search.lexical.packing import UnitTerms
 from clew.search.rank.mentions import title_key
 from clew.search.unit_store import AT_ONCE, IndexedText, KnownUnit, NewUnit, UnitStore
 from clew.search.units import Unit, moment
-from clew.store.postgres.together import StatementCall
+from clew.store.postgres.pipeline import StatementCall
 
 if TYPE_CHECKING:
     from psycopg import Connection

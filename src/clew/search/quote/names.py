@@ -69,7 +69,7 @@ def _names_of_common_words(question: str, known: "WordVectors") -> Iterator[str]
             yield " ".join(words)
 
 
-def told_apart(question: str, rarities: Mapping[str, float], known: "WordVectors | None") -> dict[str, float]:
+def term_weights(question: str, rarities: Mapping[str, float], known: "WordVectors | None") -> dict[str, float]:
     """The weights of a question's terms. Beside a name, the word for what bears it hardly counts: what tells of
     `depends_on` need not say that it is an argument."""
     if not names_in(question, known):

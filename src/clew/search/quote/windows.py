@@ -150,7 +150,7 @@ class Curve(NamedTuple):
         return worth >= self.least + self._demand(asked)
 
     def _demand(self, asked: "WeightedQuestion") -> float:
-        return self.named * asked.naming + self.unheard * asked.is_unheard
+        return self.named * asked.naming + self.unheard * asked.lacks_word_pairs
 
 
 BY_MEANING = Curve(1.45, 2.78, 1.25, 1.2, 0.5)
@@ -172,7 +172,7 @@ class WeightedQuestion(msgspec.Struct, frozen=True):
     Clew. On another scale it orders windows, and words alone decide how likely they are to answer."""
     naming: float = 0.0
     """The share of names in it (`names.naming`), from 0 to 1."""
-    is_unheard: bool = False
+    lacks_word_pairs: bool = False
     """True if it has pairs of words (`names.word_pairs`), and none of them stands in the documents."""
     definition: re.Pattern[str] | None = None
     """A pattern for sentences that define the thing in question (`definitions`), if it asks what something is."""

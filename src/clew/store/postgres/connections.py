@@ -25,7 +25,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from clew.errors import StoreBusy, StoreError
 from clew.store.postgres.faults import damaged, fault, is_lost, read_only, translated, unreachable
-from clew.store.postgres.together import (
+from clew.store.postgres.pipeline import (
     PreparedStatement,
     StatementCall,
     StatementResult,

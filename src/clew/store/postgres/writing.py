@@ -8,7 +8,7 @@ import msgspec
 from clew.store.arguments import encode
 from clew.store.interface import Record
 from clew.store.postgres.connections import NOW, PostgresConnection
-from clew.store.postgres.together import PreparedStatement, StatementCall, StatementResult, ask
+from clew.store.postgres.pipeline import PreparedStatement, StatementCall, StatementResult, ask
 from clew.store.sql.records import SqlTransaction, demand_version
 
 _PUT = PreparedStatement(

@@ -10,7 +10,7 @@ from pathlib import Path
 from clew.errors import StoreBusy
 from clew.store.sqlite.connections import SqliteConnections
 from clew.store.sqlite.faults import translated
-from clew.store.sqlite.glance import log_of, size_of
+from clew.store.sqlite.light_connection import log_of, size_of
 from clew.store.sqlite.log import forget_start
 from clew.store.sqlite.migrations import EVENTS_ARE_NEVER_CHANGED
 

@@ -22,8 +22,8 @@ from clew.store.sqlite.faults import (
     translated,
     unusable,
 )
-from clew.store.sqlite.glance import AS_WRITTEN, VALUE, log_of, size_of
 from clew.store.sqlite.guard import guard
+from clew.store.sqlite.light_connection import AS_WRITTEN, VALUE, log_of, size_of
 from clew.text.hashing import short_hash
 
 _MOST_IDLE = 32

@@ -12,7 +12,7 @@ from clew.errors import StoreCorrupt, StoreError
 from clew.store.sql.engine import SqlStore
 from clew.store.sqlite import compacting, inspection
 from clew.store.sqlite.connections import SqliteConnections
-from clew.store.sqlite.glance import AS_WRITTEN, VALUE
+from clew.store.sqlite.light_connection import AS_WRITTEN, VALUE
 from clew.store.sqlite.log import forget_start
 from clew.store.sqlite.opening import open_connections
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from clew.store.sqlite.connections import SqliteConnection
-from clew.store.sqlite.glance import AS_WRITTEN, log_of, size_of
+from clew.store.sqlite.light_connection import AS_WRITTEN, log_of, size_of
 from clew.store.sqlite.migrations import schema_version
 
 _COUNTED = {

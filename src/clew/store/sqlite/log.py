@@ -26,7 +26,7 @@ import msgspec
 from clew.edit import below
 from clew.store.processes import boot_id
 from clew.store.sqlite.connections import index_of
-from clew.store.sqlite.glance import log_of, size_of
+from clew.store.sqlite.light_connection import log_of, size_of
 
 if sys.platform != "win32":
     import fcntl

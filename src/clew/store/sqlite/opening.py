@@ -13,10 +13,10 @@ from pathlib import Path
 from clew.edit import below
 from clew.edit.replacing import add_in_place, make_folder, sweep, temporary_beside
 from clew.errors import StoreBusy, StoreError, StoreFull
-from clew.store.sqlite.aside import unfinished
 from clew.store.sqlite.connections import SqliteConnection, SqliteConnections, is_open_here
+from clew.store.sqlite.damaged_copies import unfinished
 from clew.store.sqlite.faults import damaged, fault, protected, translated, unusable
-from clew.store.sqlite.glance import log_of, size_of
+from clew.store.sqlite.light_connection import log_of, size_of
 from clew.store.sqlite.log import lost_writes, note_start
 from clew.store.sqlite.migrations import SCHEMA_VERSION, check_origin, migrate
 

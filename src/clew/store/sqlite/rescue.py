@@ -19,7 +19,7 @@ from clew.edit.replacing import add_in_place, temporary_beside
 from clew.errors import ClewError, Conflict, InvalidArgument, NotFound, StoreCorrupt
 from clew.store.arguments import check_name
 from clew.store.clock import now
-from clew.store.sqlite.aside import put_aside, unfinished
+from clew.store.sqlite.damaged_copies import put_aside, unfinished
 from clew.store.sqlite.opening import filling
 
 _Row = tuple[Any, ...]

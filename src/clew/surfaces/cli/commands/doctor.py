@@ -146,7 +146,7 @@ def _index_check(project: Project, encoder: HealthCheck) -> HealthCheck:
 
 def _store_checks(project: Project) -> Iterator[HealthCheck]:
     from clew.memory.storage.home import STORE_FILE, places
-    from clew.store.sqlite.aside import damaged_files
+    from clew.store.sqlite.damaged_copies import damaged_files
 
     memory = places(project.context)[0] / STORE_FILE
     yield _project_store_check(project)

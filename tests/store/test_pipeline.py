@@ -12,7 +12,7 @@ psycopg = pytest.importorskip("psycopg")
 
 from clew.store.postgres.connections import Lent, options  # noqa: E402
 from clew.store.postgres.engine import open_postgres  # noqa: E402
-from clew.store.postgres.together import PreparedStatement, StatementCall, ask, prepared, roll_back  # noqa: E402
+from clew.store.postgres.pipeline import PreparedStatement, StatementCall, ask, prepared, roll_back  # noqa: E402
 
 SAY = PreparedStatement(b"say", "SELECT $1::text")
 FAIL = PreparedStatement(b"fail", "SELECT 1 / $1::int")

@@ -19,7 +19,7 @@ AS_WRITTEN = """coalesce((
 is there twice, in the record and in its event, so that a change of either is noticed."""
 
 
-def glance(path: Path, patience: float) -> sqlite3.Connection:
+def light_connection(path: Path, patience: float) -> sqlite3.Connection:
     """A connection that can only read, and waits for others so many seconds. The file may come with a cloned project:
     nothing in its schema may call what was not made for that."""
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from clew.edit.replacing import copy_in_place, put_in_place, replace_file, sweep, sync_folder
 from clew.store.sqlite.connections import index_of
-from clew.store.sqlite.glance import log_of, size_of
+from clew.store.sqlite.light_connection import log_of, size_of
 from clew.workspace.find import paths_named
 
 _MARK = "-damaged-"
