@@ -22,7 +22,7 @@ def test_a_size_can_be_a_sum_and_what_is_larger_than_all_of_it_is_not_kept() -> 
     assert cache.get_many("abc") == {"b": "12345", "c": "1"}
     cache.put("d", "12345678901")
     assert cache.get("d") is None
-    assert cache.made("d", lambda: "12345678901") == "12345678901"
+    assert cache.get_or_make("d", lambda: "12345678901") == "12345678901"
     assert cache.get_many("abc") == {"b": "12345", "c": "1"}
 
 
@@ -42,7 +42,7 @@ def test_threads_that_make_a_value_at_once_all_get_one_value() -> None:
     cache: Cache[int, object] = Cache(8)
     with ThreadPoolExecutor(8) as pool:
         for key in range(50):
-            assert len(set(pool.map(lambda _, key=key: cache.made(key, object), range(8)))) == 1
+            assert len(set(pool.map(lambda _, key=key: cache.get_or_make(key, object), range(8)))) == 1
     assert len(cache) == 8
 
 

@@ -74,7 +74,7 @@ class Cache(Generic[K, V]):
             for key, value in values.items():
                 self._put(key, value)
 
-    def made(self, key: K, make: Callable[[], V]) -> V:
+    def get_or_make(self, key: K, make: Callable[[], V]) -> V:
         """The kept value, or the one that `make` returns. Of threads that make it at once, all get the first."""
         found = self.get(key)
         if found is not None:

@@ -216,7 +216,7 @@ class Context:
     @property
     def team_problem(self) -> StoreError | None:
         """The reason for which the team's store answers from its copy, or not at all; None where it answers."""
-        stale = getattr(Context._shared.made(self), "stale", None)
+        stale = getattr(Context._shared.if_made(self), "stale", None)
         return self.shared_problem or (StoreUnreachable(stale) if stale else None)
 
     @property

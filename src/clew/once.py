@@ -16,7 +16,7 @@ class Once(Generic[T]):
         self._make = make
         self._lock = threading.Lock()
         self._is_made = False
-        self.made: T | None = None
+        self.value: T | None = None
         """None before the first request."""
         self._has_ended = False
 
@@ -25,14 +25,14 @@ class Once(Generic[T]):
             if not self._is_made:
                 if self._has_ended:
                     raise Cancelled("The project was closed.")
-                self.made, self._is_made = self._make(), True
-            return self.made  # type: ignore[return-value]
+                self.value, self._is_made = self._make(), True
+            return self.value  # type: ignore[return-value]
 
     def end(self) -> T | None:
         """The value, if it was made; one that is being made is waited for. Afterwards none is made any more."""
         with self._lock:
             self._has_ended = True
-            return self.made
+            return self.value
 
 
 class lazy(Generic[Owner, T]):  # noqa: N801 - used as `property` is
@@ -58,9 +58,9 @@ class lazy(Generic[Owner, T]):  # noqa: N801 - used as `property` is
         vars(owner)[self._name] = made
         return made
 
-    def made(self, owner: Owner) -> T | None:
+    def if_made(self, owner: Owner) -> T | None:
         """The part of an object if it was made, else None."""
-        return self._once(owner).made
+        return self._once(owner).value
 
     def end(self, owner: Owner) -> T | None:
         """The part of an object if it was made; one that is being made is waited for. Afterwards none is made."""

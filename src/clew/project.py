@@ -263,7 +263,7 @@ class Project:
         """Notes on everything that limits the answers of this project, and on writes that were interrupted."""
         self.context.store, self.context.cursors  # noqa: B018 - opened, so that what is wrong with them is known
         problem = self.context.store_problem or self.context.team_problem
-        opened = Project.index.made(self)
+        opened = Project.index.if_made(self)
         index = opened.problem if opened is not None else None
         problems = ((str(problem),) if problem is not None else ()) + ((index,) if index else ())
         unsaved = self.unsaved().note

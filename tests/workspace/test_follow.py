@@ -319,21 +319,21 @@ def test_what_is_made_of_names_is_made_again_only_when_one_came_or_went(tmp_path
 
     kept: KeptNames[tuple[str, ...]] = KeptNames(tmp_path)
     settle()
-    assert [kept.made(names) for _ in range(3)] == [("in/a.md",)] * 3
+    assert [kept.get_or_make(names) for _ in range(3)] == [("in/a.md",)] * 3
     assert len(looks) == 1
     write(tmp_path, "in/a.md", "another content")
-    assert kept.made(names) == ("in/a.md",)
+    assert kept.get_or_make(names) == ("in/a.md",)
     assert len(looks) == 1
     write(tmp_path, "in/b.md", "two")
-    assert kept.made(names) == ("in/a.md", "in/b.md")
+    assert kept.get_or_make(names) == ("in/a.md", "in/b.md")
     # The folder changed just now: its time proves nothing.
-    assert kept.made(names) == ("in/a.md", "in/b.md")
+    assert kept.get_or_make(names) == ("in/a.md", "in/b.md")
     assert len(looks) == 3
     write(tmp_path, ".gitignore", "a.md\n")
     settle()
-    assert [kept.made(names) for _ in range(2)] == [(".gitignore", "in/b.md")] * 2
+    assert [kept.get_or_make(names) for _ in range(2)] == [(".gitignore", "in/b.md")] * 2
     write(tmp_path, ".gitignore", "b.md\n", LONG_AGO + 99)
-    assert kept.made(names) == (".gitignore", "in/a.md")
+    assert kept.get_or_make(names) == (".gitignore", "in/a.md")
 
 
 # Verifies: REQ-d00003-E
@@ -348,11 +348,11 @@ def test_what_is_made_of_names_is_made_again_when_git_s_own_exclusions_change(tm
     write(tmp_path, "b.md", "two")
     write(tmp_path, ".git/info/other", "")
     os.utime(tmp_path, (LONG_AGO, LONG_AGO))
-    assert kept.made(names) == ("a.md", "b.md")
+    assert kept.get_or_make(names) == ("a.md", "b.md")
     write(tmp_path, ".git/info/exclude", "a.md\n")
-    assert kept.made(names) == ("b.md",)
+    assert kept.get_or_make(names) == ("b.md",)
     write(tmp_path, ".git/info/exclude", "b.md\n", LONG_AGO + 1)
-    assert kept.made(names) == ("a.md",)
+    assert kept.get_or_make(names) == ("a.md",)
 
 
 # Verifies: REQ-d00003-E

@@ -1,4 +1,4 @@
-"""Checksums of what derived files keep: a value is used as it was written, or not at all.
+"""Checksums of values in derived files: a value whose checksum differs is not used.
 
 SQLite notices a page whose structure is damaged, and not a byte that changed inside of a value. These checksums are
 against damage; who may have made a file is decided before it is opened.

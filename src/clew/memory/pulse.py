@@ -72,7 +72,7 @@ class Pulses:
         return len(last) == CONFUSED_EXCHANGES and all(each[1] < CONFUSED_COHERENCE for each in last)
 
     def _of(self, session: str | None) -> "deque[tuple[float, float]]":
-        return self._sessions.made(session or "", lambda: deque(maxlen=WINDOW))
+        return self._sessions.get_or_make(session or "", lambda: deque(maxlen=WINDOW))
 
 
 def quadrant_of(entropy: float, coherence: float, boundary: float = BOUNDARY) -> Quadrant:

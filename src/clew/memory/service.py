@@ -73,7 +73,7 @@ class MemoryService:
     def exists(self) -> bool:
         """True if anything was ever remembered here; makes nothing. A team's memory that cannot be opened counts as
         none for now: what needs no memory is answered, and its notes say why."""
-        if MemoryService.home.made(self) is not None:
+        if MemoryService.home.if_made(self) is not None:
             return True
         return is_there(self.context) if self.context.config.store is None else self.context.shared is not None
 
@@ -90,13 +90,13 @@ class MemoryService:
 
     def renewed_after(self, error: StoreCorrupt) -> bool:
         """True if an error came from the index of the memory, which the next question makes anew."""
-        home = MemoryService.home.made(self)
+        home = MemoryService.home.if_made(self)
         return home is not None and home.index.is_damaged(error)
 
     @property
     def dreams_made(self) -> "Dreams | None":
         """The dreams of this process, if anybody ever asked for them: a question ends no others."""
-        return MemoryService.dreams.made(self)
+        return MemoryService.dreams.if_made(self)
 
     @property
     def changes(self) -> ChangeJournal:

@@ -124,7 +124,7 @@ class SearchEngine:
             held, units = reading.units_with(terms), reading.totals().units
         return {term: rarity(held.get(term, 0), units) for term in terms}
 
-    def telling_words(self, text: str, count: int) -> str:
+    def rarest_words(self, text: str, count: int) -> str:
         """The words of a text that tell most: those that the fewest units hold, of those that some do."""
         words = {term: word for word in keywords(text) for term in terms(word)[:1]}
         with self.units.asked() as reading:

@@ -270,8 +270,9 @@ class ReplicatedStore:
             connection.execute("DELETE FROM settings WHERE name = ? AND value = ?", (_UNCLEAN, unclean))
 
     def _check(self, remote: "PostgresStore") -> None:
-        """A database that was restored from an earlier backup does not have all events of the copy. One that was made
-        anew counts its purges from the beginning, also where it has the same events."""
+        """Check that the copy still belongs to the database. A database restored from an earlier backup lacks some
+        events of the copy. One that was created anew counts its purges from the beginning, even with the same
+        events."""
         with self._local.asking() as connection:
             before = _place(connection)
         last = _rows(self._local, after=before.seq - 1)

@@ -203,8 +203,8 @@ class _Walk:
         )
 
     def take_folder(self, folder: str) -> None:
-        """Take the wanted files of a folder, or of all folders that a glob names. A folder whose name only looks like
-        a glob is meant itself."""
+        """Take the wanted files of a folder, or of all folders that match a glob. If a folder has the very name of the
+        glob, it is that folder."""
         spelled = normal_folder(folder, Path(self._base))
         relative = "" if spelled == "." else spelled
         if not is_glob(relative) or self._is_folder(relative):

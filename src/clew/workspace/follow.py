@@ -272,7 +272,7 @@ class KeptNames(Generic[T]):
         self._root = root
         self._kept: tuple[T, Mapping[str, int]] | None = None
 
-    def made(self, make: Callable[[], tuple[T, Mapping[str, int]]]) -> T:
+    def get_or_make(self, make: Callable[[], tuple[T, Mapping[str, int]]]) -> T:
         """The kept value, or the one that `make` returns, with the times of the folders and of the ignore files that it
         looked into."""
         kept = self._kept

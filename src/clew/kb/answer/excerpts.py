@@ -43,7 +43,7 @@ def read(text: str, start: int, max_tokens: int) -> Excerpt:
 
 
 def read_bullets(text: str, start: int, max_tokens: int) -> Excerpt:
-    """The same, one line for each span of the text."""
+    """An excerpt with one line for each span of the text."""
     lines: list[str] = []
     end: int | None = None
     for first, last in _spans_from(text, start):

@@ -34,4 +34,4 @@ class Deliveries:
         self._sent(session).put_many(dict.fromkeys(keys, True))
 
     def _sent(self, session: Session) -> Cache[Hashable, bool]:
-        return self._sessions.made(session, lambda: Cache(MOST_REMEMBERED))
+        return self._sessions.get_or_make(session, lambda: Cache(MOST_REMEMBERED))

@@ -98,7 +98,7 @@ class DocumentEdges:
         return batches.document_paths(self._reading, rest) if rest else {}
 
     def _linking_sections(self, places: Sequence[batches.SectionPlace]) -> list[LinkOf]:
-        """The links that may lead to one of these sections, by a label of it."""
+        """The links whose label may name one of these sections."""
         labels: dict[str, list[str]] = {}
         for id, label in batches.labels(self._reading, [place.number for place in places]):
             labels.setdefault(id, []).append(label)

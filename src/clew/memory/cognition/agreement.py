@@ -109,7 +109,7 @@ class RecentQuestions:
         return count
 
     def _of(self, session: str | None) -> "deque[RankedQuestion]":
-        return self._sessions.made(session or "", lambda: deque(maxlen=QUESTIONS))
+        return self._sessions.get_or_make(session or "", lambda: deque(maxlen=QUESTIONS))
 
 
 def phases(questions: Sequence[RankedQuestion]) -> dict[str, float]:

@@ -197,7 +197,7 @@ class MemoryUnits:
         """The memories that are most like a text, which is no query: what it quotes or excludes means nothing, and of
         its words only those that tell most are looked for. `id` is the memory whose text it is, if any."""
         engine = self._engine_if_reached()
-        words = self._answered(engine, lambda engine: engine.telling_words(text[:LONGEST_QUERY], _TELLING)) or ""
+        words = self._answered(engine, lambda engine: engine.rarest_words(text[:LONGEST_QUERY], _TELLING)) or ""
         return self._ranked(engine, text, viewer, recipe="alike", words=words, like=None if id is None else unit_id(id))
 
     def _ranked(

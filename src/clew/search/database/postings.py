@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clew.search.database.values import array, numbers_in
 from clew.search.lexical.expression import AllOf, Beginning, Either, Expression, Phrase, Without
-from clew.search.lexical.plan import QueryPlan, QueryTerm
+from clew.search.lexical.plan import PlannedTerm, QueryPlan
 from clew.store.sql.conditions import Condition
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def candidates(
     return found
 
 
-def _terms(reading: "DatabaseIndexReader", items: Sequence[QueryTerm]) -> list[_Term]:
+def _terms(reading: "DatabaseIndexReader", items: Sequence[PlannedTerm]) -> list[_Term]:
     """The terms of the items, with what each weighs."""
     weights: dict[str, float] = {}
     beginnings: list[str] = []

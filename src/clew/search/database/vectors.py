@@ -66,7 +66,7 @@ class DatabaseVectors:
 
     def serving(self, reading: DatabaseIndexReader) -> QueryEncoder | None:
         embedder = self._embedders.configured()
-        return None if embedder is None else self._queries.made(embedder.name, lambda: QueryEncoder(embedder))
+        return None if embedder is None else self._queries.get_or_make(embedder.name, lambda: QueryEncoder(embedder))
 
     def is_everything(self, reading: DatabaseIndexReader, condition: Condition) -> bool:
         """Only what the counts of the parts tell: to count units costs more than to check a few hundred."""

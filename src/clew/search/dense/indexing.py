@@ -172,7 +172,7 @@ class _Work:
 
     def run(self) -> VectorReport:
         with self._index.reading() as connection:
-            known = self._spaces.made(connection).get(self._embedder.name)
+            known = self._spaces.recorded(connection).get(self._embedder.name)
         if known is None:
             self._spaces.register(self._embedder, complete=False)
         space, rebuilt = self._sound_space()

@@ -48,7 +48,7 @@ class VectorRanking(msgspec.Struct, frozen=True):
 
 
 class VectorTable(Protocol):
-    """Vectors of one engine. `reading` is one of its own, `space` the answer of `serving` for that reading."""
+    """Vectors in one engine. Each engine has its own type of `reading`; `space` is the result of `serving` for it."""
 
     def serving(self, reading: Any) -> QueryEncoder | None:
         """The embedder whose vectors answer now."""

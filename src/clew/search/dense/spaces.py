@@ -166,7 +166,7 @@ class Spaces(Embedders):
         if not self.wanted:
             return None
         embedder = self.configured()
-        made = self.made(connection)
+        made = self.recorded(connection)
         own = made.get(embedder.name) if embedder is not None else None
         if own is None or not own.complete:
             for other in made.values():
@@ -194,7 +194,7 @@ class Spaces(Embedders):
 
     # What the index knows about its embedders
 
-    def made(self, connection: "SqliteConnection") -> dict[str, RecordedEmbedder]:
+    def recorded(self, connection: "SqliteConnection") -> dict[str, RecordedEmbedder]:
         rows = connection.execute("SELECT name, dimensions, settings, complete FROM embedders").fetchall()
         return {
             name: RecordedEmbedder(name, dimensions, msgspec.json.decode(settings, type=EmbedSettings), bool(complete))

@@ -47,7 +47,7 @@ class Visibility:
             count = int(self.mask(reading, condition).sum())
         else:
             key = (reading.writes(), condition)
-            count = self._counts.made(key, lambda: _count(reading, condition))
+            count = self._counts.get_or_make(key, lambda: _count(reading, condition))
         return count == reading.totals().units
 
     def mask(self, reading: "EmbeddedIndexReader", condition: Condition) -> "Mask":

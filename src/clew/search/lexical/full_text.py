@@ -13,7 +13,7 @@ import msgspec
 from clew.search.lexical import tables
 from clew.search.lexical.expression import AllOf, Beginning, Either, Expression, Phrase, Without, all_of, either
 from clew.search.lexical.packing import UnitTerms
-from clew.search.lexical.plan import QueryPlan, QueryTerm
+from clew.search.lexical.plan import PlannedTerm, QueryPlan
 from clew.search.lexical.tables import IndexTotals, Spelling
 from clew.store.sql.conditions import Condition
 from clew.store.sqlite.connections import SqliteConnection
@@ -178,7 +178,7 @@ def in_json(values: Sequence[object]) -> str:
     return msgspec.json.encode(values).decode()
 
 
-def _anchored(items: Sequence[QueryTerm], matches: int) -> Expression:
+def _anchored(items: Sequence[PlannedTerm], matches: int) -> Expression:
     """An expression for the units worth ranking: all that hold an item, or only those that hold one of the rarer items.
 
     The items are sorted, the rarest first. If their matches are too many, as many items as stay within half of that

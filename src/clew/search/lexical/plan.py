@@ -116,7 +116,7 @@ _CORRECTION_WEIGHTS = (0.8, 0.3, 0.15)
 """For the likeliest replacement of a word, the second and the third."""
 
 
-class QueryTerm(NamedTuple):
+class PlannedTerm(NamedTuple):
     """One thing that a unit can hold: a term, a phrase, or the words with one beginning."""
 
     label: str
@@ -137,7 +137,7 @@ class Correction(msgspec.Struct, frozen=True):
 
 
 class QueryPlan(msgspec.Struct, frozen=True, kw_only=True):
-    items: tuple[QueryTerm, ...]
+    items: tuple[PlannedTerm, ...]
     """The rarest first."""
     required: tuple[Expression, ...]
     """Conditions on units that are found by their words."""
@@ -171,7 +171,7 @@ class Planning:
         self._units: dict[str, int] = {}
         self._weights: defaultdict[str, float] = defaultdict(float)
         self._spellings: dict[str, str] = {}
-        self._items: list[QueryTerm] = []
+        self._items: list[PlannedTerm] = []
         self._corrections: dict[str, tuple[Replacement, ...]] = {}
 
     def plan(self, query: LexicalQuery) -> QueryPlan:
@@ -235,26 +235,26 @@ class Planning:
                 self._corrections[word] = found
                 self._units.update(self._reading.units_with(replacement.term for replacement in found))
 
-    def _item(self, label: str, term: str, weight: float) -> QueryTerm:
+    def _item(self, label: str, term: str, weight: float) -> PlannedTerm:
         units = self._units[term]
-        return QueryTerm(label, phrase(term), (f" {term} ",), weight, units, rarity(units, self._all_units))
+        return PlannedTerm(label, phrase(term), (f" {term} ",), weight, units, rarity(units, self._all_units))
 
-    def _phrase(self, clause: Clause) -> list[QueryTerm]:
+    def _phrase(self, clause: Clause) -> list[PlannedTerm]:
         terms = clause.terms
         if any(term not in self._units for term in terms):
             return []
         telling = {stem(word) for word in content_words(clause)} or set(terms)
         units = min(self._units[term] for term in terms)
         weight = sum(rarity(self._units[term], self._all_units) for term in telling)
-        return [QueryTerm(clause.text, phrase(*terms), (f" {' '.join(terms)} ",), 1.0, units, weight)]
+        return [PlannedTerm(clause.text, phrase(*terms), (f" {' '.join(terms)} ",), 1.0, units, weight)]
 
-    def _prefix(self, beginning: str) -> QueryTerm:
+    def _prefix(self, beginning: str) -> PlannedTerm:
         terms = self._reading.terms_beginning(beginning, MAX_PREFIX_TERMS)
         others = [term for term in terms if not term.startswith(beginning)]
         units = min(sum(terms.values()), self._all_units)
         expression = either([Beginning(beginning), *(phrase(term) for term in others)])
         needles = (f" {beginning}", *(f" {term} " for term in others))
-        return QueryTerm(f"{beginning}*", expression, needles, 1.0, units, rarity(units, self._all_units))
+        return PlannedTerm(f"{beginning}*", expression, needles, 1.0, units, rarity(units, self._all_units))
 
     def _constraint(self, clause: Clause) -> Expression:
         if clause.kind is ClauseKind.PREFIX:

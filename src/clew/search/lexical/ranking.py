@@ -22,7 +22,7 @@ from clew.cache import Cache
 from clew.errors import InvalidArgument
 from clew.search.lexical.expression import Phrase
 from clew.search.lexical.packing import UnitTerms
-from clew.search.lexical.plan import QueryTerm, rarity
+from clew.search.lexical.plan import PlannedTerm, rarity
 from clew.search.lexical.tables import length
 from clew.text.keywords import STOP_TERMS
 
@@ -173,7 +173,7 @@ class Scorer:
         self._held = np.zeros((len(streams), 0), np.bool_)
         """For each unit, which of the items with these labels it holds."""
 
-    def score(self, items: Sequence[QueryTerm]) -> bool:
+    def score(self, items: Sequence[PlannedTerm]) -> bool:
         """Score by the items of the query; whether a unit holds one. An index that keeps no places of words lets
         through what holds those of a phrase apart from each other."""
         self._labels = tuple(item.label for item in items)
@@ -194,7 +194,7 @@ class Scorer:
     def _labels_of(self, kind: int) -> tuple[str, ...]:
         return tuple(label for place, label in enumerate(self._labels) if kind >> place & 1)
 
-    def learn(self, items: Sequence[QueryTerm]) -> list[QueryTerm]:
+    def learn(self, items: Sequence[PlannedTerm]) -> list[PlannedTerm]:
         """Add what terms that set the best units apart are worth, beside the items of the query; those terms."""
         learnt = self._telling_terms(self._order()[: self._ranking.feedback_units])
         if learnt:
@@ -211,7 +211,7 @@ class Scorer:
         best: list[int] = order[self._held[order].sum(axis=1) > 0].tolist()
         return best
 
-    def _add(self, items: Sequence[QueryTerm]) -> "Counts":
+    def _add(self, items: Sequence[PlannedTerm]) -> "Counts":
         """Add what the items are worth to the scores; how often each item, in the order given, is in each unit."""
         import numpy as np
 
@@ -223,7 +223,7 @@ class Scorer:
         self._scores += (weights[:, None] * times / (times + self._norms)).sum(axis=0)
         return times
 
-    def _telling_terms(self, best: Sequence[int]) -> list[QueryTerm]:
+    def _telling_terms(self, best: Sequence[int]) -> list[PlannedTerm]:
         """The terms that the best units share and others lack, weighted."""
         import numpy as np
 
@@ -245,7 +245,7 @@ class Scorer:
         }
         weights = {term: present[term] * weight for term, (_, weight) in rarities.items()}
         chosen = sorted(weights, key=lambda term: (-weights[term], term))[: self._ranking.feedback_terms]
-        return [QueryTerm(term, Phrase((term,)), (f" {term} ",), weights[term], *rarities[term]) for term in chosen]
+        return [PlannedTerm(term, Phrase((term,)), (f" {term} ",), weights[term], *rarities[term]) for term in chosen]
 
 
 class _Terms:
@@ -265,7 +265,7 @@ class _Terms:
         self._ends = np.cumsum(lengths)
         self._title_ends = self._ends - lengths + np.array([stream.in_title for stream in streams], np.int64)
 
-    def times(self, items: Sequence[QueryTerm]) -> "Counts":
+    def times(self, items: Sequence[PlannedTerm]) -> "Counts":
         """Counts of each item in each stream."""
         import numpy as np
 

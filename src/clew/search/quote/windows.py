@@ -100,7 +100,7 @@ class WordOverlap:
         return alike
 
     def best(self, words: Iterable[str]) -> "NDArray[np.float32]":
-        """For each term of the question, how much the word counts that is most like it."""
+        """The likeness of the most similar word, for each term of the question."""
         places = [self._place[word] for word in dict.fromkeys(words)]
         best: NDArray[np.float32] = self._alike[places].max(axis=0, initial=0.0)
         return best

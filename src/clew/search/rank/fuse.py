@@ -94,7 +94,8 @@ def _scaled(part: SignalScore, best: float) -> SignalScore:
 
 
 def in_order(results: Iterable[Fused[Id]]) -> tuple[Fused[Id], ...]:
-    """The best first; of equal ones that which some signal ranks higher, and then the lower id."""
+    """The results by score, the best first. Of equal scores, a better rank in some signal comes first, then the lower
+    id."""
 
     def place(result: Fused[Id]) -> tuple[float, int, Id]:
         parts = result.contributions

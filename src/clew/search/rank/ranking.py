@@ -248,7 +248,7 @@ def _followed(
     if expansion.from_share == 0 or adjacency is not None:
         return True, None
     key = (*reading.writes(), condition)
-    share = _linked_shares.made(key, lambda: around.linked_share(condition))
+    share = _linked_shares.get_or_make(key, lambda: around.linked_share(condition))
     follow = share >= expansion.from_share
     how = "Links between texts were" if follow else "No links between texts were"
     return follow, f"{how} followed: of a sample, {share:.0%} {TITLES_DECIDED}"

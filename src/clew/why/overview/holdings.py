@@ -46,7 +46,7 @@ _MANIFESTS = frozenset(
 def holdings(project: "Project") -> Holdings:
     """Current contents of the folder. Folders are listed again only if a name may have come or gone."""
     config = project.config
-    return project.names.made(lambda: _looked_up(config.root, config))
+    return project.names.get_or_make(lambda: _looked_up(config.root, config))
 
 
 def _looked_up(root: Path, config: Config) -> tuple[Holdings, dict[str, int]]:

@@ -138,7 +138,7 @@ def configuration(tree: WorkTree, seconds: int = WORK_SECONDS) -> Configuration 
     """The configuration of a work tree as far as it names programs; the failure where git cannot read it."""
     # Threads that ask about one work tree at once wait for the first, instead of starting git for the same answer. A
     # repository in which git hangs blocks no other call.
-    with _reading.made(tree, threading.Lock):
+    with _reading.get_or_make(tree, threading.Lock):
         found = _known.get(tree)
         if found is not None and found.is_current():
             return found

@@ -59,7 +59,7 @@ def is_kept(folder: Path) -> bool:
 
 
 def _opened(index: Path) -> IO[bytes]:
-    """The index, where it is a plain file: a pipe in its place would keep everybody waiting."""
+    """The index of git, if it is a plain file. A pipe in its place would block the reader for ever."""
     descriptor = os.open(index, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
