@@ -27,7 +27,7 @@ from starlette.requests import Request
 from clew.operation.listing import all_tools
 from clew.operation.names import NameStyle, portable
 from clew.operation.switches import name_style
-from clew.operation.toolsets import Choice, choose
+from clew.operation.toolsets import Choice, Listing, choose
 from clew.project import Project
 from clew.surfaces.mcp.instructions import instructions
 from clew.surfaces.mcp.server import Surface, build_server
@@ -81,12 +81,18 @@ class ToolFailed(Exception):
 
 def start_server(project: Project, options: Options | None = None) -> Server[Any]:
     """A server of a project, as `clew serve` builds it."""
-    options = options or Options()
+    listing, said = choose_tools(options or Options())
+    return build_server(Surface(project, listing), said)
+
+
+@cache
+def choose_tools(options: Options) -> tuple[Listing, str]:
+    """The tools and the instructions of a server with these options. They are the same for every project."""
     environ = dict(options.environ)
     names = NameStyle(options.names) if options.names else name_style(environ) or NameStyle.PORTABLE
     choice = Choice(options.toolsets, options.tools, options.exclude, options.read_only, options.profile, names)
     chosen = choose(all_tools(), choice, environ)
-    return build_server(Surface(project, chosen), instructions(chosen))
+    return chosen, instructions(chosen)
 
 
 @cache

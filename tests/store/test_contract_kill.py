@@ -5,13 +5,15 @@ import random
 import signal
 from collections import Counter
 
+import pytest
+from tests.properties import examples
 from tests.store.factory import StoreFactory, Worker
 
 from clew.store.interface import Store
 
 # Verifies: REQ-d00005-B, REQ-p00002-A, REQ-o00065-A
 
-STORES = 20
+STORES = examples(20)
 KILLS_PER_STORE = 10
 
 
@@ -50,7 +52,8 @@ def assert_whole(store: Store, acknowledged: dict[str, int]) -> None:
     assert len(store.events()) == len(parts) + len(sizes)
 
 
-def test_two_hundred_killed_writers_lose_nothing_acknowledged(store_factory: StoreFactory) -> None:
+@pytest.mark.thorough
+def test_killed_writers_lose_nothing_acknowledged(store_factory: StoreFactory) -> None:
     nursery = store_factory.worker("nursery")
     for number in range(STORES):
         # Each store is new, so that some writers die while they create it.
