@@ -7,7 +7,7 @@ import msgspec
 
 from benchmarks.kb_golden import GoldenQuestion
 from benchmarks.probes.stopwatch import Stopwatch
-from clew.kb.answer.finding import Mode, Narrowing
+from clew.kb.answer.requests import Mode, Narrowing, SearchRequest
 from clew.operation.call import Answer, Call, carry_out
 from clew.operation.listing import all_tools
 from clew.project import Project
@@ -85,17 +85,20 @@ class QuestionRunner:
 
     def _naively(self, question: GoldenQuestion, corpus: str) -> tuple[bool, int]:
         found = self._project.kb.finder.find(
-            question.text,
-            limit=PASTED,
-            mode=Mode.VECTOR_ONLY,
-            narrowing=Narrowing(path=corpus),
-            max_per_document=None,
+            SearchRequest(
+                query=question.text,
+                top_k=PASTED,
+                mode=Mode.VECTOR_ONLY,
+                narrowing=Narrowing(path=corpus),
+                max_per_document=None,
+            )
         )
         pasted = "\n\n".join(f"{each.section.trail}\n{each.text}" for each in found.sections)
         return question.is_answered_by(pasted), estimate_tokens(pasted)
 
     def _rank(self, question: GoldenQuestion, corpus: str) -> int:
-        found = self._project.kb.finder.find(question.text, limit=PASTED, narrowing=Narrowing(path=corpus))
+        request = SearchRequest(query=question.text, top_k=PASTED, narrowing=Narrowing(path=corpus))
+        found = self._project.kb.finder.find(request)
         ids = [each.section.id for each in found.sections]
         return next((place for place, id in enumerate(ids, start=1) if id in question.sections), 0)
 

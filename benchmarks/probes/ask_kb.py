@@ -13,8 +13,8 @@ from pathlib import Path
 from benchmarks.kb_scale import path
 from benchmarks.probes.stopwatch import Stopwatch
 from benchmarks.search_speed import questions
-from clew.kb.answer.answering import EvidenceRequest, answer
-from clew.kb.answer.finding import Mode
+from clew.kb.answer.answering import answer
+from clew.kb.answer.requests import EvidenceRequest, Mode, SearchRequest
 from clew.operation.call import Call, carry_out
 from clew.operation.listing import all_tools
 from clew.project import Project
@@ -72,7 +72,7 @@ class _Asking:
                 if way == 2:
                     met.update(dict.fromkeys(answer(finder, EvidenceRequest(question=text)).sections))
                 else:
-                    finder.find(text, mode=(Mode.HYBRID_LOCAL, Mode.VECTOR_ONLY)[way])
+                    finder.find(SearchRequest(query=text, mode=(Mode.HYBRID_LOCAL, Mode.VECTOR_ONLY)[way]))
         return list(met)
 
     def walk_and_read(self, sections: list[str]) -> None:
@@ -98,7 +98,7 @@ class _Asking:
         with self._watch("edited document, until it is found").sample():
             document.write_bytes(before + f"\n{word}\n".encode())
             self._project.kb.index()
-            found = finder.find(f"+{word}").sections
+            found = finder.find(SearchRequest(query=f"+{word}")).sections
         assert any(word in each.text for each in found)
         document.write_bytes(before)
         os.utime(document, ns=(times.st_atime_ns, times.st_mtime_ns))

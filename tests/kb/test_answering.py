@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from tests.kb.conftest import CONFIG
 
-from clew.kb.answer.answering import EvidenceRequest, answer
-from clew.kb.answer.finding import Mode, Narrowing
+from clew.kb.answer.answering import answer
+from clew.kb.answer.requests import EvidenceRequest, Mode, Narrowing, SearchRequest
 from clew.project import Project
 from clew.search.quote.evidence import QuoteLimits
 
@@ -141,7 +141,9 @@ def test_lines_of_requirements_that_are_for_programs_are_neither_quoted_nor_prev
     ):
         found = answer(kb.finder, EvidenceRequest(question=question))
         assert (said, line) in [(each.quote, each.line) for each in found.quotes]
-        shown = [each.quote for each in found.quotes] + [each.preview for each in kb.finder.find(question).sections]
+        shown = [each.quote for each in found.quotes] + [
+            each.preview for each in kb.finder.find(SearchRequest(query=question)).sections
+        ]
         assert shown
         assert not [each for each in shown if "*End*" in each or "**" in each]
 

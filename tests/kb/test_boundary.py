@@ -7,7 +7,7 @@ import pytest
 
 from clew.errors import ScopeViolation
 from clew.graph.model import NodeKind
-from clew.kb.answer.finding import Mode, Narrowing
+from clew.kb.answer.requests import Mode, Narrowing, SearchRequest
 from clew.kb.boundary import EVERYTHING, Boundary, ScopeRequest
 from clew.kb.queries import spellings
 from clew.kb.walk import batches
@@ -93,9 +93,11 @@ def test_what_is_configured_holds_for_everybody_who_asks(make: Callable[..., Pro
     kb = opened(make, '[kb]\ndoc_tags = ["public"]').kb
     assert [node.id for node in kb.region.nodes_by_kind(NodeKind.DOCUMENT)] == ["doc:docs/public.md"]
     assert kb.region.get_node("doc:docs/secret.md") is None
-    assert [found.section.document for found in kb.finder.find("harbour vault").sections] == ["docs/public.md"]
+    assert [found.section.document for found in kb.finder.find(SearchRequest(query="harbour vault")).sections] == [
+        "docs/public.md"
+    ]
     with pytest.raises(ScopeViolation):
-        kb.finder.find("harbour", narrowing=Narrowing(tags=("secret",)))
+        kb.finder.find(SearchRequest(query="harbour", narrowing=Narrowing(tags=("secret",))))
 
 
 # Verifies: REQ-d00180-B
@@ -130,13 +132,17 @@ def test_nothing_outside_of_the_boundary_is_in_the_store(make: Callable[..., Pro
 @pytest.mark.parametrize("mode", [Mode.VECTOR_ONLY, Mode.HYBRID_LOCAL])
 def test_a_search_finds_nothing_outside_of_the_boundary(make: Callable[..., Project], mode: Mode) -> None:
     kb = opened(make).kb
-    everywhere = kb.finder.find("harbour vault opens", mode=mode)
+    everywhere = kb.finder.find(SearchRequest(query="harbour vault opens", mode=mode))
     assert {found.document.tag for found in everywhere.sections} == {"public", "secret"}
-    inside = kb.finder.find("harbour vault opens", mode=mode, boundary=TAGGED)
+    inside = kb.finder.find(SearchRequest(query="harbour vault opens", mode=mode), boundary=TAGGED)
     assert {found.document.tag for found in inside.sections} == {"public"}
-    production = kb.finder.find("harbour vault opens", mode=mode, boundary=Boundary(environment="prod"))
+    production = kb.finder.find(
+        SearchRequest(query="harbour vault opens", mode=mode), boundary=Boundary(environment="prod")
+    )
     assert {found.document.tag for found in production.sections} == {"secret"}
-    assert not kb.finder.find("harbour", mode=mode, boundary=Boundary(repository="elsewhere")).sections
+    assert not kb.finder.find(
+        SearchRequest(query="harbour", mode=mode), boundary=Boundary(repository="elsewhere")
+    ).sections
 
 
 # Verifies: REQ-d00180-C
@@ -164,4 +170,4 @@ def test_another_environment_in_the_configuration_is_that_of_the_documents_after
     with project.kb.library.reading() as reading:
         found = {document.tag: (document.environment, document.repository) for document in reading.documents()}
     assert found == {"public": ("scratch", "mirror"), "secret": ("prod", "mirror")}
-    assert [each.document.tag for each in project.kb.finder.find("harbour").sections] == ["public"]
+    assert [each.document.tag for each in project.kb.finder.find(SearchRequest(query="harbour")).sections] == ["public"]

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.properties import examples
 
-from clew.kb.answer.answering import EvidenceRequest, answer
+from clew.kb.answer.answering import answer
+from clew.kb.answer.requests import EvidenceRequest
 from clew.project import Project
 from clew.surfaces.cli.main import main
 from clew.text.tokens import estimate_tokens

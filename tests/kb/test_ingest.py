@@ -14,7 +14,7 @@ from tests.properties import examples
 
 from clew.edit.locking import locked
 from clew.errors import Cancelled
-from clew.kb.answer.finding import Mode, Narrowing
+from clew.kb.answer.requests import Mode, Narrowing, SearchRequest
 from clew.kb.ids import document_id
 from clew.kb.ingest.citations import Citations
 from clew.kb.ingest.corpus import IngestionReport
@@ -57,7 +57,7 @@ def edit(project: Project, path: str, text: str | None) -> None:
 
 
 def found(project: Project, query: str) -> list[str]:
-    answer = project.kb.finder.find(query, mode=Mode.VECTOR_ONLY, max_per_document=None)
+    answer = project.kb.finder.find(SearchRequest(query=query, mode=Mode.VECTOR_ONLY, max_per_document=None))
     return [each.section.id for each in answer.sections]
 
 
@@ -439,11 +439,12 @@ def test_a_search_also_finds_what_only_a_link_leads_to(make: Make) -> None:
         }
     )
     project.kb.index()
-    answer = project.kb.finder.find("mooring lines")
+    answer = project.kb.finder.find(SearchRequest(query="mooring lines"))
     assert [(each.document.title, each.expanded) for each in answer.sections] == [("Mooring", False), ("Ropes", True)]
     assert answer.mode is Mode.HYBRID_LOCAL
     assert [
-        each.document.title for each in project.kb.finder.find("mooring lines", mode=Mode.VECTOR_ONLY).sections
+        each.document.title
+        for each in project.kb.finder.find(SearchRequest(query="mooring lines", mode=Mode.VECTOR_ONLY)).sections
     ] == ["Mooring"]
 
 
@@ -457,10 +458,13 @@ def test_sections_of_one_document_do_not_crowd_out_others_and_tags_and_folders_n
     )
     project.kb.index()
     finder = project.kb.finder
-    assert len(finder.find("tide turns").sections) == 2
-    assert len(finder.find("tide turns", max_per_document=None, limit=10).sections) == 6
+    assert len(finder.find(SearchRequest(query="tide turns")).sections) == 2
+    assert len(finder.find(SearchRequest(query="tide turns", max_per_document=None, top_k=10)).sections) == 6
     for narrowing in (Narrowing(tags=("b",)), Narrowing(path="docs/b")):
-        (only,) = finder.find("tide turns", narrowing=narrowing).sections
+        (only,) = finder.find(SearchRequest(query="tide turns", narrowing=narrowing)).sections
         assert only.section.id == "doc:docs/b/two.md#two"
         assert only.text[only.anchor[0] : only.anchor[1]] if only.anchor else only.preview
-    assert finder.find("tide", narrowing=Narrowing(updated_after="2999-01-01T00:00:00Z")).sections == ()
+    assert (
+        finder.find(SearchRequest(query="tide", narrowing=Narrowing(updated_after="2999-01-01T00:00:00Z"))).sections
+        == ()
+    )

@@ -6,6 +6,7 @@ import pytest
 
 from clew.kb.answer import finding
 from clew.kb.answer.finding import BESIDE, LINK, MOST_SHARING, REACH, SHARED
+from clew.kb.answer.requests import SearchRequest
 from clew.kb.boundary import Boundary
 from clew.project import Project
 
@@ -87,7 +88,7 @@ def test_a_heading_that_is_a_common_word_does_not_pull_its_section_up(make: Call
         "docs/other.md": "# Other\n\nA result has a score.\n",
     }
     finder = opened(make, files).kb.finder
-    found = finder.find("score of a search result", max_per_document=None).sections
+    found = finder.find(SearchRequest(query="score of a search result", max_per_document=None)).sections
     assert found[0].section.title == "Scores"
 
 

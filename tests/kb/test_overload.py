@@ -13,10 +13,11 @@ from tests.kb.conftest import CONFIG
 
 from clew.config import EmbedSettings, load
 from clew.errors import InvalidCursor, TimedOut
-from clew.kb.answer.answering import EvidenceRequest, QuotedAnswer, answer
-from clew.kb.answer.finding import Finder, FoundSections, Mode, Narrowing
+from clew.kb.answer.answering import QuotedAnswer, answer
+from clew.kb.answer.finding import Finder, FoundSections
 from clew.kb.answer.passages import Caller
-from clew.kb.answer.shortlist import KeptPages, PageOptions, SearchRequest
+from clew.kb.answer.requests import EvidenceRequest, Mode, Narrowing, SearchRequest
+from clew.kb.answer.shortlist import KeptPages, PageOptions
 from clew.kb.ingest.units import units_of
 from clew.operation.call import Call, Deadline, carry_out
 from clew.operation.listing import all_tools
@@ -136,11 +137,11 @@ def test_who_asks_again_is_answered_by_meaning_once_the_encoder_answers(finder: 
     blocked.answers.clear()
     assert dense.TOO_BUSY in answer(finder, request).notes
     blocked.waited_for(0.02)
-    assert dense.TOO_BUSY in finder.find("fog bell", mode=Mode.VECTOR_ONLY).notes
+    assert dense.TOO_BUSY in finder.find(SearchRequest(query="fog bell", mode=Mode.VECTOR_ONLY)).notes
     blocked.answers.set()
     blocked.waited_for(600.0)
     assert dense.TOO_BUSY not in answer(finder, request).notes
-    assert dense.TOO_BUSY not in finder.find("fog bell", mode=Mode.VECTOR_ONLY).notes
+    assert dense.TOO_BUSY not in finder.find(SearchRequest(query="fog bell", mode=Mode.VECTOR_ONLY)).notes
 
 
 # Verifies: REQ-d00404-C
@@ -290,7 +291,7 @@ def test_a_further_page_is_refused_once_a_document_on_it_changed(buoys: Project,
 # Verifies: REQ-d00404-F
 def test_what_further_pages_go_on_with_is_bounded_and_forgotten_after_a_while(buoys: Project) -> None:
     kb = buoys.kb
-    found = kb.finder.find("Which bell rings loudly?", limit=10)
+    found = kb.finder.find(SearchRequest(query="Which bell rings loudly?", top_k=10))
     now = [0.0]
     kept: KeptPages[FoundSections] = KeptPages(60.0, monotonic=lambda: now[0])
 

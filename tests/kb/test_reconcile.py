@@ -12,6 +12,7 @@ from tests.removing import remove
 
 from clew.edit.locking import locked
 from clew.errors import StoreCorrupt, StoreReadOnly
+from clew.kb.answer.requests import SearchRequest
 from clew.kb.ingest.reconcile import Discrepancy, DiscrepancyKind
 from clew.project import Project
 
@@ -184,7 +185,7 @@ def test_a_search_index_that_another_process_made_anew_is_opened_again(make: Mak
     project.kb.index()
     before = snapshot(project)
     other.index.rebuild()
-    assert project.kb.finder.find("GAMMA_HOME").sections[0].section.id == "doc:docs/two.md#deep"
+    assert project.kb.finder.find(SearchRequest(query="GAMMA_HOME")).sections[0].section.id == "doc:docs/two.md#deep"
     remove(project.config.root / ".clew/search")
     assert project.kb.index().indexed_again == 3
     assert snapshot(project) == before

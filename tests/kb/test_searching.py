@@ -11,6 +11,7 @@ from tests.kb.conftest import write
 from tests.mcp_client import McpClient
 
 from clew.kb.answer import finding
+from clew.kb.answer.requests import SearchRequest
 from clew.kb.boundary import Boundary
 from clew.project import Project
 from clew.search.quote.evidence import preview
@@ -102,7 +103,10 @@ def test_the_same_files_have_the_same_mode_whatever_was_edited_before(
         edited.kb.index()
         with closing(sqlite3.connect(edited.kb.library.path)) as database, database:
             database.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'section_rows'", (seq * 1_000,))
-    ways = [(found.mode, found.choice) for found in (each.kb.finder.find(FERRY) for each in (fresh, edited))]
+    ways = [
+        (found.mode, found.choice)
+        for found in (each.kb.finder.find(SearchRequest(query=FERRY)) for each in (fresh, edited))
+    ]
     assert ways[0] == ways[1]
     assert "0%" not in str(ways[0][1]).split()
 
@@ -111,11 +115,11 @@ def test_the_same_files_have_the_same_mode_whatever_was_edited_before(
 def test_a_server_that_stays_chooses_by_the_documents_as_they_are(make: Callable[..., Project]) -> None:
     project = make({f"docs/{number}.md": f"# Note {number}\n\nFerry {number}.\n" for number in range(4)})
     project.kb.index()
-    assert project.kb.finder.find(FERRY).mode == "vector_only"
+    assert project.kb.finder.find(SearchRequest(query=FERRY)).mode == "vector_only"
     linked = {f"docs/{number}.md": f"# Note {number}\n\nFerry {number}, see [it](3.md).\n" for number in range(3)}
     write(project.config.root, linked)
     project.kb.index()
-    found = project.kb.finder.find(FERRY)
+    found = project.kb.finder.find(SearchRequest(query=FERRY))
     assert (found.mode, str(found.choice).split()[0]) == ("hybrid_local", "75%")
 
 
@@ -124,8 +128,8 @@ def test_few_documents_inside_of_a_boundary_choose_for_themselves(make: Callable
     tagged = {"docs/own.md": "---\ndoc_tag: own\n---\n# Ferries\n\nFerry.\n\n## Piers\n\nPier.\n"}
     project = make({f"docs/{number}.md": f"# Note {number}\n\nFerry {number}.\n" for number in range(12)} | tagged)
     project.kb.index()
-    everywhere = project.kb.finder.find(FERRY)
-    inside = project.kb.finder.find(FERRY, boundary=Boundary(tags=("own",)))
+    everywhere = project.kb.finder.find(SearchRequest(query=FERRY))
+    inside = project.kb.finder.find(SearchRequest(query=FERRY), boundary=Boundary(tags=("own",)))
     assert [str(each.choice).split()[0] for each in (everywhere, inside)] == ["14%", "100%"]
 
 

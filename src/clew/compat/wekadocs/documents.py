@@ -15,7 +15,8 @@ from clew.compat.wekadocs import results as shapes
 from clew.errors import Cancelled, ClewError, InvalidArgument
 from clew.graph.model import EdgeKind
 from clew.kb import ids
-from clew.kb.answer.finding import FoundSection, Mode, Narrowing
+from clew.kb.answer.finding import FoundSection
+from clew.kb.answer.requests import Mode, Narrowing, SearchRequest
 from clew.kb.answer.shortlist import source_of
 from clew.kb.operations.arguments import bounded
 from clew.kb.queries import LibraryReader
@@ -105,16 +106,14 @@ class SectionSearch:
         document = next(iter(_texts(given.get("document_id"))), None)
         narrowing = Narrowing(tags=tags, path=document.removeprefix(ids.DOCUMENT) if document is not None else None)
         self._check.step = "search"
-        found = self._kb.finder.find(
-            query,
-            limit=min(limit, MAX_LIMIT),
+        request = SearchRequest(
+            query=query,
+            top_k=min(limit, MAX_LIMIT),
             mode=self._mode,
             narrowing=narrowing,
             max_per_document=None,
-            boundary=self._boundary,
-            check=self._check,
         )
-        return found.sections
+        return self._kb.finder.find(request, boundary=self._boundary, check=self._check).sections
 
     def section_text(self, section_ids: Sequence[str], max_bytes_per: int) -> shapes.SectionTexts:
         most = max(0, min(max_bytes_per, TEXT_BYTES_PER_SECTION))

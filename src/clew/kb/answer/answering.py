@@ -14,14 +14,15 @@ from msgspec import UNSET
 
 from clew.errors import InvalidArgument
 from clew.kb.answer import results
-from clew.kb.answer.finding import Finder, FoundSection, Mode, Narrowing
+from clew.kb.answer.finding import Finder, FoundSection
 from clew.kb.answer.passages import Caller, fitting, flagged, line_of
+from clew.kb.answer.requests import EvidenceRequest, Mode, SearchRequest
 from clew.kb.answer.scratch import ScratchPassage
 from clew.kb.answer.shortlist import KeptPages, chosen_mode, fingerprint
 from clew.kb.boundary import Boundary
 from clew.operation.paging import Pages
 from clew.search.dense.search import TOO_BUSY
-from clew.search.quote.evidence import Quote, QuoteLimits, evidence
+from clew.search.quote.evidence import Quote, evidence
 from clew.search.quote.windows import Passage, WeightedQuestion, window_evidence
 
 if TYPE_CHECKING:
@@ -31,22 +32,9 @@ if TYPE_CHECKING:
     from clew.kb.service import KnowledgeBase
 
 
-SECTIONS_READ = 5
 READ_FOR_EACH = 3
 READ_PER_DOCUMENT = 4
 """Sections that are read for one that a search would show, and sections read of one document."""
-
-
-class EvidenceRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A question, and how much may be read and quoted for it."""
-
-    question: str
-    limits: QuoteLimits = QuoteLimits()
-    top_k: int = SECTIONS_READ
-    """The number of sections that a search would show."""
-    max_per_document: int = 1
-    mode: Mode = Mode.AUTO
-    narrowing: Narrowing = Narrowing()
 
 
 class QuotedSpan(msgspec.Struct, frozen=True):
@@ -109,15 +97,14 @@ def read_for(
 ) -> ReadSections:
     """Beside the sections that a search would show, at most so many of one document, further sections of the same
     documents are read, because the answer often stands next to what has the words of the question."""
-    found = finder.find(
-        request.question,
-        limit=request.top_k * READ_FOR_EACH,
+    search = SearchRequest(
+        query=request.question,
+        top_k=request.top_k * READ_FOR_EACH,
         mode=request.mode,
         narrowing=request.narrowing,
         max_per_document=max(request.max_per_document, READ_PER_DOCUMENT),
-        boundary=boundary,
-        check=check,
     )
+    found = finder.find(search, boundary=boundary, check=check)
     reason = (found.reason,) if found.reason and not found.sections else ()
     first = list(dict.fromkeys(each.section.document for each in found.sections))[: request.top_k]
     sections = tuple(each for each in found.sections if each.section.document in first)

@@ -7,12 +7,12 @@ out, so the work is bounded, however large the library is.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from clew.kb.answer.requests import Mode, Narrowing, SearchRequest
 from clew.kb.boundary import EVERYTHING, Boundary
 from clew.kb.ingest.library import Library
 from clew.kb.ingest.records import ChunkRecord, DocumentRecord
@@ -37,23 +37,6 @@ from clew.text.words import split
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-
-class Mode(StrEnum):
-    AUTO = "auto"
-    VECTOR_ONLY = "vector_only"
-    """Words and meaning, without a step along the graph."""
-    HYBRID_LOCAL = "hybrid_local"
-    """Also what lies one step from the best sections."""
-
-
-class Narrowing(msgspec.Struct, frozen=True, kw_only=True):
-    """Filters of a search. An empty one lets everything through."""
-
-    tags: tuple[str, ...] = ()
-    path: str | None = None
-    updated_after: str | None = None
-    """ISO 8601, UTC."""
 
 
 _NO_DOCUMENTS = "There are no documents. `[docs]` in clew.toml says where they are; `clew kb status` what is read."
@@ -124,29 +107,23 @@ class Finder:
 
     def find(
         self,
-        query: str,
+        request: SearchRequest,
         *,
-        limit: int = 5,
-        mode: Mode = Mode.AUTO,
-        narrowing: Narrowing | None = None,
-        max_per_document: int | None = 1,
-        cursor: str | None = None,
         boundary: Boundary | None = None,
         check: Callable[[], None] = lambda: None,
     ) -> FoundSections:
         """The sections that answer a question best, at most so many of one document, and all inside the boundary."""
         boundary = boundary or self._boundary
-        way = self._way(mode, boundary)
+        way = self._way(request.mode, boundary)
         expands = way.mode is Mode.HYBRID_LOCAL
         question = Question(
-            text=query,
+            text=request.query,
             scope=Scope(parts=(PART,)),
-            filters=self._filters(narrowing, boundary),
+            filters=self._filters(request.narrowing, boundary),
             recipe=way.recipe,
             by_windows=True,
-            limit=limit,
-            max_per_document=max_per_document,
-            cursor=cursor,
+            limit=request.top_k,
+            max_per_document=request.max_per_document,
         )
         answer = self._engine.search(
             question, adjacency=partial(self.neighbours, boundary=boundary) if expands else None, check=check

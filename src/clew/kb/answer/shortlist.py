@@ -10,8 +10,9 @@ from msgspec import UNSET
 
 from clew.errors import Unavailable
 from clew.kb.answer import results
-from clew.kb.answer.finding import FoundSection, FoundSections, Mode, Narrowing, contents
+from clew.kb.answer.finding import FoundSection, FoundSections, contents
 from clew.kb.answer.passages import Caller, fitting, flagged
+from clew.kb.answer.requests import Mode, SearchRequest
 from clew.kb.boundary import Boundary
 from clew.kb.ingest.library import Library
 from clew.kb.limits import LimitReason
@@ -27,14 +28,6 @@ _BYTES_KEPT = 8 * 1024 * 1024
 _OVERHEAD_BYTES = 3_000
 """The size of a section besides its text, roughly: its records, its preview and the reasons why it was found."""
 _GRAPH_OFF = "The graph is switched off (kb.graph = false): searched by words and meaning only."
-
-
-class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
-    query: str
-    top_k: int
-    mode: Mode
-    narrowing: Narrowing
-    max_per_document: int
 
 
 class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,15 +60,8 @@ class Shortlist:
             return known
         mode, note = chosen_mode(request.mode, graph=self._graph)
         caller.check.step = "search"
-        found = self._kb.finder.find(
-            request.query,
-            limit=request.top_k,
-            mode=mode,
-            narrowing=request.narrowing,
-            max_per_document=request.max_per_document,
-            boundary=caller.boundary,
-            check=caller.check,
-        )
+        wanted = msgspec.structs.replace(request, mode=mode)
+        found = self._kb.finder.find(wanted, boundary=caller.boundary, check=caller.check)
         return msgspec.structs.replace(found, notes=(*note, *found.notes))
 
     def page(

@@ -10,7 +10,7 @@ from clew.errors import InvalidArgument
 from clew.kb.boundary import ScopeRequest
 
 if TYPE_CHECKING:
-    from clew.kb.answer.finding import Narrowing
+    from clew.kb.answer.requests import Narrowing
 
 # What searches and reads is imported when it is first used: a server lists its tools before it needs any of it.
 
@@ -73,7 +73,7 @@ def bounded(text: str, name: str) -> str:
 
 
 def narrowing_of(filters: DocumentFilters | None) -> "Narrowing":
-    from clew.kb.answer.finding import Narrowing
+    from clew.kb.answer.requests import Narrowing
 
     if filters is None:
         return Narrowing()

@@ -186,9 +186,10 @@ class SearchKb(
         _check_limit(self.limit)
 
     def run(self, call: Call) -> "FoundSections":
-        from clew.kb.answer.finding import Narrowing
+        from clew.kb.answer.requests import Narrowing, SearchRequest
 
-        return call.project.kb.finder.find(self.query, limit=self.limit, narrowing=Narrowing(tags=self.tags))
+        request = SearchRequest(query=self.query, top_k=self.limit, narrowing=Narrowing(tags=self.tags))
+        return call.project.kb.finder.find(request)
 
     def render(self, result: "FoundSections") -> str:
         from clew.search.quote.evidence import question_tokens
@@ -225,8 +226,8 @@ class Ask(
     tags: Tags = ()
 
     def run(self, call: Call) -> "QuotedAnswer":
-        from clew.kb.answer.answering import EvidenceRequest, answer
-        from clew.kb.answer.finding import Narrowing
+        from clew.kb.answer.answering import answer
+        from clew.kb.answer.requests import EvidenceRequest, Narrowing
 
         return answer(
             call.project.kb.finder, EvidenceRequest(question=self.question, narrowing=Narrowing(tags=self.tags))

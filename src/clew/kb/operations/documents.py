@@ -109,8 +109,8 @@ class SearchDocuments(
     options: Annotated[SearchOptions | None, Meta(description="How to search and show")] = None
 
     def run(self, call: Call) -> results.SearchResults:
-        from clew.kb.answer.finding import Mode
-        from clew.kb.answer.shortlist import PageOptions, SearchRequest, fingerprint
+        from clew.kb.answer.requests import Mode, SearchRequest
+        from clew.kb.answer.shortlist import PageOptions, fingerprint
 
         clamped, options = Clamped(), self.options or SearchOptions()
         top_k = clamped.most("top_k", self.top_k, MAX_TOP_K)
@@ -251,7 +251,7 @@ class ExtractEvidence(
     scope: Scope = None
 
     def run(self, call: Call) -> results.ExtractedEvidence:
-        from clew.kb.answer.answering import EvidenceRequest
+        from clew.kb.answer.requests import EvidenceRequest
 
         if len(self.passage_ids) > MAX_PASSAGES:
             raise OverBudget(
@@ -345,8 +345,7 @@ class RetrieveEvidence(
     options: Annotated[EvidenceOptions | None, Meta(description="How")] = None
 
     def run(self, call: Call) -> results.RetrievedEvidence:
-        from clew.kb.answer.answering import EvidenceRequest
-        from clew.kb.answer.finding import Mode
+        from clew.kb.answer.requests import EvidenceRequest, Mode
 
         clamped, options = Clamped(), self.options or EvidenceOptions()
         wanted = EvidenceRequest(
