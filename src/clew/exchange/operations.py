@@ -41,7 +41,7 @@ class ImportItems(
     needs=Freshness.NONE,
     writes=True,
 ):
-    """Imports."""
+    """Imports requirements and memories from a file of another tool."""
 
     format: Annotated[
         InFormat, Option(positional=True, metavar="FORMAT", needed=_NO_FORMAT, about=f"one of {', '.join(FORMATS)}")
@@ -130,7 +130,7 @@ class ExportItems(
     epilog="clew export reqif --output requirements.reqif\nclew export jsonl --output graph.jsonl",
     needs=Freshness.NONE,
 ):
-    """Exports."""
+    """Exports requirements, or the whole graph, in a format of another tool."""
 
     format: Annotated[
         OutFormat, Option(positional=True, metavar="FORMAT", needed=_NO_FORMAT, about=f"one of {', '.join(WRITTEN)}")

@@ -57,7 +57,7 @@ def _scenarios(before: Sequence[Scenario], after: Sequence[Scenario]) -> Iterato
 
 
 def _steps(before: Sequence[ScenarioStep], after: Sequence[ScenarioStep]) -> Iterator[MeaningChange]:
-    """Steps that came, went or read differently, in the order of the scenario."""
+    """Steps that were added, removed or reworded, in the order of the scenario."""
     then, now = [_step(each) for each in before], [_step(each) for each in after]
     for tag, first, end, other_first, other_end in SequenceMatcher(None, then, now, autojunk=False).get_opcodes():
         gone, come = then[first:end], now[other_first:other_end]

@@ -120,7 +120,7 @@ class OpenSpecBackend:
     kinds = frozenset({REQUIREMENT})
 
     def __init__(self, context: Context, *, spec: str = "imported") -> None:
-        """`spec` takes the items whose ids name none."""
+        """`spec` is the spec for items whose ids do not name one."""
         self._context = context
         self._spec = slug(spec, "imported")
         self._free_ids = FreeIds()

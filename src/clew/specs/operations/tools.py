@@ -28,7 +28,7 @@ Findings = Annotated[int, Meta(ge=1, le=500, description="Findings at most")]
 Strict = Annotated[bool, Meta(description="Warnings make it invalid too")]
 Rules = Annotated[
     Literal["own", "all", "openspec", "spox"],
-    Meta(description="own: those of the folder's tool, and Clew's; or of both tools, or of one alone"),
+    Meta(description="own: the rules of the folder's tool and of Clew; or the rules of both tools, or of one"),
 ]
 
 

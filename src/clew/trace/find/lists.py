@@ -314,7 +314,8 @@ class TraceQueries:
         return view(collect(self._graph, root, depth=query.depth, kinds=kinds), root, SubtreeFormat(query.format))
 
     def minimal_set(self, query: MinimalSetQuery, *, offset: int) -> results_find.MinimalSet:
-        """The most specific of these requirements. The others say what supersedes them, on the first page."""
+        """The most specific of these requirements. The others are listed with those that supersede them, on the first
+        page."""
         wanted, limit = edge_kinds(query.edge_kinds or DEFAULT_EDGE_KINDS), query.limit
         found = {id: self._resolver.find_requirement(id) for id in dict.fromkeys(query.req_ids)}
         members = {node.id: node for node in found.values() if node is not None}

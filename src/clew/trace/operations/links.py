@@ -74,7 +74,7 @@ class ListSuggestions(
 
     def run(self, call: Call) -> SuggestionPage:
         if not 1 <= self.limit <= 10_000:
-            raise InvalidArgument(f"--limit is {self.limit}, not from 1 to 10,000.", hint="Leave it out for 20.")
+            raise InvalidArgument(f"--limit is {self.limit}, not from 1 to 10,000.", hint="The default is 20.")
         return call.project.links.suggest(self, ends=True, progress=call.progress)
 
     def data(self, result: SuggestionPage) -> Any:

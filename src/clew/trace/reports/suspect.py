@@ -36,7 +36,7 @@ class Suspect(msgspec.Struct, frozen=True):
 
 
 def suspects(graph: Graph, store: Store | None) -> tuple[Suspect, ...]:
-    """The links that are suspect now. What is seen for the first time is remembered."""
+    """The links that are suspect now. Links seen for the first time are recorded."""
     return graph.derived("suspects", lambda graph: tuple(_suspects(graph, store)))
 
 

@@ -31,7 +31,8 @@ class AddEdge(Mutation, frozen=True, kw_only=True):
     target_id: Cited
     edge_kind: Kind
     assertion_targets: Annotated[
-        tuple[Label, ...], Meta(max_length=100, description="Labels of the parent that are meant; none means all of it")
+        tuple[Label, ...],
+        Meta(max_length=100, description="Labels of the parent's assertions; none means the whole requirement"),
     ] = ()
     if_version: Version = None
 
@@ -105,7 +106,10 @@ class ChangeEdgeTargets(Mutation, frozen=True, kw_only=True):
 
     source_id: Citing
     target_id: Cited
-    assertion_targets: Annotated[tuple[Label, ...], Meta(max_length=100, description="Labels; none means all of it")]
+    assertion_targets: Annotated[
+        tuple[Label, ...],
+        Meta(max_length=100, description="Labels of its assertions; none means the whole requirement"),
+    ]
     edge_kind: WhichKind = None
     if_version: Version = None
 

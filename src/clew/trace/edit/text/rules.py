@@ -105,7 +105,7 @@ class Rules:
         if self._context.linker.place_of(aim.target) is None:
             raise WrongKind(
                 f"'{aim.target}' is a {target.kind.value}; an edge leads to its requirement and carries its label.",
-                hint="Pass the id of the requirement, and the label among the labels.",
+                hint="Pass the id of the requirement, and the label in assertion_targets.",
             )
         known = target.get_field("labels", ())
         unknown = [label for label in aim.labels if label not in known]

@@ -89,7 +89,7 @@ class Postings:
         return np.asarray(frequent @ self._dense + added, np.float32)
 
     def _added(self, rows: "NDArray[Any]", terms: "NDArray[Any]", values: "Matrix") -> "tuple[NDArray[Any], Matrix]":
-        """For each posting of each of the terms, which cell it is added to, and how much."""
+        """The cell to which each posting of each term is added, and the amount."""
         lengths = self._lengths[terms]
         before = np.cumsum(lengths) - lengths
         at = np.repeat(self._starts[terms] - before, lengths) + np.arange(lengths.sum())
@@ -100,8 +100,8 @@ class TermIndex:
     """The candidates of one side, by their terms."""
 
     def __init__(self, candidates: Sequence[Counts], others: Sequence[Counts], *, length_share: float = 1.0) -> None:
-        """`others` are the texts of the other side: they take part in saying how rare a term is. `length_share` says
-        how far a candidate counts by its own length; below 1, the mean of all takes part, and long ones keep more."""
+        """`others` are the texts of the other side: they count in the rarity of a term. `length_share` is the weight of
+        a candidate's own length; below 1 the mean length takes the rest, so that long texts are reduced less."""
         holding = [Counter(chain.from_iterable(side)) for side in (candidates, others)]
         self._numbers = {term: number for number, term in enumerate(holding[0] | holding[1])}
         # What no text held is the last one.
@@ -164,7 +164,7 @@ class TermIndex:
         return sum(weight * right[term] for term, weight in left.items() if term in right)
 
     def shared(self, one: Counts, other: Counts) -> list[str]:
-        """The terms two texts share, those that bind them most first."""
+        """The terms that two texts share, the heaviest first."""
         left, right = self._weighted(one), self._weighted(other)
         products = {term: weight * right[term] for term, weight in left.items() if term in right}
         return sorted(products, key=lambda term: (-products[term], term))

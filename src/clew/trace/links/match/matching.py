@@ -176,8 +176,8 @@ def _length(artefacts: Sequence[LinkableText]) -> float:
 
 
 def _fused(signals: "Sequence[Matrix]") -> "Matrix":
-    """The mean of all: rows in the order of the signals on their own scale, from the mean to the best of each row on
-    the scale of all pairs."""
+    """The mean of all signals: each row ordered by the mean of the signals on their own scales, and then spread from
+    the mean to the best of the row on the common scale."""
     overall = np.mean([_scaled(signal) for signal in signals], axis=0)
     if not overall.size:
         return np.asarray(overall, np.float32)
@@ -203,8 +203,8 @@ def _scaled(values: "Matrix") -> "Matrix":
 
 
 def _mean_of_best(values: "Matrix", axis: int) -> float:
-    """Over the texts to which a signal says anything: where few texts mention names, the best of those few would
-    otherwise stand far above what any other signal can say."""
+    """The mean of the best scores of the texts that a signal says anything about. If few texts mention names, the best
+    of those few would otherwise outweigh every other signal."""
     best = values.max(axis=axis)
     told = best[best > values.min(axis=axis)]
     return float((told if told.size else best).mean())

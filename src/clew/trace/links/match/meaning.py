@@ -163,8 +163,8 @@ class StatementIndex:
         best: int | None = None,
         progress: Progress | None = None,
     ) -> None:
-        """`state` says whether the candidates are those who make statements, and `best` how many of the statements of
-        each count: those that are met best; None counts all."""
+        """`state` tells if the candidates are the side that makes statements, and `best` the number of statements of
+        each that count: the best matched ones; None counts all."""
         self._vectors = vectors
         self._parts = vectors.of([text for parts in candidates for text in parts], progress)
         self._starts = _starts(candidates)

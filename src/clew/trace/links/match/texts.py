@@ -206,7 +206,7 @@ def _terms_of_chunk(chunk: str) -> tuple[str, ...]:
 
 
 def passages(artefact: LinkableText) -> tuple[str, ...]:
-    """The texts that stand for an artefact where meaning is compared: its beginning first.
+    """The passages of a text for comparisons by meaning, its beginning first.
 
     Identifiers are taken apart, because sentence encoders know words.
     """
