@@ -470,5 +470,5 @@ def test_requirements_of_other_formats_are_left_to_their_own_tools(opened: Open,
     nodes = project.graph.nodes_by_kind(NodeKind.REQUIREMENT)
     foreign = [node.id for node in nodes if node.source is not None and not node.source.path.startswith("spec/")]
     assert foreign
-    with pytest.raises(WrongKind, match="no file of the folders in \\[requirements\\]"):
+    with pytest.raises(WrongKind, match="not a file of the folders in \\[requirements\\]"):
         move(project, foreign[0], "spec/moved.md")

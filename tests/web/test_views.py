@@ -138,7 +138,7 @@ def test_the_tree_is_opened_step_by_step(visitor: Visitor) -> None:
         ("/memory/0000000000", 404, "0000000000"),
         ("/requirements?sort=colour", 400, "'sort=colour' in the address is none of: id, title"),
         ("/requirements?page=-3", 400, "'page=-3' in the address is not a number"),
-        ("/requirements?page=99999999999999999999", 400, "no number from 1"),
+        ("/requirements?page=99999999999999999999", 400, "not a number from 1"),
         ("/requirements?q=" + "x" * 5_000, 400, "has 5000 characters; 2000 are the most"),
         ("/sources/src/fairwater/tables.py?line=zwei", 400, "line=zwei"),
         ("/memory?kind=rumour", 400, "rumour"),
