@@ -14,7 +14,7 @@ from clew.derived.parse_cache import CachedFile, ParseCache
 from clew.derived.sealed import sealed, unsealed
 from clew.errors import StoreCorrupt
 from clew.formats.code.declared_imports import Import
-from clew.formats.code.outline import Outline, Symbol
+from clew.formats.code.facts.model import Facts, Outline, Reading, Symbol
 from clew.project import Project
 from clew.workspace.git.history import CommitRecord, PathChange
 
@@ -96,7 +96,9 @@ def code(tmp_path: Path) -> Iterator[CodeFile]:
         Symbol("Reader.read", "read", "method", 2, 3, True, 0, "def read(self):"),
     )
     opened = CodeFile(tmp_path)
-    opened.put([(SourceFile("a.py", 10, 2**70, "sha256:00"), Outline(symbols, (Import(1, "os", "path"),)))])
+    opened.put(
+        [(SourceFile("a.py", 10, 2**70, "sha256:00"), Reading(Outline(symbols, (Import(1, "os", "path"),)), Facts()))]
+    )
     yield opened
     opened.close()
 
@@ -105,10 +107,11 @@ def code(tmp_path: Path) -> Iterator[CodeFile]:
 @pytest.mark.parametrize(
     ("spoil", "ask"),
     [
-        ("UPDATE symbols SET qualname = 'Raeder.read' WHERE place = 1", lambda code: code.symbols_of("a.py")),
-        ("UPDATE symbols SET line = 77 WHERE place = 1", lambda code: code.named("read")),
-        ("UPDATE symbols SET parent = 'text' WHERE place = 1", lambda code: code.symbol("a.py", "Reader.read")),
-        ("UPDATE symbols SET head = CAST(x'fffe' AS TEXT)", lambda code: code.symbols_of("a.py")),
+        ("UPDATE records SET symbols = zeroblob(length(symbols))", lambda code: code.symbols_of("a.py")),
+        ("UPDATE records SET symbols = substr(symbols, 1, 20)", lambda code: code.named("read")),
+        ("UPDATE records SET symbols = facts", lambda code: code.symbol("a.py", "Reader.read")),
+        ("UPDATE records SET facts = symbols", lambda code: code.with_name("read")),
+        ("UPDATE records SET facts = 'text'", lambda code: code.with_name("read")),
         ("UPDATE imports SET name = 'htap'", lambda code: code.imports_of("a.py")),
         ("UPDATE files SET path = 'b.py'", lambda code: code.symbols_of("b.py")),
         ("UPDATE files SET mtime_ns = 'soon'", lambda code: code.files()),

@@ -1,17 +1,22 @@
-"""The outlines of all source files of a project, kept: functions, classes, methods, and what each file imports."""
+"""The records of all source files of a project, kept: what each defines, imports and uses."""
 
 # Implements: REQ-d00363
 
-from collections.abc import Iterable, Iterator, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
+from zlib import crc32
 
 import msgspec
 
+from clew.cache import Cache
 from clew.derived.file import DerivedFile, FileSchema
-from clew.derived.sealed import checksum
-from clew.formats.code.outline import OUTLINE_VERSION, Outline, Symbol
+from clew.derived.sealed import checksum, sealed, unsealed
+from clew.formats.code.facts.model import Facts, Reading, Symbol
+from clew.formats.code.outline import OUTLINE_VERSION
 from clew.store.sqlite.connections import SqliteConnection
+from clew.store.sqlite.faults import damaged
 
 FILE = "code.db"
 STUBS = (".pyi", ".d.ts", ".d.mts", ".d.cts")
@@ -20,16 +25,13 @@ STUBS = (".pyi", ".d.ts", ".d.mts", ".d.cts")
 _STATEMENTS = (
     """CREATE TABLE files (
         number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mtime_ns TEXT NOT NULL,
-        content_hash TEXT NOT NULL, package TEXT NOT NULL, checked INTEGER NOT NULL
+        content_hash TEXT NOT NULL, package TEXT NOT NULL, symbols INTEGER NOT NULL, checked INTEGER NOT NULL
     )""",
     "CREATE INDEX files_by_package ON files (package) WHERE package != ''",
-    """CREATE TABLE symbols (
-        file INTEGER NOT NULL, place INTEGER NOT NULL, qualname TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL,
-        line INTEGER NOT NULL, end_line INTEGER NOT NULL, is_test INTEGER NOT NULL, parent INTEGER NOT NULL,
-        head TEXT NOT NULL, checked INTEGER NOT NULL, PRIMARY KEY (file, place)
+    "CREATE TABLE records (file INTEGER PRIMARY KEY, symbols BLOB NOT NULL, facts BLOB NOT NULL, names BLOB NOT NULL)",
+    """CREATE TABLE names (
+        name INTEGER NOT NULL, file INTEGER NOT NULL, defines INTEGER NOT NULL, PRIMARY KEY (name, file)
     ) WITHOUT ROWID""",
-    "CREATE INDEX symbols_by_name ON symbols (name)",
-    "CREATE INDEX symbols_by_qualname ON symbols (qualname)",
     """CREATE TABLE imports (
         file INTEGER NOT NULL, line INTEGER NOT NULL, module TEXT NOT NULL, name TEXT NOT NULL, whole TEXT NOT NULL,
         checked INTEGER NOT NULL
@@ -39,18 +41,35 @@ _STATEMENTS = (
     "CREATE INDEX imports_by_whole ON imports (whole)",
     "CREATE TABLE marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
 )
-"""`checked` is the checksum of a row, with the path of its file in place of the number."""
-_LAYOUT = 2
+"""`checked` is the checksum of a row, with the path of its file in place of the number. `records` are sealed. `names`
+has a number for each name that a file defines or uses (`number_of`): a file that is found by it is read, so one that
+only has the same number does no harm."""
+_LAYOUT = 3
 """Changes when a table does."""
-SCHEMA = FileSchema(
-    "The outlines of source files", OUTLINE_VERSION * 100 + _LAYOUT, _STATEMENTS, "the files are read again"
-)
-_KEPT = 8
-"""Fields of a symbol that have columns."""
-_FILE = "path, size, mtime_ns, content_hash, package, checked"
-_SYMBOL = "qualname, name, kind, line, end_line, is_test, parent, head, files.path, place, symbols.checked"
+SCHEMA = FileSchema("The records of source files", OUTLINE_VERSION * 100 + _LAYOUT, _STATEMENTS, "the files are read again")
+_FILE = "path, size, mtime_ns, content_hash, package, symbols, checked"
 _IMPORT = "files.path, line, module, name, imports.checked"
-_FROM = "FROM symbols JOIN files ON files.number = symbols.file"
+_OF_NAME = "FROM names JOIN files ON files.number = names.file WHERE names.name = ?"
+_FACTS_BYTES = 24_000_000
+"""Bytes of records, as they are packed, that are kept decoded; decoded they take about eight times as much."""
+_FACTS_IDLE_SECONDS = 900.0
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode_symbols: Callable[[bytes], list[Symbol]] = msgspec.msgpack.Decoder(list[Symbol]).decode
+_decode_facts: Callable[[bytes], Facts] = msgspec.msgpack.Decoder(Facts).decode
+
+
+def number_of(name: str) -> int:
+    """The number by which files with a name are found."""
+    return crc32(name.encode("utf-8", "replace")) - (1 << 31)
+
+
+class Record(NamedTuple):
+    """What was read of one file."""
+
+    path: str
+    symbols: tuple[Symbol, ...]
+    facts: Facts
 
 
 class SourceFile(msgspec.Struct, frozen=True):
@@ -79,6 +98,9 @@ class CodeFile:
 
     def __init__(self, folder: Path) -> None:
         self._file = DerivedFile(folder / FILE, SCHEMA)
+        self._records: Cache[tuple[str, str], tuple[Record, int]] = Cache(
+            _FACTS_BYTES, size_of=lambda kept: kept[1], idle_seconds=_FACTS_IDLE_SECONDS
+        )
 
     def close(self) -> None:
         self._file.close()
@@ -89,39 +111,49 @@ class CodeFile:
         self._file.keep_up()
         return self._file.opening
 
-    def put(self, read: Sequence[tuple[SourceFile, Outline]], gone: Iterable[str] = ()) -> None:
-        """Put outlines in place of those that the files had."""
+    def put(self, read: Sequence[tuple[SourceFile, Reading]], gone: Iterable[str] = ()) -> None:
+        """Put records in place of those that the files had."""
         with self._file.writing_latest() as connection:
             connection.execute("INSERT INTO marks VALUES ('writes', 1) ON CONFLICT DO UPDATE SET value = value + 1")
             for path in (*gone, *(file.path for file, _ in read)):
-                _forget(connection, path)
-            for file, outline in read:
-                values = (file.path, file.size, str(file.mtime_ns), file.content_hash, outline.package)
+                self._forget(connection, path)
+            names: list[tuple[int, int, int]] = []
+            for file, reading in read:
+                outline = reading.outline
+                own_values = (file.path, file.size, str(file.mtime_ns), file.content_hash, outline.package)
+                values = (*own_values, len(outline.symbols))
                 number = connection.execute(
-                    f"INSERT INTO files ({_FILE}) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608 - names of columns
+                    f"INSERT INTO files ({_FILE}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - names of columns
                     (*values, checksum(*values)),
                 ).lastrowid
-                connection.executemany(
-                    "INSERT INTO symbols VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    [
-                        (number, place, *own, checksum(*own, file.path, place))
-                        for place, symbol in enumerate(outline.symbols)
-                        for own in (_columns(symbol),)
-                    ],
+                assert number is not None  # noqa: S101 - a row was inserted
+                own = _names_in(reading)
+                names.extend((name, number, defines) for name, defines in own.items())
+                connection.execute(
+                    "INSERT INTO records VALUES (?, ?, ?, ?)",
+                    (
+                        number,
+                        sealed(_encode(outline.symbols), file.path, "symbols"),
+                        sealed(_encode(reading.facts), file.path, "facts"),
+                        sealed(array("i", own).tobytes(), file.path, "names"),
+                    ),
                 )
                 connection.executemany(
                     "INSERT INTO imports VALUES (?, ?, ?, ?, ?, ?)",
                     [
-                        (number, *own, _whole(each.module, each.name), checksum(file.path, *own))
+                        (number, *parts, _whole(each.module, each.name), checksum(file.path, *parts))
                         for each in outline.imports
-                        for own in ((each.line, each.module, each.name),)
+                        for parts in ((each.line, each.module, each.name),)
                     ],
                 )
+            # In order, so that each page of the table is written once.
+            names.sort()
+            connection.executemany("INSERT INTO names VALUES (?, ?, ?)", names)
 
     def files(self) -> list[SourceFile]:
         with self._file.reading_latest() as connection:
             rows = self._file.checked(connection.execute(f"SELECT {_FILE} FROM files"))  # noqa: S608
-            return [SourceFile(path, size, int(mtime), digest) for path, size, mtime, digest, _ in rows]
+            return [SourceFile(path, size, int(mtime), digest) for path, size, mtime, digest, *_ in rows]
 
     def has(self, paths: Iterable[str]) -> set[str]:
         """Those of the paths that are source files."""
@@ -159,9 +191,24 @@ class CodeFile:
             row = connection.execute("SELECT package FROM files WHERE path = ?", (path,)).fetchone()
         return str(row[0]) if row else ""
 
+    def in_package(self, package: str) -> list[str]:
+        """The files that say they belong to a package."""
+        with self._file.reading_latest() as connection:
+            rows = connection.execute("SELECT path FROM files WHERE package = ? ORDER BY path", (package,))
+            return [path for (path,) in rows]
+
+    def in_folder(self, folder: str) -> list[str]:
+        """The source files directly in a folder."""
+        start = f"{folder}/" if folder else ""
+        query = "SELECT path FROM files WHERE path >= ? AND path < ? ORDER BY path"
+        with self._file.reading_latest() as connection:
+            rows = connection.execute(query, (start, f"{start}\U0010ffff"))
+            return [path for (path,) in rows if "/" not in path[len(start) :]]
+
     def declared(self, package: str, name: str) -> list[FiledSymbol]:
         """What files of a package define under a name, not inside of something else."""
-        return self._symbols("files.package = ? AND name = ? AND parent < 0 ORDER BY files.path", package, name)
+        found = self._defining(name, "files.package = ?", package)
+        return [each for each in found if each.name == name and each.parent < 0]
 
     def writes(self) -> int:
         """Counts the writes."""
@@ -182,37 +229,79 @@ class CodeFile:
     def count(self) -> tuple[int, int]:
         """How many symbols and files there are."""
         with self._file.reading_latest() as connection:
-            symbols = connection.execute("SELECT count(*) FROM symbols").fetchone()[0]
-            files = connection.execute("SELECT count(*) FROM files").fetchone()[0]
+            symbols, files = connection.execute("SELECT ifnull(sum(symbols), 0), count(*) FROM files").fetchone()
         return int(symbols), int(files)
 
     def symbol_counts(self) -> dict[str, int]:
         """How many symbols each source file has."""
-        query = "SELECT files.path, count(symbols.place) FROM files LEFT JOIN symbols ON files.number = symbols.file "
         with self._file.reading_latest() as connection:
-            return dict(connection.execute(query + "GROUP BY files.path").fetchall())
+            return dict(connection.execute("SELECT path, symbols FROM files").fetchall())
 
     def symbols_of(self, path: str) -> list[FiledSymbol]:
-        return self._symbols("files.path = ? ORDER BY place", path)
+        return self._symbols("files.path = ?", path)
 
     def symbol(self, path: str, qualname: str) -> FiledSymbol | None:
-        found = self._symbols("files.path = ? AND qualname = ?", path, qualname)
-        return found[0] if found else None
+        return next((each for each in self.symbols_of(path) if each.qualname == qualname), None)
 
     def named(self, name: str, limit: int = 50) -> list[FiledSymbol]:
         """The symbols of this name, alone or with the names around it; declarations of what is written elsewhere after
         the others, tests last."""
-        stub = " OR ".join(f"files.path LIKE '%{ending}'" for ending in STUBS)
-        order = f"ORDER BY is_test, {stub}, files.path, line LIMIT ?"
-        found = self._symbols(f"qualname = ? {order}", name, limit) or self._symbols(f"name = ? {order}", name, limit)
+        tail = name.rpartition(".")[2]
+        same = [each for each in self._defining(tail) if each.name == tail or each.qualname == name]
+        found = [each for each in same if each.qualname == name] or [each for each in same if each.name == name]
         if not found and "." in name:
-            tail = name.rpartition(".")[2]
-            same = self._symbols(f"name = ? {order}", tail, 500)
-            found = [each for each in same if f".{each.qualname}".endswith(f".{name}")][:limit]
-        return found
+            found = [each for each in same if f".{each.qualname}".endswith(f".{name}")]
+        found.sort(key=lambda each: (each.is_test, each.path.endswith(STUBS), each.path, each.line))
+        return found[:limit]
 
     def all_symbols(self) -> Iterator[FiledSymbol]:
-        yield from self._symbols("1 ORDER BY files.path, place")
+        yield from self._symbols("1")
+
+    # Facts
+
+    def record(self, path: str) -> Record | None:
+        """What was read of a file; None for one that is no source file."""
+        return self.records((path,)).get(path)
+
+    def records(self, paths: Iterable[str]) -> dict[str, Record]:
+        """What was read of files, as far as they are source files."""
+        found: dict[str, Record] = {}
+        wanted = "SELECT number, path, content_hash FROM files WHERE path = ?"
+        with self._file.reading_latest() as connection:
+            for path in paths:
+                row = connection.execute(wanted, (path,)).fetchone()
+                if row is not None:
+                    found[path] = self._record(connection, *row)
+        return found
+
+    def with_name(self, name: str) -> list[Record]:
+        """What was read of the files that define or use a name, in the order of their paths."""
+        query = f"SELECT files.number, files.path, files.content_hash {_OF_NAME} ORDER BY files.path"
+        with self._file.reading_latest() as connection:
+            return [self._record(connection, *row) for row in connection.execute(query, (number_of(name),)).fetchall()]
+
+    def paths_using(self, name: str) -> list[str]:
+        """The files that define or use a name."""
+        with self._file.reading_latest() as connection:
+            rows = connection.execute(f"SELECT files.path {_OF_NAME} ORDER BY files.path", (number_of(name),))
+            return [path for (path,) in rows]
+
+    def _record(self, connection: SqliteConnection, number: int, path: str, content_hash: str) -> Record:
+        key = (path, content_hash)
+        known = self._records.get(key)
+        if known is not None:
+            return known[0]
+        row = connection.execute("SELECT symbols, facts FROM records WHERE file = ?", (number,)).fetchone()
+        symbols, facts = (self._unsealed(row, at, path, part) for at, part in enumerate(("symbols", "facts")))
+        record = Record(path, tuple(_decode_symbols(symbols)), _decode_facts(facts))
+        self._records.put(key, (record, len(symbols) + len(facts)))
+        return record
+
+    def _unsealed(self, row: Sequence[object] | None, at: int, path: str, part: str) -> bytes:
+        found = unsealed(row[at], path, part) if row is not None else None
+        if found is None:
+            raise damaged(self._file.path, "a record is not the one that was written")
+        return found
 
     def imports_of(self, path: str) -> list[FiledImport]:
         return self._imports("files.path = ? ORDER BY line", path)
@@ -223,10 +312,32 @@ class CodeFile:
         own = f"module IN ({marks}) OR whole IN ({marks})"
         return self._imports(f"({own}) ORDER BY files.path, line LIMIT ?", *modules, *modules, limit)
 
+    def _forget(self, connection: SqliteConnection, path: str) -> None:
+        row = connection.execute("SELECT number FROM files WHERE path = ?", (path,)).fetchone()
+        if row is None:
+            return
+        (number,) = row
+        kept = connection.execute("SELECT names FROM records WHERE file = ?", (number,)).fetchone()
+        numbers = array("i", self._unsealed(kept, 0, path, "names"))
+        connection.executemany("DELETE FROM names WHERE name = ? AND file = ?", [(each, number) for each in numbers])
+        for table, column in (("records", "file"), ("imports", "file"), ("files", "number")):
+            connection.execute(f"DELETE FROM {table} WHERE {column} = ?", row)  # noqa: S608
+
+    def _defining(self, name: str, where: str = "1", *values: object) -> list[FiledSymbol]:
+        """The symbols of the files that define a name."""
+        files = f"SELECT names.file FROM names WHERE names.name = {number_of(name)} AND defines"  # noqa: S608
+        return self._symbols(f"files.number IN ({files}) AND {where}", *values)
+
     def _symbols(self, where: str, *values: object) -> list[FiledSymbol]:
+        own = ", ".join(f"files.{column}" for column in _FILE.split(", "))
+        query = f"SELECT {own}, records.symbols FROM files JOIN records ON records.file = files.number "  # noqa: S608
+        found: list[FiledSymbol] = []
         with self._file.reading_latest() as connection:
-            rows = connection.execute(f"SELECT {_SYMBOL} {_FROM} WHERE {where}", values).fetchall()
-            return [_symbol(row) for row in self._file.checked(rows)]
+            for *row, packed in connection.execute(f"{query} WHERE {where} ORDER BY files.path", values):
+                ((path, *_),) = self._file.checked([tuple(row)])
+                symbols = _decode_symbols(self._unsealed((packed,), 0, path, "symbols"))
+                found += [_filed(symbol, path, place) for place, symbol in enumerate(symbols)]
+        return found
 
     def _imports(self, where: str, *values: object) -> list[FiledImport]:
         query = f"SELECT {_IMPORT} FROM imports JOIN files ON files.number = imports.file WHERE {where}"  # noqa: S608
@@ -235,25 +346,19 @@ class CodeFile:
             return [FiledImport(*row) for row in self._file.checked(rows)]
 
 
-def _forget(connection: SqliteConnection, path: str) -> None:
-    row = connection.execute("SELECT number FROM files WHERE path = ?", (path,)).fetchone()
-    if row is not None:
-        for table, column in (("symbols", "file"), ("imports", "file"), ("files", "number")):
-            connection.execute(f"DELETE FROM {table} WHERE {column} = ?", row)  # noqa: S608
-
-
 def _whole(module: str, name: str) -> str:
     joint = "/" if module.startswith("/") else "."
     return f"{module.rstrip('/')}{joint}{name}" if name else module
 
 
-def _columns(symbol: Symbol) -> tuple[object, ...]:
-    """As SQLite gives them back: it has no truth values."""
-    own = msgspec.structs.astuple(symbol)[:_KEPT]
-    return tuple(int(value) if isinstance(value, bool) else value for value in own)
+def _names_in(reading: Reading) -> dict[int, int]:
+    """The numbers of the names that a file defines or uses, each with 1 where it defines it."""
+    names = reading.facts.names
+    found = {number_of(names[name]): 0 for name, _ in reading.facts.sites}
+    found.update((number_of(each.alias), 0) for each in reading.facts.imports if each.alias)
+    found.update((number_of(each.name), 1) for each in reading.outline.symbols)
+    return found
 
 
-def _symbol(row: Sequence[Any]) -> FiledSymbol:
-    qualname, name, kind, line, end_line, is_test, parent, head, path, place = row
-    own = (qualname, name, kind, line, end_line, bool(is_test), parent, head)
-    return FiledSymbol(*own, path=path, place=place)
+def _filed(symbol: Symbol, path: str, place: int) -> FiledSymbol:
+    return FiledSymbol(*msgspec.structs.astuple(symbol), path=path, place=place)

@@ -9,13 +9,14 @@ from clew.formats.code.components import script_of
 from clew.formats.code.declared_imports import package_of
 from clew.formats.code.definitions.bodiless import bodiless
 from clew.formats.code.definitions.scan import CLASS, Definition, definitions_in, masked
-from clew.formats.code.facts.model import Outline, Symbol
+from clew.formats.code.facts.model import CALLABLES, SCOPES, Facts, Outline, Reading, Symbol
 from clew.formats.code.imports import imports_of
 from clew.formats.code.languages import FAMILIES, Family, family_for
 
-__all__ = ["OUTLINE_VERSION", "Outline", "Symbol", "decoded", "enclosing", "is_source", "outline_of"]
+__all__ = ["OUTLINE_VERSION", "Outline", "Symbol", "decoded", "enclosing", "is_source", "outline_of", "reading_of"]
 
-OUTLINE_VERSION = 5
+OUTLINE_VERSION = 6
+_PYTHON = (".py", ".pyi")
 _LONGEST_HEAD = 200
 _LONGEST_ROW = 2_000
 _OWNED = re.compile(r"(\w+)(?:<[^<>()]*>)?::(~?\w+|operator\s*[^\s\w()]{1,3})\s*\(")
@@ -30,7 +31,30 @@ def decoded(data: bytes) -> str:
 
 def outline_of(text: str, path: str) -> Outline:
     """The outline of a file with LF line ends; empty where its language is not known."""
+    return reading_of(text, path).outline
+
+
+def reading_of(text: str, path: str) -> Reading:
+    """All that is read of a file with LF line ends. A file that the reader for its language cannot read, as one with
+    errors, is scanned; `flaw` of its facts says so."""
     family = family_for(path)
+    if family is not None and family.name == "python" and path.endswith(_PYTHON):
+        from clew.formats.code.python import reader
+
+        try:
+            return reader.read(text, path)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            return Reading(_scanned(text, path, family), Facts(flaw=_flaw(error)))
+    return Reading(_scanned(text, path, family), Facts())
+
+
+def _flaw(error: Exception) -> str:
+    if isinstance(error, SyntaxError):
+        return f"line {error.lineno or 1}: {error.msg}"
+    return "it is nested too deeply" if isinstance(error, RecursionError | MemoryError) else "it is no text"
+
+
+def _scanned(text: str, path: str, family: Family | None) -> Outline:
     lines = text.count("\n") + (not text.endswith("\n") and bool(text))
     if family is not None and family.name == "component":
         text, family = script_of(text, path), FAMILIES["script"]
@@ -83,7 +107,15 @@ def _head(rows: list[str], found: Definition) -> str:
 
 def enclosing(symbols: tuple[Symbol, ...], first: int, last: int) -> list[Symbol]:
     """The symbols that hold all of these lines, the outermost first."""
-    return [each for each in symbols if each.line <= first and each.end_line >= last]
+    found = [each for each in symbols if each.line <= first and each.end_line >= last]
+    # Inside of a function, a line belongs to the function and not to the attribute that it assigns.
+    return [each for each in found if each.kind in SCOPES or not _is_in_function(each, symbols)]
+
+
+def _is_in_function(symbol: Symbol, symbols: tuple[Symbol, ...]) -> bool:
+    return any(
+        each.kind in CALLABLES and each.line <= symbol.line and each.end_line >= symbol.end_line for each in symbols
+    )
 
 
 def is_source(path: str) -> bool:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from clew.derived.code_file import FILE, CodeFile, SourceFile
 from clew.errors import ClewError, StoreError
+from clew.formats.code.facts.model import Facts, Outline, Reading
 from clew.formats.code.languages import source_patterns
-from clew.formats.code.outline import Outline, decoded, outline_of
+from clew.formats.code.outline import decoded, reading_of
 from clew.formats.code.script_config import PATTERNS
 from clew.graph.code.aliases import Aliases
 from clew.text.hashing import content_hash
@@ -132,7 +133,7 @@ class CodeKeeper(Keeper):
             if self.is_closing:
                 return
             read = list(self._outlines(keys[start : start + _AT_ONCE], changes))
-            self.file.put([(file, outline) for file, outline in read], gone if start == 0 else ())
+            self.file.put(read, gone if start == 0 else ())
             self._follower.note(
                 {(file.path, _READER): FileState(file.size, file.mtime_ns, file.content_hash) for file, _ in read}
             )
@@ -142,15 +143,15 @@ class CodeKeeper(Keeper):
             self.file.put((), gone)
         self._follower.forget(changes.gone)
 
-    def _outlines(self, keys: list[Key], changes: Changes) -> Iterator[tuple[SourceFile, Outline]]:
+    def _outlines(self, keys: list[Key], changes: Changes) -> Iterator[tuple[SourceFile, Reading]]:
         for key in keys:
             entry = changes.entries[key]
             try:
                 data = read_bytes(self._root, entry.path, limit=self._limit)
-                digest, outline = content_hash(data), outline_of(decoded(data), entry.path)
+                digest, reading = content_hash(data), reading_of(decoded(data), entry.path)
             except (ClewError, RecursionError):
-                digest, outline = "", Outline()
-            yield _state(entry, digest, changes.looked_ns), outline
+                digest, reading = "", Reading(Outline(), Facts())
+            yield _state(entry, digest, changes.looked_ns), reading
 
 
 def _selection(root: Path) -> Selection:
