@@ -205,6 +205,19 @@ class CodeFile:
             rows = connection.execute(query, (start, f"{start}\U0010ffff"))
             return [path for (path,) in rows if "/" not in path[len(start) :]]
 
+    def has_folder(self, folder: str) -> bool:
+        """Whether source files are somewhere below a folder."""
+        with self._file.reading_latest() as connection:
+            query = "SELECT 1 FROM files WHERE path >= ? AND path < ?"
+            return connection.execute(query, (f"{folder}/", f"{folder}/\U0010ffff")).fetchone() is not None
+
+    def called(self, name: str) -> list[str]:
+        """The source files with this name, in any folder."""
+        query = "SELECT path FROM files WHERE path LIKE ? ESCAPE '!' ORDER BY path"
+        pattern = "%/" + name.replace("_", "!_")
+        with self._file.reading_latest() as connection:
+            return [path for (path,) in connection.execute(query, (pattern,))]
+
     def declared(self, package: str, name: str) -> list[FiledSymbol]:
         """What files of a package define under a name, not inside of something else."""
         found = self._defining(name, "files.package = ?", package)

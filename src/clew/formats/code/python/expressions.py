@@ -291,10 +291,19 @@ class Expressions:
             type_ = self.annotation(first)
             self.visit(node.args[1])
             return self.writer.instance(type_)
+        elif name == "TypeVar":
+            return self._type_variable(node, callee)
         else:
             return None
         self._rest(node)
         return self.writer.expression(Op.CALL, callee) if callee else UNKNOWN
+
+    def _type_variable(self, node: ast.Call, callee: int) -> int:
+        """A type variable with its bound, or the types that it may be, as arguments."""
+        types = [self.annotation(each) for each in node.args[1:]]
+        types += [self.annotation(each.value) for each in node.keywords if each.arg == "bound"]
+        bound = self.writer.union(types)
+        return self.writer.expression(Op.CALL, callee, self.literal("str"), bound) if callee else UNKNOWN
 
     def _rest(self, node: ast.Call) -> None:
         for argument in node.args[1:]:

@@ -12,6 +12,14 @@ class Files(Protocol):
 
     def has(self, path: str) -> bool: ...
 
+    def has_folder(self, folder: str) -> bool:
+        """Whether source files are somewhere below a folder."""
+        ...
+
+    def roots(self) -> tuple[str, ...]:
+        """Folders from which the project imports, by its configuration and its files."""
+        ...
+
     def in_package(self, package: str, rules: str) -> tuple[str, ...]:
         """The files that say they belong to a package."""
         ...

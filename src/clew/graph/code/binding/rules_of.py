@@ -1,0 +1,11 @@
+"""The rules of each language, by their name in facts."""
+
+from clew.graph.code.binding.python_rules import PythonRules
+from clew.graph.code.binding.rules import LanguageRules
+
+_RULES: dict[str, LanguageRules] = {rules.name: rules for rules in (PythonRules(),)}
+
+
+def rules_of(name: str) -> LanguageRules | None:
+    """None for a language of which only names are read."""
+    return _RULES.get(name)

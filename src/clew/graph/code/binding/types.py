@@ -1,0 +1,114 @@
+"""Values as binding knows them: what an expression may be, without running it."""
+
+from typing import NamedTuple
+
+
+class Ref(NamedTuple):
+    """A symbol of the project, or of the library that Clew describes: the path of its file and its number there."""
+
+    path: str
+    symbol: int
+
+
+class Instance(NamedTuple):
+    """A value of a class."""
+
+    of: Ref
+    arguments: tuple["Value", ...] = ()
+    """What the type parameters of the class stand for; empty where that is not known."""
+    is_receiver: bool = False
+    """It stands for the receiver of the method in which it is written: a call replaces it by what the method is called
+    on."""
+
+
+class Class(NamedTuple):
+    """A class itself."""
+
+    of: Ref
+    arguments: tuple["Value", ...] = ()
+    is_receiver: bool = False
+
+
+class Function(NamedTuple):
+    """A function, and what it was taken from where it is a method."""
+
+    of: Ref
+    receiver: "Type | None" = None
+
+
+class Anonymous(NamedTuple):
+    """Something that can be called, of which only the result is known."""
+
+    returns: "Value"
+
+
+class Getter(NamedTuple):
+    """A descriptor that gives this when it is read from an instance."""
+
+    gives: "Value"
+
+
+class ModuleValue(NamedTuple):
+    paths: tuple[str, ...]
+
+
+class ClassesAbove(NamedTuple):
+    """The classes above a class, as `super()` gives them."""
+
+    of: Ref
+    is_class: bool
+
+
+class Outside(NamedTuple):
+    """Something that the project does not define, by its name with that of its module."""
+
+    name: str
+
+
+class TypeParameter(NamedTuple):
+    name: str
+    at: Ref | None = None
+    """The variable that declares it."""
+
+
+class Nothing(NamedTuple):
+    """The value without members, `None`."""
+
+    is_nothing: bool = True
+
+
+class Unknown(NamedTuple):
+    """It may be anything."""
+
+    is_unknown: bool = True
+
+
+Type = (
+    Instance
+    | Class
+    | Function
+    | Anonymous
+    | Getter
+    | ModuleValue
+    | ClassesAbove
+    | Outside
+    | TypeParameter
+    | Nothing
+    | Unknown
+)
+Value = tuple[Type, ...]
+"""One of several; empty where nothing can be there."""
+
+UNKNOWN: Value = (Unknown(),)
+NOTHING: Value = (Nothing(),)
+MOST_ALTERNATIVES = 16
+
+
+def joined(*values: Value) -> Value:
+    """One of several values, each alternative once."""
+    found = dict.fromkeys(each for value in values for each in value)
+    return tuple(found)[:MOST_ALTERNATIVES]
+
+
+def is_known(value: Value) -> bool:
+    return bool(value) and not any(isinstance(each, Unknown) for each in value)

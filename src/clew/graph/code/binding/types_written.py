@@ -1,0 +1,183 @@
+"""Types that are written down: what an annotation says a value is."""
+
+from collections.abc import Callable
+
+from clew.formats.code.facts.expressions import UNKNOWN as NO_EXPRESSION
+from clew.formats.code.facts.expressions import Op
+from clew.formats.code.facts.model import CLASS
+from clew.graph.code.binding.classes import Classes
+from clew.graph.code.binding.library import PREFIX, other_name
+from clew.graph.code.binding.namespaces import Named, Source
+from clew.graph.code.binding.types import (
+    NOTHING,
+    UNKNOWN,
+    Anonymous,
+    Class,
+    Instance,
+    Outside,
+    Ref,
+    TypeParameter,
+    Unknown,
+    Value,
+    joined,
+)
+
+_DEEPEST = 12
+_WRAPPERS = frozenset({"ClassVar", "Final", "Required", "NotRequired", "ReadOnly", "InitVar", "Annotated", "Unpack"})
+_TYPING = ("typing.", "typing_extensions.", "collections.abc.", "dataclasses.")
+
+
+class TypesWritten(Classes):
+    def refer(self, path: str, expression: int) -> tuple[Named, ...]:
+        """The definitions that a name, or a member of one, means."""
+        raise NotImplementedError
+
+    def as_type(self, path: str, expression: int) -> Value:
+        return self._type(path, expression, 0)
+
+    def _type(self, path: str, number: int, depth: int) -> Value:
+        if number == NO_EXPRESSION or depth > _DEEPEST:
+            return UNKNOWN
+        source = self.known_source(path)
+        parts = source.expression(number)
+        write = _WRITTEN.get(parts[0])
+        return write(self, source, number, depth) if write is not None else UNKNOWN
+
+    def _named_type(self, source: Source, number: int, depth: int) -> Value:
+        values = []
+        for named in self.refer(source.path, number):
+            if isinstance(named, Ref):
+                values.append(self._type_of(named, depth))
+            elif isinstance(named, Outside):
+                values.append(self._special(named, source, (), depth))
+            else:
+                values.append(UNKNOWN)
+        return joined(*values) if values else UNKNOWN
+
+    def _type_of(self, ref: Ref, depth: int) -> Value:
+        """The values of a class, or of a type that has another name."""
+        source = self.known_source(ref.path)
+        symbol = source.symbol(ref.symbol)
+        if symbol.kind == CLASS:
+            return (Instance(ref),)
+        if self.is_type_variable(ref):
+            return (TypeParameter(symbol.name, ref),)
+        value = source.shape(ref.symbol).value
+        if not value or symbol.kind in ("function", "method"):
+            return UNKNOWN
+        parts = source.expression(value)
+        if parts[0] == Op.CALL and len(parts) > 3 and self._last_name(source, parts[1]) == "NewType":
+            return self._type(ref.path, parts[3], depth + 1)
+        return self._type(ref.path, value, depth + 1)
+
+    def _subscript_type(self, source: Source, number: int, depth: int) -> Value:
+        parts = source.expression(number)
+        given = parts[2:]
+        values = []
+        for named in self.refer(source.path, parts[1]):
+            if isinstance(named, Outside):
+                values.append(self._special(named, source, given, depth))
+            elif isinstance(named, Ref):
+                values.append(self._generic(named, source, given, depth))
+            else:
+                values.append(UNKNOWN)
+        return joined(*values) if values else UNKNOWN
+
+    def _generic(self, ref: Ref, source: Source, given: tuple[int, ...], depth: int) -> Value:
+        arguments = tuple(self._type(source.path, each, depth + 1) for each in given)
+        if self.is_class(ref):
+            if ref == Ref(PREFIX + "builtins", 1):
+                return classes_of(arguments[0]) if arguments else UNKNOWN
+            return (Instance(ref, arguments),)
+        # An alias with type parameters: they stand for themselves.
+        return self._type_of(ref, depth)
+
+    def _special(self, named: Outside, source: Source, given: tuple[int, ...], depth: int) -> Value:
+        """A name that the project does not define, with what stands in the brackets behind it."""
+        name = other_name(named.name)
+        if not name.startswith(_TYPING):
+            return (named,)
+        own = name.rpartition(".")[2]
+        if own in ("Optional", "Union"):
+            return joined(*(self._type(source.path, each, depth + 1) for each in given))
+        if own in _WRAPPERS:
+            return self._type(source.path, given[0], depth + 1) if given else UNKNOWN
+        if own == "Callable":
+            returns = self._type(source.path, given[1], depth + 1) if len(given) > 1 else UNKNOWN
+            return (Anonymous(returns),)
+        if own in ("Any", "Literal", "TypeGuard", "TypeIs", "LiteralString"):
+            return UNKNOWN
+        if own == "Self":
+            return (TypeParameter("Self"),)
+        if own in ("NoReturn", "Never"):
+            return ()
+        return UNKNOWN
+
+    def _union_type(self, source: Source, number: int, depth: int) -> Value:
+        parts = source.expression(number)
+        return joined(*(self._type(source.path, each, depth + 1) for each in parts[1:]))
+
+    def _operation_type(self, source: Source, number: int, depth: int) -> Value:
+        """`A | B` outside of an annotation."""
+        _, left, _, right = source.expression(number)
+        return joined(self._type(source.path, left, depth + 1), self._type(source.path, right, depth + 1))
+
+    def _nothing(self, source: Source, number: int, depth: int) -> Value:
+        return NOTHING
+
+    def _literal_type(self, source: Source, number: int, depth: int) -> Value:
+        return self.of_builtin(source.name(source.expression(number)[1]))
+
+    def of_builtin(self, name: str, arguments: tuple[Value, ...] = ()) -> Value:
+        """A value of a type that is built in."""
+        found = self.of_library(f"typing.{name}" if name == "Generator" else f"builtins.{name}")
+        return tuple(Instance(each, arguments) if isinstance(each, Ref) else Outside(name) for each in found)
+
+    def _parameter_type(self, source: Source, number: int, depth: int) -> Value:
+        return (TypeParameter(source.name(source.expression(number)[1])),)
+
+    def _receiver_type(self, source: Source, number: int, depth: int) -> Value:
+        return (Instance(Ref(source.path, source.expression(number)[1]), (), True),)
+
+    def _variable_type(self, source: Source, number: int, depth: int) -> Value:
+        values = source.facts.variables[source.expression(number)[1]]
+        return joined(*(self._type(source.path, each, depth + 1) for each in values[1:]))
+
+    def _value_type(self, source: Source, number: int, depth: int) -> Value:
+        """Anything else that gives classes, such as a call."""
+        found = self.value(source.path, number)
+        return joined(*((_instance_of(each) if isinstance(each, Class) else UNKNOWN) for each in found)) or UNKNOWN
+
+
+def _instance_of(each: Class) -> Value:
+    return (Instance(each.of, each.arguments, each.is_receiver),)
+
+
+def classes_of(value: Value) -> Value:
+    """The classes of values."""
+    found: list[Value] = []
+    for each in value:
+        if isinstance(each, Instance):
+            found.append((Class(each.of, each.arguments, each.is_receiver),))
+        elif isinstance(each, TypeParameter):
+            found.append((each,))
+        else:
+            found.append(UNKNOWN if isinstance(each, Unknown) else (each,))
+    return joined(*found)
+
+
+_WRITTEN: dict[int, Callable[[TypesWritten, Source, int, int], Value]] = {
+    Op.DEFINITION: TypesWritten._named_type,
+    Op.IMPORT: TypesWritten._named_type,
+    Op.GLOBAL: TypesWritten._named_type,
+    Op.MEMBER: TypesWritten._named_type,
+    Op.SUBSCRIPT: TypesWritten._subscript_type,
+    Op.UNION: TypesWritten._union_type,
+    Op.OPERATION: TypesWritten._operation_type,
+    Op.NOTHING: TypesWritten._nothing,
+    Op.LITERAL: TypesWritten._literal_type,
+    Op.TYPE_PARAMETER: TypesWritten._parameter_type,
+    Op.SELF_CLASS: TypesWritten._receiver_type,
+    Op.VARIABLE: TypesWritten._variable_type,
+    Op.CALL: TypesWritten._value_type,
+}
