@@ -16,7 +16,7 @@ LAYERS = (
     {"store", "derived", "ai", "operation", "ipc"},
     {"graph", "search"},
     {"context"},
-    {"trace", "register", "specs", "kb", "memory", "exchange", "setup"},
+    {"trace", "register", "specs", "kb", "code", "memory", "exchange", "setup"},
     {"why", "compat", "project_index"},
     {"project"},
     {"surfaces"},

@@ -20,6 +20,7 @@ from clew.workspace.keeping import Keeper
 
 if TYPE_CHECKING:
     # What builds and answers is imported where it is first used: a server lists its tools before it needs any of it.
+    from clew.code.service import CodeService
     from clew.compat.elspais.cursor import OpenCursors
     from clew.derived.history_reader import HistoryReader
     from clew.graph.build.builder import Builder, BuildReport
@@ -186,6 +187,13 @@ class Project:
 
         folder = self.context.derived_folder
         return CodeKeeper(self.config.root, lambda: folder / "code", self.config.max_file_bytes)
+
+    @lazy
+    def uses(self) -> "CodeService":
+        """Who uses a function, class or constant, and which tests do."""
+        from clew.code.service import CodeService
+
+        return CodeService(self.config.root, lambda: self.code)
 
     @lazy
     def history(self) -> "HistoryReader":

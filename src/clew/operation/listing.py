@@ -17,6 +17,7 @@ from clew.operation.declare import HelpHeading, Operation, Toolset
 MODULES: tuple[str, ...] = (
     "clew.why.operations.brief",
     "clew.why.operations.thread",
+    "clew.code.operations.uses",
     "clew.why.operations.search",
     "clew.why.operations.tools",
     "clew.trace.operations.read",

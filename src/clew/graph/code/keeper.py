@@ -50,6 +50,11 @@ class CodeKeeper(Keeper):
         """Whether the outlines could not be written the last time, so that waiting for them is of no use."""
 
     @property
+    def largest(self) -> int:
+        """Bytes of the largest file that is read."""
+        return self._limit
+
+    @property
     def file(self) -> CodeFile:
         with self._opening:
             if self._file is None:

@@ -1,0 +1,3 @@
+"""Tools and commands about source code."""
+
+# Implements: REQ-d00363

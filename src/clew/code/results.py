@@ -1,0 +1,53 @@
+"""Answers to questions about source code."""
+
+import msgspec
+
+
+class ShownSymbol(msgspec.Struct, frozen=True):
+    """A definition."""
+
+    name: str
+    """FILE::qualname, which every command takes."""
+    kind: str
+    path: str
+    line: int
+    head: str
+    about: str = ""
+    """The first line of its docstring."""
+    also: tuple[int, ...] = ()
+    """Other lines on which it is declared or assigned."""
+    uses: int | None = None
+    """How many uses were found, in a list of several definitions."""
+
+
+class ShownUse(msgspec.Struct, frozen=True):
+    """A place where a symbol is used."""
+
+    path: str
+    line: int
+    kind: str
+    basis: str
+    """exact: bound by the rules of the language. name: the receiver is not known, and no other definition fits."""
+    inside: str
+    """The symbol that contains it; empty at the top of a file."""
+    text: str
+
+
+class UsesFound(msgspec.Struct, frozen=True):
+    symbol: ShownSymbol | None
+    """What the uses are of; null where several definitions are meant as much."""
+    uses: tuple[ShownUse, ...] = ()
+    total: int = 0
+    unbound: int = 0
+    """Places with this name of which it is not known what they mean. They may use it."""
+    one_of: int = 0
+    """Places that use one of several definitions of this name. They are not among the uses."""
+    generated: int = 0
+    """Uses in files that programs wrote or that come from elsewhere; they are not among the uses."""
+    definitions: tuple[ShownSymbol, ...] = ()
+    """All definitions of the name, where there are several."""
+    looked_at: int = 0
+    """Files with this name that were looked through."""
+    notes: tuple[str, ...] = ()
+    truncated: bool = False
+    next_cursor: str | None = None

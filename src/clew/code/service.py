@@ -1,0 +1,197 @@
+"""The service for questions about source code: who uses a symbol."""
+
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from clew.code.requests import UsesQuery
+from clew.code.results import ShownSymbol, ShownUse, UsesFound
+from clew.code.targets import depth, symbols_meant
+from clew.derived.code_file import FiledSymbol
+from clew.errors import ClewError, NotFound
+from clew.formats.code.test_files import TestFiles, configured
+from clew.graph.code.binding.types import Ref
+from clew.graph.code.binding.uses import ONE_OF, Binder, Use, Uses
+from clew.graph.code.keeper import CodeKeeper
+from clew.text.display import counted, shortened
+from clew.workspace.files import read_bytes
+
+_MOST_DEFINITIONS = 12
+_LONGEST_LINE = 160
+_VENDORED = ("vendor/", "third_party/", "node_modules/", "_vendor/", "vendored/", "site-packages/", "extern/")
+_MINIFIED = (".min.js", ".min.mjs", ".min.cjs", ".bundle.js")
+
+
+class CodeService:
+    """Answers from the records of source files, bound anew after each change of a file."""
+
+    def __init__(self, root: Path, keeper: Callable[[], CodeKeeper]) -> None:
+        self._root = root
+        self._keeper = keeper
+        self._lock = threading.Lock()
+        self._state: tuple[object, int] | None = None
+        self._binder: Binder | None = None
+        self._tests: TestFiles | None = None
+
+    @property
+    def keeper(self) -> CodeKeeper:
+        return self._keeper()
+
+    @property
+    def tests(self) -> TestFiles:
+        """Which files hold tests."""
+        if self._tests is None:
+            self._tests = configured(self._text_of)
+        return self._tests
+
+    def state(self) -> str:
+        """Another text whenever answers may differ."""
+        return str(self.keeper.file.writes())
+
+    def resolve(self, target: str) -> list[FiledSymbol]:
+        """The symbols that a text may mean, the likeliest first."""
+        return symbols_meant(self.keeper.file, target)
+
+    def uses_of(self, symbol: FiledSymbol, check: Callable[[], None] = lambda: None) -> Uses:
+        """All uses of a symbol."""
+        with self._lock:
+            return self._bound().uses_of(Ref(symbol.path, symbol.place), check)
+
+    # find_uses
+
+    def find_uses(self, query: UsesQuery, *, offset: int = 0, check: Callable[[], None] = lambda: None) -> UsesFound:
+        notes = self.keeper.ensure()
+        found = self.resolve(query.target)
+        if not found:
+            raise NotFound(
+                f"Not known: no definition in this project is called '{shortened(query.target)}'.",
+                hint=" ".join((*notes, "Name it as NAME, Class.name, FILE::name or FILE:LINE.")),
+            )
+        best = [each for each in found if _rank(each) == _rank(found[0])]
+        definitions = tuple(self._defined(each, found, check) for each in found[:_MOST_DEFINITIONS])
+        if len(best) > 1 and "::" not in query.target:
+            return UsesFound(
+                None,
+                definitions=definitions,
+                notes=(
+                    *notes,
+                    f"'{shortened(query.target)}' has {counted(len(found), 'definition')}: name one of them.",
+                ),
+            )
+        symbol = found[0]
+        uses = self.uses_of(symbol, check)
+        wanted, generated = self._selected(uses.uses, symbol, query)
+        shown = wanted[offset : offset + query.limit]
+        return UsesFound(
+            shown_symbol(symbol),
+            tuple(self._shown(shown)),
+            len(wanted),
+            uses.unbound,
+            len(uses.one_of),
+            generated,
+            definitions if len(found) > 1 else (),
+            uses.files,
+            (*notes, *self._limits(symbol, uses, wanted, query)),
+            truncated=offset + len(shown) < len(wanted),
+        )
+
+    def _defined(self, symbol: FiledSymbol, found: list[FiledSymbol], check: Callable[[], None]) -> ShownSymbol:
+        if len(found) == 1:
+            return shown_symbol(symbol)
+        return shown_symbol(symbol, len(self.uses_of(symbol, check).uses))
+
+    def _selected(self, uses: Iterable[Use], symbol: FiledSymbol, query: UsesQuery) -> tuple[list[Use], int]:
+        """The uses that are asked for, nearest first, and how many are in files that nobody writes by hand."""
+        kinds = frozenset(query.kind)
+        bases = frozenset(query.basis)
+        found = []
+        generated = 0
+        for use in uses:
+            if kinds and use.kind.name.lower() not in kinds:
+                continue
+            if bases and use.basis not in bases:
+                continue
+            if query.tests is not None and self.tests.holds(use.path) != query.tests:
+                continue
+            if self.is_foreign(use.path) and not self.is_foreign(symbol.path):
+                generated += 1
+                continue
+            found.append(use)
+        found.sort(key=lambda use: (*self._distance(use.path, symbol.path), use.path, use.line, use.column))
+        return found, generated
+
+    def _distance(self, path: str, origin: str) -> tuple[bool, int]:
+        own, other = path.split("/"), origin.split("/")
+        shared = next(
+            (at for at, (a, b) in enumerate(zip(own, other, strict=False)) if a != b), min(len(own), len(other))
+        )
+        return self.tests.holds(path), len(own) + len(other) - 2 * shared
+
+    def is_foreign(self, path: str) -> bool:
+        """Whether a program wrote a file, or it was copied from another project."""
+        if path.endswith(_MINIFIED) or any(f"/{path}".find(f"/{part}") >= 0 for part in _VENDORED):
+            return True
+        record = self.keeper.file.record(path)
+        return record is not None and record.facts.is_generated
+
+    def _limits(self, symbol: FiledSymbol, uses: Uses, wanted: list[Use], query: UsesQuery) -> list[str]:
+        notes = []
+        if not wanted and not (query.kind or query.basis or query.tests is not None):
+            notes.append(
+                f"No use found: {counted(uses.files, 'file')} with the name '{symbol.name}' were looked through. "
+                "Uses that are made while the program runs are not seen."
+            )
+        record = self.keeper.file.record(symbol.path)
+        if record is not None and not record.facts.rules:
+            notes.append("In this language uses are found by name only.")
+        return notes
+
+    def _shown(self, uses: Iterable[Use]) -> Iterable[ShownUse]:
+        lines: dict[str, list[str]] = {}
+        for use in uses:
+            if use.path not in lines:
+                lines[use.path] = (self._text_of(use.path) or "").split("\n")
+            rows = lines[use.path]
+            record = self.keeper.file.record(use.path)
+            inside = ""
+            if record is not None and 0 <= use.inside < len(record.symbols):
+                inside = record.symbols[use.inside].qualname
+            text = rows[use.line - 1].strip()[:_LONGEST_LINE] if use.line <= len(rows) else ""
+            yield ShownUse(use.path, use.line, use.kind.name.lower(), use.basis, inside, text)
+
+    def _text_of(self, path: str) -> str | None:
+        from clew.formats.code.outline import decoded
+
+        try:
+            return decoded(read_bytes(self._root, path, limit=self.keeper.largest))
+        except ClewError:
+            return None
+
+    def _bound(self) -> Binder:
+        """The binder of the present state. Hold the lock."""
+        file = self.keeper.file
+        state = (file.opening, file.writes())
+        if self._binder is None or self._state != state:
+            self._binder, self._state = Binder(file, self.keeper.aliases), state
+        return self._binder
+
+
+def _rank(symbol: FiledSymbol) -> tuple[bool, bool]:
+    """Definitions of one rank are meant as much: a test or something inside a function is never meant before others."""
+    return symbol.is_test, depth(symbol) > 1
+
+
+def shown_symbol(symbol: FiledSymbol, uses: int | None = None) -> ShownSymbol:
+    return ShownSymbol(
+        f"{symbol.path}::{symbol.qualname}",
+        symbol.kind,
+        symbol.path,
+        symbol.at,
+        symbol.head,
+        symbol.about,
+        symbol.also,
+        uses,
+    )
+
+
+__all__ = ["ONE_OF", "CodeService", "shown_symbol"]

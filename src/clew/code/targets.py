@@ -1,0 +1,77 @@
+"""Which symbol a text means: one rule for every command and tool that takes a symbol."""
+
+import posixpath
+import re
+from collections.abc import Sequence
+
+from clew.derived.code_file import STUBS, CodeFile, FiledSymbol
+from clew.formats.code.facts.model import CLASS, SCOPES
+
+_LINE = re.compile(r"(?P<path>.+?)(?::(?P<line>\d{1,9})(?:[-:]\d{1,9})?|#L(?P<hash>\d{1,9}))")
+_MOST = 50
+
+
+def symbols_meant(file: CodeFile, text: str) -> list[FiledSymbol]:
+    """The symbols that `NAME`, `Class.name`, `module.name`, `FILE::qualname` or `FILE:LINE` may mean, the likeliest
+    first."""
+    text = text.strip().removeprefix("symbol:").removesuffix("()")
+    path, separator, name = text.partition("::")
+    if (separator and "/" in path) or (separator and file.has((path,))):
+        return _in_file(file, posixpath.normpath(path), name.replace("::", "."))
+    match = _LINE.fullmatch(text)
+    if match is not None and file.has((match["path"],)):
+        found = symbol_at(file.symbols_of(match["path"]), int(match["line"] or match["hash"]))
+        return [found] if found is not None else []
+    if not text or " " in text or "/" in text:
+        return []
+    return _named(file, text.replace("::", "."))
+
+
+def _in_file(file: CodeFile, path: str, name: str) -> list[FiledSymbol]:
+    symbols = file.symbols_of(path)
+    return [each for each in symbols if each.qualname == name] or _in_order(
+        symbols, [each for each in symbols if each.name == name or each.qualname.endswith(f".{name}")]
+    )
+
+
+def symbol_at(symbols: Sequence[FiledSymbol], line: int) -> FiledSymbol | None:
+    """What a line defines, or else the innermost definition around it."""
+    defined = [each for each in symbols if line in (each.at, each.line)]
+    around = [each for each in symbols if each.line <= line <= each.end_line and each.kind in SCOPES]
+    named = [each for each in defined if each.kind in SCOPES or not _is_inside_function(each, around)]
+    found = named or around
+    return found[-1] if found else None
+
+
+def _is_inside_function(symbol: FiledSymbol, around: Sequence[FiledSymbol]) -> bool:
+    return any(each.kind != CLASS for each in around if each is not symbol)
+
+
+def _named(file: CodeFile, name: str) -> list[FiledSymbol]:
+    found = file.named(name, _MOST)
+    head = name.rpartition(".")[0]
+    if head and not any(each.qualname == name for each in found):
+        # The first names may be those of modules: `celery.utils.functional.maybe_list`.
+        parts = name.split(".")
+        of_module = [
+            each
+            for cut in range(1, len(parts))
+            for each in file.named(".".join(parts[cut:]), _MOST)
+            if each.qualname == ".".join(parts[cut:]) and _is_module(each.path, "/".join(parts[:cut]))
+        ]
+        found = of_module or found
+    return _in_order((), list(dict.fromkeys(found)))
+
+
+def _is_module(path: str, module: str) -> bool:
+    stem = posixpath.splitext(path)[0].removesuffix("/__init__").removesuffix("/index").removesuffix("/mod")
+    return f"/{stem}".endswith(f"/{module}")
+
+
+def _in_order(symbols: Sequence[FiledSymbol], found: list[FiledSymbol]) -> list[FiledSymbol]:
+    """What stands in nothing before members, members before what stands in functions, tests and stubs last."""
+    return sorted(found, key=lambda each: (each.is_test, each.path.endswith(STUBS), depth(each), each.path, each.line))
+
+
+def depth(symbol: FiledSymbol) -> int:
+    return symbol.qualname.count(".")
