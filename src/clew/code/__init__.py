@@ -1,3 +1,3 @@
 """Questions about source code: who uses a symbol, and which tests run it."""
 
-# Implements: REQ-d00363
+# Implements: REQ-d00742

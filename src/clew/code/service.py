@@ -6,7 +6,7 @@ from pathlib import Path
 
 from clew.code.requests import UsesQuery
 from clew.code.results import ShownSymbol, ShownUse, UsesFound
-from clew.code.targets import depth, symbols_meant
+from clew.code.targets import is_local, symbols_meant
 from clew.derived.code_file import FiledSymbol
 from clew.errors import ClewError, NotFound
 from clew.formats.code.test_files import TestFiles, configured
@@ -67,7 +67,7 @@ class CodeService:
                 f"Not known: no definition in this project is called '{shortened(query.target)}'.",
                 hint=" ".join((*notes, "Name it as NAME, Class.name, FILE::name or FILE:LINE.")),
             )
-        best = [each for each in found if _rank(each) == _rank(found[0])]
+        best = [each for each in found if self._rank(each) == self._rank(found[0])]
         definitions = tuple(self._defined(each, found, check) for each in found[:_MOST_DEFINITIONS])
         if len(best) > 1 and "::" not in query.target:
             return UsesFound(
@@ -94,6 +94,11 @@ class CodeService:
             (*notes, *self._limits(symbol, uses, wanted, query)),
             truncated=offset + len(shown) < len(wanted),
         )
+
+    def _rank(self, symbol: FiledSymbol) -> tuple[bool, bool]:
+        """Definitions of one rank are meant as much: a test or something inside a function is never meant before
+        others."""
+        return symbol.is_test, is_local(self.keeper.file, symbol)
 
     def _defined(self, symbol: FiledSymbol, found: list[FiledSymbol], check: Callable[[], None]) -> ShownSymbol:
         if len(found) == 1:
@@ -174,11 +179,6 @@ class CodeService:
         if self._binder is None or self._state != state:
             self._binder, self._state = Binder(file, self.keeper.aliases), state
         return self._binder
-
-
-def _rank(symbol: FiledSymbol) -> tuple[bool, bool]:
-    """Definitions of one rank are meant as much: a test or something inside a function is never meant before others."""
-    return symbol.is_test, depth(symbol) > 1
 
 
 def shown_symbol(symbol: FiledSymbol, uses: int | None = None) -> ShownSymbol:

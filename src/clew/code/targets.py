@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from clew.derived.code_file import STUBS, CodeFile, FiledSymbol
-from clew.formats.code.facts.model import CLASS, SCOPES
+from clew.formats.code.facts.model import CALLABLES, CLASS, SCOPES
 
 _LINE = re.compile(r"(?P<path>.+?)(?::(?P<line>\d{1,9})(?:[-:]\d{1,9})?|#L(?P<hash>\d{1,9}))")
 _MOST = 50
@@ -29,9 +29,8 @@ def symbols_meant(file: CodeFile, text: str) -> list[FiledSymbol]:
 
 def _in_file(file: CodeFile, path: str, name: str) -> list[FiledSymbol]:
     symbols = file.symbols_of(path)
-    return [each for each in symbols if each.qualname == name] or _in_order(
-        symbols, [each for each in symbols if each.name == name or each.qualname.endswith(f".{name}")]
-    )
+    same = [each for each in symbols if each.name == name or each.qualname.endswith(f".{name}")]
+    return [each for each in symbols if each.qualname == name] or _in_order(file, same)
 
 
 def symbol_at(symbols: Sequence[FiledSymbol], line: int) -> FiledSymbol | None:
@@ -60,7 +59,7 @@ def _named(file: CodeFile, name: str) -> list[FiledSymbol]:
             if each.qualname == ".".join(parts[cut:]) and _is_module(each.path, "/".join(parts[:cut]))
         ]
         found = of_module or found
-    return _in_order((), list(dict.fromkeys(found)))
+    return _in_order(file, list(dict.fromkeys(found)))
 
 
 def _is_module(path: str, module: str) -> bool:
@@ -68,10 +67,23 @@ def _is_module(path: str, module: str) -> bool:
     return f"/{stem}".endswith(f"/{module}")
 
 
-def _in_order(symbols: Sequence[FiledSymbol], found: list[FiledSymbol]) -> list[FiledSymbol]:
+def _in_order(file: CodeFile, found: list[FiledSymbol]) -> list[FiledSymbol]:
     """What stands in nothing before members, members before what stands in functions, tests and stubs last."""
-    return sorted(found, key=lambda each: (each.is_test, each.path.endswith(STUBS), depth(each), each.path, each.line))
+
+    def place(each: FiledSymbol) -> tuple[bool, bool, bool, int, str, int]:
+        is_stub = each.path.endswith(STUBS)
+        return each.is_test, is_local(file, each), is_stub, each.qualname.count("."), each.path, each.line
+
+    return sorted(found, key=place)
 
 
-def depth(symbol: FiledSymbol) -> int:
-    return symbol.qualname.count(".")
+def is_local(file: CodeFile, symbol: FiledSymbol) -> bool:
+    """Whether a symbol stands in a function."""
+    record = file.record(symbol.path)
+    parent = symbol.parent
+    while record is not None and 0 <= parent < len(record.symbols):
+        above = record.symbols[parent]
+        if above.kind in CALLABLES:
+            return True
+        parent = above.parent
+    return False

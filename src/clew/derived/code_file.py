@@ -46,7 +46,9 @@ has a number for each name that a file defines or uses (`number_of`): a file tha
 only has the same number does no harm."""
 _LAYOUT = 3
 """Changes when a table does."""
-SCHEMA = FileSchema("The records of source files", OUTLINE_VERSION * 100 + _LAYOUT, _STATEMENTS, "the files are read again")
+SCHEMA = FileSchema(
+    "The records of source files", OUTLINE_VERSION * 100 + _LAYOUT, _STATEMENTS, "the files are read again"
+)
 _FILE = "path, size, mtime_ns, content_hash, package, symbols, checked"
 _IMPORT = "files.path, line, module, name, imports.checked"
 _OF_NAME = "FROM names JOIN files ON files.number = names.file WHERE names.name = ?"

@@ -1,3 +1,3 @@
 """Tools and commands about source code."""
 
-# Implements: REQ-d00363
+# Implements: REQ-d00742

@@ -18,13 +18,13 @@ class FindUses(
     toolset=Toolset.CORE,
     title="Who uses it",
     summary="every use of a function, class, method, constant or attribute, with how sure it is",
-    epilog="clew uses Gauge.read\nclew uses src/fairwater/curve.py::Curve --no-tests\nclew uses LIMIT --kind read",
+    epilog="clew uses Settings\nclew uses src/fairwater/report.py::Plan --no-tests\nclew uses as_text --kind call",
     needs=Freshness.CURRENT,
     default=True,
     trim=("uses", "definitions"),
     pages="uses",
     outlined=True,
-    example={"target": "Gauge"},
+    example={"target": "Settings"},
 ):
     """Who uses this function, class, method, constant or attribute: calls, reads, writes, imports, subclasses,
     overrides, patches and names in strings, each with its line, the symbol around it, and whether it is exact or found

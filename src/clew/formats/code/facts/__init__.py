@@ -1,3 +1,3 @@
 """Facts of source files: what each defines, imports and uses, in terms that belong to no language."""
 
-# Implements: REQ-d00363
+# Implements: REQ-d00740

@@ -145,11 +145,7 @@ class Definitions(Statements):
                 continue
             written = node.func if isinstance(node, ast.Call) else node
             name = self._known_name(written)
-            found = self.visit(written, SiteKind.DECORATOR)
-            if isinstance(node, ast.Call):
-                arguments = [self.visit(each) for each in node.args]
-                self._keywords(node, name.rpartition(".")[2], found)
-                found = self.writer.expression(Op.CALL, found, *arguments[:4]) if found else UNKNOWN
+            found = self.visit(node, SiteKind.DECORATOR)
             known = _FORMS.get(name)
             if known is not None:
                 form |= known

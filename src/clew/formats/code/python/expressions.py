@@ -237,7 +237,7 @@ class Expressions:
                 return found
         else:
             name = func.attr if isinstance(func, ast.Attribute) else ""
-        callee = self.visit(func, CALL)
+        callee = self.visit(func, kind if kind == SiteKind.DECORATOR else CALL)
         arguments: list[int] = []
         given = node.args
         if given and isinstance(first := given[0], ast.Constant) and isinstance(first.value, str):

@@ -1,3 +1,3 @@
 """Binding: what the expressions in facts mean over all files of a project, found when somebody asks."""
 
-# Implements: REQ-d00363
+# Implements: REQ-d00741

@@ -119,7 +119,7 @@ class Evaluator(Calls):
             return tuple(dict.fromkeys(each for part in parts[1:] for each in self.refer(path, part)))
         if op == Op.MEMBER:
             found: list[Named] = []
-            for value in self.value(path, parts[1]):
+            for value in self.with_bounds(self.value(path, parts[1])):
                 if isinstance(value, ModuleValue):
                     found += self.named(value.paths, source.name(parts[2]), source)
                 elif isinstance(value, Outside):
@@ -206,6 +206,14 @@ class Evaluator(Calls):
             if other.members:
                 return self.called(self.accessed(other.members[0], value), "", ())
         return UNKNOWN
+
+    def with_bounds(self, value: Value) -> Value:
+        """Values with the types that type variables are bound to in place of these."""
+        if not any(isinstance(each, TypeParameter) for each in value):
+            return value
+        return joined(
+            *((self.bound_of(each) or (each,)) if isinstance(each, TypeParameter) else (each,) for each in value)
+        )
 
     def bound_of(self, parameter: TypeParameter) -> Value:
         """The types that a type variable is bound to."""
