@@ -241,6 +241,7 @@ def test_the_store_is_described_by_doctor(demo: Path) -> None:
         "libraries": True,
         "configuration": True,
         "git": True,
+        "server": True,
         "store": True,
         "encoder": True,
         "search": True,

@@ -45,7 +45,9 @@ class Lines:
         import time
 
         deadline = time.monotonic() + seconds
-        while (end := self._received.find(b"\n")) < 0:
+        looked = 0
+        while (end := self._received.find(b"\n", looked)) < 0:
+            looked = len(self._received)
             if self._left <= 0:
                 raise ValueError("the answer is too large")
             self._connection.settimeout(max(deadline - time.monotonic(), 0.001))
