@@ -106,7 +106,7 @@ def test_an_existing_configuration_is_kept_and_the_difference_told(small, run_in
 
     assert outcome.code == 0
     assert (small / "clew.toml").read_text() == mine
-    assert 'docs.folders: clew.toml says ["docs", "wiki"], without it all is read' in outcome.out
+    assert 'docs.folders: clew.toml says ["docs", "wiki"], without it everything is read' in outcome.out
     assert "server.read_only: clew.toml says true, found nothing" in outcome.out
     assert 'requirements.folders: clew.toml says nothing, found ["spec"]' in outcome.out
     assert "--force" in outcome.out

@@ -50,7 +50,7 @@ def _folder(root: Path, place: Path, *, in_project: bool) -> Path:
     """The folder with the copies of a file, below the root. Files of one name in two folders have theirs apart."""
     beside = place.parent.relative_to(root.resolve())
     state = root / STATE_FOLDER
-    # Where something else stands in the place of the state folder, the copy goes beside the file.
+    # Where something else is in the place of the state folder, the copy goes beside the file.
     if not in_project or any(os.path.lexists(each) and not _is_plain(each) for each in (state, state / FOLDER)):
         return beside
     with suppress(OutsideProject):

@@ -127,7 +127,7 @@ def _stamped(own: bytes, folder: Path, status: os.stat_result) -> StampRecord | 
         return None
     same = (record.device, record.inode) == (status.st_dev, status.st_ino)
     if record.path == str(folder):
-        # Another number at the same path: a network folder, or a file system that was mounted anew.
+        # Another number at the same path: a network folder, or a file system that was mounted again.
         return record
     if not same:
         return None
@@ -192,7 +192,7 @@ def _note(id: str, record: StampRecord) -> None:
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     temporary = temporary_beside(place)
     try:
-        # A path need not be text; such a folder is not known, and made anew each time.
+        # A path need not be text; such a folder is not known, and rebuilt each time.
         write_private(temporary, msgspec.json.encode(record))
         put_in_place(temporary, place)
     except (UnicodeEncodeError, ValueError) as error:

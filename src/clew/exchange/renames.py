@@ -6,7 +6,7 @@ what was written. Where there is none, or where it could be either of two, the r
 adds the item again.
 
 Labels that criteria got when they were imported stay theirs, whatever comes before them in the source later. A source
-whose labels do not fit has its criteria labelled anew, and what cites them here cites these labels. The record of the
+whose labels do not fit has its criteria labelled again, and what cites them here cites these labels. The record of the
 import says which label became which. Where a source counts its criteria, as lists of boxes do, the label of one changes
 when another goes, so in an item that changed the text finds a criterion first.
 """

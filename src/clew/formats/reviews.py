@@ -6,7 +6,7 @@ One line for each citation, sorted, so that a review changes as few lines as it 
 
 What is cited, the hash of its text at the review, how it is cited, and by whom, which goes to the end of the line.
 White space and percent signs in what is cited, and control characters and percent signs in who cites, are spelled
-`%0A;`. Lines that begin with `#` are comments. A citation that stands there with two hashes, as after a merge of two
+`%0A;`. Lines that begin with `#` are comments. A citation that is there with two hashes, as after a merge of two
 reviews, is reviewed with either.
 """
 

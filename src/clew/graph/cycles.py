@@ -34,7 +34,7 @@ def cycles(graph: Graph, starts: Iterable[str]) -> Iterator[tuple[str, ...]]:
 
 
 def refuse(graph: Graph, source: str, target: str, kind: EdgeKind) -> None:
-    """Refuse an edge by which a requirement would stand above itself."""
+    """Refuse an edge by which a requirement would be above itself."""
     if source == target:
         raise WouldCycle(f"'{source}' cannot cite itself.", hint="Pass the id of the parent requirement as the target.")
     path = shortest_path(graph, (target,), {source}, HIERARCHY) if kind in HIERARCHY else None

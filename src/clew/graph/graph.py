@@ -101,7 +101,7 @@ class Graph:
             yield from region.nodes_in_file(path)
 
     def iter_roots(self) -> Iterator[Node]:
-        """Requirements and journeys that stand below nothing."""
+        """Requirements and journeys that are below nothing."""
         for kind in _ROOTS:
             for node in self.nodes_by_kind(kind):
                 if self.is_root(node):

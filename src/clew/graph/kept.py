@@ -1,4 +1,4 @@
-"""Figures over many nodes, kept in step by what a change touched instead of being made anew.
+"""Figures over many nodes, kept in step by what a change touched instead of being rebuilt.
 
 Each node contributes one row, or none. A change of the graph names the nodes that it touched; the next reader of the
 figure has their rows made again. A sum adds the difference, a list is made again where a row came out otherwise.

@@ -73,7 +73,7 @@ class EdgeKind(StrEnum):
 
 
 HIERARCHY = frozenset({EdgeKind.IMPLEMENTS, EdgeKind.REFINES, EdgeKind.SATISFIES})
-"""The kinds by which one requirement stands below another."""
+"""The kinds by which one requirement is below another."""
 
 
 class Source(msgspec.Struct, frozen=True, gc=False):

@@ -4,7 +4,7 @@ Every part contributes a region to the one address space. Small ones live in mem
 the store and answer the same questions by query. An edge belongs to the region of its source, so a region can be asked
 for the edges that lead into a node of another.
 
-What stands at a node, or in a file, is in the order of the files, whatever was edited since. A graph that is built from
+What is at a node, or in a file, is in the order of the files, whatever was edited since. A graph that is built from
 nothing has that order, because files are linked in their order. What is linked later comes last in
 its place, so such a place is sorted again at the next read.
 """
@@ -235,7 +235,7 @@ class LateRegion:
 
     Everybody who walks the graph passes by every region, most of them in search of something else. So this one answers
     for the ids and the kinds that are its own, and for edges into nodes of others only those who ask for a kind of edge
-    that leads there. It is not asked what stands in a file: the files of other regions are asked for too often.
+    that leads there. It is not asked what is in a file: the files of other regions are asked for too often.
     """
 
     def __init__(

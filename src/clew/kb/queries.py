@@ -167,7 +167,7 @@ class LibraryReader:
         return found
 
     def id_at(self, path: str, place: int | None) -> str:
-        """The id of the section at a place of a document; of the document itself where nothing stands there."""
+        """The id of the section at a place of a document; of the document itself where nothing is there."""
         own = "document = (SELECT number FROM documents WHERE path = ?)"
         row = self._row(f"SELECT id FROM sections WHERE {own} AND place = ?", path, place)  # noqa: S608
         return ids.document_id(path) if row is None else str(row[0])

@@ -255,7 +255,7 @@ class KnowledgeBase:
         close_parts(self)
 
     def _mended(self, work: Callable[[], T]) -> T:
-        """Do the work; where the store or the index turns out to be damaged, on one that is made anew. All they hold
+        """Do the work; where the store or the index turns out to be damaged, on one that is rebuilt. All they hold
         was made from the files."""
         try:
             return work()

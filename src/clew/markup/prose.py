@@ -73,7 +73,7 @@ def _blocks(lines: list[str], address: Address, top: int) -> Iterator[Markup]:
 
 
 def _levels(lines: list[str]) -> Iterator[int]:
-    """The levels of the headings; what stands between fences is none."""
+    """The levels of the headings; what is between fences is none."""
     place = 0
     while place < len(lines):
         if (end := _FENCES.closing(lines, place)) is not None:

@@ -18,7 +18,7 @@ MIRRORS = "mirror"
 """The collections of the store."""
 
 PENDING = "pending"
-"""The record that stands in the store while a purge is under way. When it goes, other servers clean their indexes."""
+"""The record that is in the store while a purge is under way. When it goes, other servers clean their indexes."""
 BYTES_LEFT = "bytes left"
 """The record that asks an owner of a team's store to take out the bytes which a writer's purge could not."""
 

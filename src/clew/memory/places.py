@@ -7,7 +7,7 @@ Whether a citation still holds is computed whenever it is shown, and never store
 | fresh | what was cited says the same; it may have been formatted, or its lines shifted |
 | changed | it is there and says something else |
 | moved | the same text stands elsewhere now |
-| gone | it is no longer there |
+| gone | it no longer exists |
 """
 
 import re

@@ -5,7 +5,7 @@ only letters, digits, underscores and hyphens, and drop a server that lists anyt
 portably unless the operator wants the original spelling. A call is accepted in either, whatever the listing used.
 
 A description is written once and names other tools: under the names that a client sees, and only those that it can
-find. Where one is not listed, the part of the sentence that names it is left out: what stands in brackets, after a
+find. Where one is not listed, the part of the sentence that names it is left out: what is in brackets, after a
 colon or after ", or", else the clause, else the sentence.
 """
 

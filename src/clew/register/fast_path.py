@@ -1,4 +1,4 @@
-"""`clew req validate` and the gate of a commit where nothing stands in their way: git runs them with every commit.
+"""`clew req validate` and the gate of a commit where nothing is in their way: git runs them with every commit.
 
 What is usual is answered here without a project, a parser of options or a service: those take longer to load than the
 register takes to be judged. Whatever is not usual (a terminal, another option, a register in a folder, a file that

@@ -136,7 +136,7 @@ class Brief(msgspec.Struct, frozen=True):
     project: str
     purpose: str | None
     spine: tuple[Named, ...]
-    """The first verified must-haves: what the project stands on."""
+    """The first verified must-haves: the foundation of the project."""
     total: int
     by_status: StatusCounts
     delivery_pct: float

@@ -113,7 +113,7 @@ class SearchEngine:
 
     @property
     def is_replaced(self) -> bool:
-        """True if the index was deleted, or made anew by another process; it has to be opened again then."""
+        """True if the index was deleted, or rebuilt by another process; it has to be opened again then."""
         return self.units.is_replaced
 
     # Words
@@ -167,7 +167,7 @@ class SearchEngine:
     # Vectors
 
     def index_vectors(self, progress: Progress = lambda done, total, message: None) -> VectorReport:
-        """Make the vectors that are missing, and write damaged ones anew. `progress` may raise Cancelled: what is done
+        """Make the vectors that are missing, and write damaged ones again. `progress` may raise Cancelled: what is done
         is kept, and the next call goes on from there."""
         return self._vectors.make(progress)
 
@@ -185,7 +185,7 @@ class SearchEngine:
 
     @property
     def is_damaged(self) -> bool:
-        """True if a search met damaged vectors; `index_vectors` writes them anew."""
+        """True if a search met damaged vectors; `index_vectors` writes them again."""
         return self._vectors.damaged
 
     def state(self) -> IndexState:

@@ -35,7 +35,7 @@ class UnitIndex(DerivedFile, UnitStore):
         super().__init__(path, SCHEMA, patience=patience)
         with self.reading() as connection:
             (self.series,) = connection.execute("SELECT series FROM index_state").fetchone()
-        """Names this file: another one, even at the same place, counts its units anew."""
+        """Names this file: another one, even at the same place, counts its units again."""
 
     @contextmanager
     def reading(self) -> Iterator[SqliteConnection]:
@@ -110,7 +110,7 @@ class _FileTables:
     def insert(self, units: Sequence[NewUnit]) -> None:
         numbers = [(_insert(self._connection, new), new.unit) for new in units]
         self._touched += [number for number, _ in numbers]
-        # What is quoted stands in a file of the project; what somebody asked to remember may have to go without a
+        # What is quoted is in a file of the project; what somebody asked to remember may have to go without a
         # trace.
         lasting = frozenset(number for number, unit in numbers if unit.quoted)
         lexical_tables.put(self._connection, ((number, unit.title, unit.body) for number, unit in numbers), lasting)

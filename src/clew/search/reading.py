@@ -115,7 +115,7 @@ class IndexReader(Protocol):
         """The units that fulfil an expression."""
         ...
 
-    # What stands beside, and what is named
+    # What is beside, and what is named
 
     def neighbours(
         self, numbers: Sequence[int], within: str, *, before: bool, count: int, restrict: Condition | None

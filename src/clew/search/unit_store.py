@@ -83,7 +83,7 @@ class UnitStore(ABC):
     @property
     @abstractmethod
     def is_replaced(self) -> bool:
-        """True if the index was taken away, or made anew by another process."""
+        """True if the index was taken away, or rebuilt by another process."""
 
     @abstractmethod
     def asked(self) -> AbstractContextManager[IndexReader]:

@@ -146,7 +146,7 @@ def _below(demands: Conditions, path: str | None) -> None:
     if place == ".":
         demands.demand("units.path IS NOT NULL")
     else:
-        # Each end of the range stands alone: an alternative would keep SQLite from beginning with the files.
+        # Each end of the range is alone: an alternative would keep SQLite from beginning with the files.
         demands.demand("units.path >= ?", place)
         demands.demand("units.path < ?", f"{place}0")
         demands.demand("(units.path = ? OR units.path >= ?)", place, f"{place}/")

@@ -1,6 +1,6 @@
 """The user's own token for HTTP: a file in the user's configuration that nobody else may read.
 
-Over HTTP, tools that write need a token. It never stands in a file of a project, which git tracks or could track: the
+Over HTTP, tools that write need a token. It is never in a file of a project, which git tracks or could track: the
 server reads it from here or from the environment, and a client's configuration names only the variable.
 """
 

@@ -1,6 +1,6 @@
 """Tokens of principals: who may use a server of a team over HTTP.
 
-They stand in one file of the user's configuration, as hashes: a token is shown once, when it is made. Servers look at
+They are in one file of the user's configuration, as hashes: a token is shown once, when it is made. Servers look at
 the file with every request, so that what is revoked is refused from then on.
 """
 

@@ -169,7 +169,7 @@ def similar_names(name: str, known: Iterable[str], otherwise: str) -> str:
 
 
 def library(graph: Graph, unreadable_files: Iterable[UnreadableFile] = ()) -> SpecLibrary:
-    """Put together anew; the service keeps it for each state of the graph."""
+    """Put together again; the service keeps it for each state of the graph."""
     specs: dict[str, SpecEntry] = {}
     for node in graph.nodes_by_kind(NodeKind.SPEC):
         if node.source is not None and not node.get_field("is_duplicate"):

@@ -40,7 +40,7 @@ class SpecIndex:
         """What was in step with the index when this process last looked."""
 
     def rebuild(self, known: SpecLibrary) -> IndexBuilt:
-        """Make the index anew."""
+        """Make the index again."""
         engine = self._open()
         with self._lock:
             for part in (_MANIFEST, *PARTS):
@@ -251,7 +251,7 @@ PURPOSE, REQUIREMENT, SCENARIO, CHANGE = "spec", "spec_requirement", "scenario",
 PARTS = (PURPOSE, REQUIREMENT, SCENARIO, CHANGE)
 
 LONGEST_TITLE, LONGEST_BODY = 1_000, 100_000
-"""Characters of a text that are indexed; nobody searches for what stands behind them in one requirement."""
+"""Characters of a text that are indexed; nobody searches for what is behind them in one requirement."""
 
 
 def purpose_unit(entry: SpecEntry) -> Unit:

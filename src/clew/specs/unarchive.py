@@ -1,8 +1,8 @@
-"""Taking an archived change back: its folder among the open ones again, and the specs as they were before.
+"""Undoing an archive: the change's folder is open again, and the specs are as they were before.
 
-What the specs were before, git knows: they stood in the commit before the one that added the archived folder, or stand
-in the last commit where the archive is not committed yet. They are put back only where applying the change to that
-gives exactly what is in force now; where somebody changed a spec since, taking it back would lose that, and is refused.
+The earlier specs come from git: from the commit before the one that added the archived folder, or from the last commit
+if the archive is not committed yet. They are restored only if applying the change to them gives exactly the present
+specs; if somebody changed a spec since, the undo would lose that and is refused.
 """
 
 from collections.abc import Sequence

@@ -155,7 +155,7 @@ def _copy_entries(source: Store, target: Store, wanted: Wanted, report: Report) 
 
 
 def _copy_tombstones(source: Store, target: Store, wanted: Wanted, report: Report) -> None:
-    """All anew: a record that was restored in the source has none any more."""
+    """All again: a record that was restored in the source has none any more."""
     rows = [row for batch in _batches(source, "tombstones", "number", _TOMBSTONE, wanted) for row in batch]
     with target.moving() as connection:
         old = [row[:2] for row in connection.execute("SELECT collection, id FROM tombstones").fetchall()]

@@ -1,4 +1,4 @@
-"""The lines of a text: where each stands, how they end, and which of them stand in another text too."""
+"""The lines of a text: where each stands, how they end, and which of them are in another text too."""
 
 import re
 from bisect import bisect_left

@@ -44,13 +44,13 @@ class PassageHash(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     beside: tuple[str, str] = ("", "")
     """Of the line before it and the line after it, which tell it from its like."""
     block: str = ""
-    """Of the paragraph it stood in: where that is the same, its lines were only broken otherwise."""
+    """Of the paragraph it was in: where that is the same, its lines were only broken otherwise."""
     indented: bool = False
     """True if the nesting of the lines counts."""
 
 
 class TokenizedText(NamedTuple):
-    """The tokens of a text, each with the line it stands in, from 0, and how far each line is indented."""
+    """The tokens of a text, each with the line it is in, from 0, and how far each line is indented."""
 
     tokens: list[str]
     lines: list[int]
@@ -151,7 +151,7 @@ def stands_in(text: str, passage: PassageHash) -> bool:
     if len(places) >= passage.times:
         return bool(places) or not passage.tokens
     if places:
-        # One of several of the same words was edited: it is another one if ours still stands beside what it did.
+        # One of several of the same words was edited: it is another one if ours still is beside what it did.
         return any(
             one == other != "" for at in places for one, other in zip(_beside(whole, at), passage.beside, strict=True)
         )

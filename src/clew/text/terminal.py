@@ -117,7 +117,7 @@ def control(sequence: str) -> str:
 
 
 LINE_START = control("\r\x1b[K")
-"""Takes back what stands on the line, such as a bar that shows progress."""
+"""Takes back what is on the line, such as a bar that shows progress."""
 
 
 class OutputLost(Exception):

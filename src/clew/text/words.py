@@ -104,7 +104,7 @@ class _Folded(NamedTuple):
 
 
 def words(text: str) -> list[Word]:
-    """The words and compounds of `text`, in its order; a compound stands before its words."""
+    """The words and compounds of `text`, in its order; a compound is before its words."""
     found = []
     for match in _chunks(text).finditer(text):
         at = match.start()
@@ -126,7 +126,7 @@ def split(text: str) -> SplitText:
 
 
 def chunks(text: str) -> list[str]:
-    """The pieces of `text` whose words do not depend on what stands around them."""
+    """The pieces of `text` whose words do not depend on what is around them."""
     found: list[str] = _chunks(text).findall(text)
     return found
 

@@ -81,7 +81,7 @@ def ask(call: "Call", question: str) -> Answered:
 
 
 def _defining(everything: ProjectSearch, asked: WeightedQuestion) -> Iterator[Unit]:
-    """Texts that say what something is, where that is asked: its name alone stands in too many to find them by it."""
+    """Texts that say what something is, where that is asked: its name alone is in too many to find them by it."""
     if asked.definition is None:
         return
     seen: set[str] = set()
@@ -147,7 +147,7 @@ def as_lines(found: Answered) -> Iterator[str]:
 
 
 def _tidy(said: AnswerQuote) -> list[str]:
-    """The lines of a quote without its heading, which stands above it, and without gaps of several lines."""
+    """The lines of a quote without its heading, which is above it, and without gaps of several lines."""
     lines = re.sub(r"\n\s*\n\s*\n+", "\n\n", said.quote).splitlines()
     if len(lines) > 1 and said.title.endswith(lines[0].strip("# ").strip()):
         lines = lines[1:]

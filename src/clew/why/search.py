@@ -191,7 +191,7 @@ class ProjectSearch:
                 code_units.sync(project.code.file, engine)
         except ClewError as error:
             if isinstance(error, StoreCorrupt) and "index" in error.data:
-                # The call is answered from an index made anew.
+                # The call is answered from an index rebuilt.
                 raise
             self.notes.append(f"The search index is behind the files: {error.message}")
 

@@ -68,8 +68,7 @@ def _readable(line: str) -> bool:
 
 
 def ignored(path: str, rules: Sequence[IgnoreRules]) -> bool:
-    """True if a path, with a slash at the end of a folder's, is ignored: of the rules, nearest first, the first that
-    match it decide."""
+    """True if a path is ignored; the path of a folder ends with a slash. The nearest rules that match it decide."""
     for rule in rules:
         verdict = rule.spec.check_file(path.removeprefix(rule.prefix)).include
         if verdict is not None:

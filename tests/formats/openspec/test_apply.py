@@ -155,7 +155,7 @@ def test_what_is_not_certain_is_refused_and_changes_nothing(lamp: bytes, delta: 
         (b"# Lamp\n", "no section `## Requirements`"),
         (b"## Requirements\n### Requirement: A\nMUST\n### Requirement: A\nMUST\n", "there already"),
         (b"## Requirements\n## Notes\n### Requirement: A\nMUST\n", "outside"),
-        (b"## Requirements\n## ADDED Requirements\n", "belongs into a change"),
+        (b"## Requirements\n## ADDED Requirements\n", "belongs in a change"),
         (b"## Requirements\n## Requirements\n", "already"),
         (b"## Requirements\n```\n", "never closed"),
         (b"## Requirements\n", "The result: "),

@@ -1,4 +1,4 @@
-"""Open cursors: where each session stands in the results of a query.
+"""Open cursors: where each session is in the results of a query.
 
 A session has one cursor; opening another closes it. A client without a session names its cursor by the id that opening
 gave it, 144 random bits, and with the token that it had then; such a cursor ends after an hour in any case. Cursors

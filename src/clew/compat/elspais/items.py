@@ -4,7 +4,7 @@
 |---|---|
 | -1 | assertions are items of their own, each after its requirement |
 | 0 | nodes, each with its assertions |
-| 1 | the same, with a preview of what stands below |
+| 1 | the same, with a preview of what is below |
 
 Of test_coverage the nodes are the tests: with -1 the assertions, each saying whether it is covered and by which tests,
 with 0 the tests with the assertions they name, with 1 also their results.

@@ -270,7 +270,7 @@ class ElspaisBackend:
         return self._rules[path]
 
     def _lines(self, item: Item, old: Requirement | None) -> Iterator[str]:
-        """The text of a requirement that is new, or written anew."""
+        """The text of a requirement that is new, or rewritten."""
         title = title_of(item)
         level, status = self._level_of(item, item.id, old), self._status_of(item, old)
         fields = [("Level", level.upper())] if level != UNKNOWN else []

@@ -197,7 +197,7 @@ class OpenSpecBackend:
         old = self._records.get(item.id)
         data = f"# {spec_id}\n\n## Requirements\n\n".encode() + self._block(item, old)
         found = read_spec(data, spec_id).requirements
-        # The second of a name has a number only where the first stands before it.
+        # The second of a name has a number only where the first is before it.
         is_same = bool(found) and (found[0].slug == wanted or (old is not None and found[0].name == old.name))
         if len(found) != 1 or not is_same or len(found[0].scenarios) != len(item.criteria):
             raise Rejected(

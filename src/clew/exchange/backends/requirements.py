@@ -1,6 +1,6 @@
 """Requirements of Markdown specs: their fields and sections are attributes, and their assertions are criteria.
 
-An attribute of one line stands in the section `Attributes`, one of several lines is a section of its own. A change of a
+An attribute of one line is in the section `Attributes`, one of several lines is a section of its own. A change of a
 requirement writes only what an item says otherwise: headings keep their place, their level and their words, whatever an
 import could write itself, and all else stays as it is.
 """
@@ -48,7 +48,7 @@ class SectionAttribute(msgspec.Struct, frozen=True):
 
     name: str
     written: str
-    """Its name as it stands there, which another attribute may have too."""
+    """Its name as it is there, which another attribute may have too."""
     text: str
     section: SectionRecord
     line: int | None = None

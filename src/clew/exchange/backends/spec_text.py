@@ -67,7 +67,7 @@ class SpecText:
         return [each.heading for each in sections] == [name]
 
     def _labelled(self, heading: tuple[str, ...], label: str, text: str, former: str | None) -> str:
-        # The first line stands behind the label: it neither begins anything nor opens a code block.
+        # The first line is behind the label: it neither begins anything nor opens a code block.
         first, *rest = _said(text, former)
         first = first.lstrip()
         return "\n".join((first, *self._written((*self._header, *heading, f"{label}. {first}"), rest)))

@@ -240,7 +240,7 @@ def _list(lines: list[str], index: int, depth: int, name: str) -> tuple[list[Any
         text = line.strip(_WHITE)[2:].strip(_WHITE)
         match = _KEY.fullmatch(text)
         if match is not None and not text.startswith(("'", '"')):
-            # A pair, whose further keys stand below the first.
+            # A pair, whose further keys are below the first.
             lines[index] = " " * (depth + 2) + text
             pair, index = _mapping(lines, index, depth + 2, name)
             found.append(pair)

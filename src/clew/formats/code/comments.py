@@ -41,7 +41,7 @@ class Comment(msgspec.Struct, frozen=True, gc=False):
 
 
 class Token(msgspec.Struct, frozen=True, gc=False):
-    """A comment or string: where it stands, and where its text stands inside it."""
+    """A comment or string: where it stands, and where its text is inside it."""
 
     kind: str
     """line, block, docstring or string."""
@@ -104,7 +104,7 @@ def _marked_tokens(text: str, family: Family) -> Iterator[Token]:
 
 
 def _python_tokens(text: str, family: Family) -> Iterator[Token]:
-    """A string is a docstring where it stands alone at the beginning of a file or below the head of a definition."""
+    """A string is a docstring where it is alone at the beginning of a file or below the head of a definition."""
     heads = _Heads()
     code: list[str] = []
     """Code before the string in question, without strings and comments."""

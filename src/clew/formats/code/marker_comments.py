@@ -46,7 +46,7 @@ class Cited(msgspec.Struct, frozen=True, gc=False):
     place: str
     """Place of the comment: on its own, beside code, or in a docstring."""
     in_prose: bool = False
-    """It stands in a docstring or, without a colon before it, among other words."""
+    """It is in a docstring or, without a colon before it, among other words."""
 
 
 _MARKER = re.compile(

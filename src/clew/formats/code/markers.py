@@ -66,7 +66,7 @@ class Citation(msgspec.Struct, frozen=True, gc=False, array_like=True):
     owner_line: int
     owner_end_line: int
     in_prose: bool = False
-    """Other words stand beside it, or it stands in a docstring: it may be spoken of and not cited."""
+    """Other words are beside it, or it is in a docstring: it may be spoken of and not cited."""
 
 
 class TestFunction(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -209,7 +209,7 @@ def _records(
     names: "_Names",
     diagnostics: tuple[Diagnostic, ...],
 ) -> MarkerRecords:
-    """The records of a file; what stands at the top of a file of tests, for which `comment_lines` are given, may hold
+    """The records of a file; what is at the top of a file of tests, for which `comment_lines` are given, may hold
     for all of them."""
     tests = [index for index, each in enumerate(defined) if each.is_test]
     found: list[tuple[Citation, int]] = []

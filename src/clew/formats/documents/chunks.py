@@ -160,7 +160,7 @@ def _parts(text: str, block: Block, sizes: ChunkSizes) -> Iterator[_Piece]:
 
 
 def _tokens(text: str, start: int, end: int) -> int:
-    """At most so many, whatever stands around it: a line end is the dearest that can."""
+    """At most so many, whatever is around it: a line end is the dearest that can."""
     return estimate_tokens("\n" + text[start:end] + "\n")
 
 

@@ -1,7 +1,7 @@
 """Markdown cut into blocks.
 
 A line scanner, not a renderer: it tells headings, fenced and indented code, tables, items of lists, comments and prose
-apart, in time linear in the text. Fences are taken at any indent, since examples stand below bullets.
+apart, in time linear in the text. Fences are taken at any indent, since examples are below bullets.
 """
 
 import re
@@ -106,7 +106,7 @@ class _Scan:
             apart = after > last + 1
             if self.lines.indent(after) <= own and (apart or self._interrupts(after)):
                 break
-            # Code below the item is part of it, whatever stands in it.
+            # Code below the item is part of it, whatever is in it.
             after = max(self._after_fence(after), after + 1)
             last = after - 1
         self._add(BlockKind.ITEM, index, last + 1)

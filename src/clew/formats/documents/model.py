@@ -33,7 +33,7 @@ class BlockKind(StrEnum):
     """Output of a cell of a notebook."""
     TABLE = "table"
     ITEM = "item"
-    """One item of a list, with everything that stands below it."""
+    """One item of a list, with everything that is below it."""
     COMMENT = "comment"
     """Text that readers of the rendered document do not see."""
 
@@ -61,7 +61,7 @@ class DocumentLink(msgspec.Struct, frozen=True, gc=False):
     end: int
     text: str
     path: str
-    """The document that is meant; empty for the one that the link stands in, or where only the label is known."""
+    """The document that is meant; empty for the one that the link is in, or where only the label is known."""
     label: str
     """The place in it; empty for the whole document."""
     anywhere: bool = False
@@ -73,9 +73,9 @@ class Section(msgspec.Struct, frozen=True):
 
     title: str
     level: int
-    """0 for what stands before the first heading."""
+    """0 for what is before the first heading."""
     anchor: str
-    """The name of the section among those that stand below the same heading."""
+    """The name of the section among those that are below the same heading."""
     path: tuple[str, ...]
     """The anchors from the outermost section to this one, unique in the document. The first heading, which is the
     document's title, is none of them unless it is the last: renaming the document keeps the names of its sections."""

@@ -45,7 +45,7 @@ def read_notebook(text: str) -> Notebook:
 def _cells(whole: Any) -> Iterator[dict[str, Any]]:
     if not isinstance(whole, dict):
         return
-    # Before version 4 cells stood in worksheets.
+    # Before version 4 cells were in worksheets.
     sheets = whole.get("worksheets")
     holders = [whole, *(sheets if isinstance(sheets, list) else [])]
     for holder in holders:

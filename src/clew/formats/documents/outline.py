@@ -40,10 +40,10 @@ def plain_title(written: str) -> str:
 
 
 def outline(blocks: Sequence[Block], title: str) -> tuple[Section, ...]:
-    """The sections of a document: one for each heading, and one for what stands before the first."""
+    """The sections of a document: one for each heading, and one for what is before the first."""
     groups = list(_groups(blocks))
     headings = [group[0] for group in groups if group[0].kind is BlockKind.HEADING]
-    # Not whether it stands above all others: a heading that comes later would rename what is above it.
+    # Not whether it is above all others: a heading that comes later would rename what is above it.
     title_heading = headings[0] if headings else None
     sections: list[Section] = []
     names = _Names()

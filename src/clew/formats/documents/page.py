@@ -42,7 +42,7 @@ class Page:
         return start
 
     def add_text(self, text: str, blocks: list[Block], line: int, end_line: int) -> int:
-        """Append a text that was cut into blocks already; all of them stand in the given lines of the file."""
+        """Append a text that was cut into blocks already; all of them are in the given lines of the file."""
         if not blocks:
             return self._length
         start = self._begin(blocks[0].kind)

@@ -128,7 +128,7 @@ def _module_name(path: str) -> str:
 
 
 def scan_plain(lines: TextLines) -> list[Block]:
-    """The blocks of a text. A line that is underlined, or stands alone in capitals, is a heading."""
+    """The blocks of a text. A line that is underlined, or is alone in capitals, is a heading."""
     blocks: list[Block] = []
     index = 0
     while index < len(lines):

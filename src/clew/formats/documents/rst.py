@@ -1,7 +1,7 @@
 """reStructuredText cut into blocks.
 
 Docutils says where the titles are. Like the scanner of markdown, this tells apart what else may not be cut: literal and
-code blocks, tables, items of lists and comments. What stands in an admonition or another directive is read like the
+code blocks, tables, items of lists and comments. What is in an admonition or another directive is read like the
 text around it.
 
 The rules for titles are many: over- and underlines, their length in columns, lines that belong to a paragraph, a
@@ -39,7 +39,7 @@ class Title(NamedTuple):
     """The line of the title itself; all lines count from 0."""
     after: int
     style: str
-    """The sign below the title, twice where it also stands above."""
+    """The sign below the title, twice where it also is above."""
 
 
 def find_titles(lines: TextLines) -> Mapping[int, Title]:
@@ -69,7 +69,7 @@ def _may_underline(lines: TextLines, index: int) -> bool:
 
 
 def _parts(lines: TextLines) -> Iterator[range]:
-    """The text cut before every line that is not indented and follows a blank line: each title stands in one part."""
+    """The text cut before every line that is not indented and follows a blank line: each title is in one part."""
     first, index = 0, 1
     while index < len(lines):
         if SIMPLE_TABLE.match(lines.bare[index - 1]) and index - 1 == first:

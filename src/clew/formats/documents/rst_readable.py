@@ -51,7 +51,7 @@ def readable(lines: TextLines, blocks: Sequence[Block]) -> tuple[TextLines, list
 
 
 def placed_links(lines: TextLines, shown: TextLines, links: Sequence[DocumentLink]) -> tuple[DocumentLink, ...]:
-    """The links at the lines that they stand in."""
+    """The links at the lines that they are in."""
     found, line = [], 0
     for link in links:
         while lines.starts[line + 1] <= link.start:

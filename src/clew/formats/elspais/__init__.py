@@ -48,7 +48,7 @@ What a reader reports. Codes are stable; the severity is the reader's own view.
 | `elspais.unknown_level` | warning | a level the settings do not define |
 | `elspais.setting_not_obeyed` | info | settings: a value that Clew does not go by |
 | `elspais.unknown_setting` | info | settings: a key Clew does not know |
-| `elspais.validates_in_section` | warning | a journey's Validates stands in a section, where it is plain text |
+| `elspais.validates_in_section` | warning | a journey's Validates is in a section, where it is plain text |
 
 A reference that does not follow the grammar is no diagnostic: it is a `Reference` with `malformed` set, and so becomes
 a broken reference of the graph.

@@ -41,7 +41,7 @@ class AssertionReader:
         return tuple(self._entries)
 
     def groups(self) -> tuple[SectionRecord, ...]:
-        """The emphasised lines between entries, and any text that stands before the first entry."""
+        """The emphasised lines between entries, and any text that is before the first entry."""
         return tuple(self._groups)
 
     def read(self, heading: int, stop: int) -> None:

@@ -20,7 +20,7 @@ class Reference(msgspec.Struct, frozen=True, gc=False, array_like=True):
     kind: str
     """implements, refines, satisfies, integrates, addresses or validates."""
     written: str
-    """The item as it stands in the file."""
+    """The item as it is in the file."""
     target: str
     """The canonical id, or the written text where it does not follow the grammar."""
     labels: tuple[str, ...]

@@ -120,7 +120,7 @@ _RULES = ("rules.", "terms.")
 _OF_HIERARCHY = tuple(
     f"rules.hierarchy.{name}" for name in ("cross_repo_implements", "allow_structural_orphans", "allow_orphans")
 )
-"""They stand in a table whose other keys are names of levels."""
+"""They are in a table whose other keys are names of levels."""
 
 
 def not_obeyed(values: TomlValues, unread: Iterable[str]) -> Iterator[Diagnostic | str]:

@@ -167,7 +167,7 @@ class ElspaisSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     levels: tuple[Level, ...] = DEFAULT_LEVELS
     allow_circular: bool = False
-    """Requirements may stand below themselves."""
+    """Requirements may be below themselves."""
 
     skip: tuple[str, ...] = ("node_modules", ".git", "__pycache__", "*.pyc", ".venv", ".env")
     """Patterns of names and paths that are never read, whatever the kind of file."""

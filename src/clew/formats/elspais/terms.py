@@ -183,7 +183,7 @@ def uses(text: str, known: frozenset[str], pattern: re.Pattern[str] | None) -> I
     rest = bare
     for found in _EMPHASIS.finditer(bare):
         yield Use(found[2], found[1])
-        # What stands inside other emphasis is marked by that.
+        # What is inside other emphasis is marked by that.
         rest = rest[: found.start()] + " " * len(found[0]) + rest[found.end() :]
     for plain in pattern.finditer(rest) if pattern is not None else ():
         if plain[0].casefold() in known:

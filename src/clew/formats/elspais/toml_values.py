@@ -84,7 +84,7 @@ def shown(value: object) -> str:
 class TomlValues:
     """Reads values by dotted key and remembers which keys it was asked for.
 
-    Each method takes several keys because the same setting stands in different places in different layouts;
+    Each method takes several keys because the same setting is in different places in different layouts;
     the first one present counts.
     """
 

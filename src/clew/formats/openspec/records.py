@@ -27,7 +27,7 @@ class ScenarioStep(msgspec.Struct, frozen=True, gc=False, array_like=True):
     keyword: str
     """GIVEN, WHEN, THEN, AND or BUT, however it was written."""
     role: str
-    """given, when or then: AND and BUT continue what stands before them."""
+    """given, when or then: AND and BUT continue what is before them."""
     text: str
     """On one line, wrapped lines joined by a space."""
     children: tuple[str, ...]
@@ -46,7 +46,7 @@ class Scenario(msgspec.Struct, frozen=True, gc=False, array_like=True):
     text: str
     """Text between the heading and the first step."""
     head: str
-    """Heading and text, as they stand in the file."""
+    """Heading and text, as they are in the file."""
     steps: tuple[ScenarioStep, ...]
     span: Span
 
@@ -76,7 +76,7 @@ class Scenario(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class OtherHeading(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """A heading inside a requirement that is neither requirement nor scenario, with what stands below it."""
+    """A heading inside a requirement that is neither requirement nor scenario, with what is below it."""
 
     heading: str
     raw: str
@@ -93,7 +93,7 @@ class Requirement(msgspec.Struct, frozen=True, gc=False, array_like=True):
     metadata: tuple[tuple[str, str], ...]
     """Lines such as `**Reason**: ...`, the keys as written."""
     head: str
-    """Heading and description, as they stand in the file."""
+    """Heading and description, as they are in the file."""
     scenarios: tuple[Scenario, ...]
     asides: tuple[OtherHeading, ...]
     span: Span
@@ -136,7 +136,7 @@ class FileSection(msgspec.Struct, frozen=True, gc=False, array_like=True):
     text: str
     """Text between the heading and the first requirement, line ends as LF."""
     head: str
-    """Heading and text, as they stand in the file."""
+    """Heading and text, as they are in the file."""
     requirements: tuple[Requirement, ...]
     span: Span
 

@@ -1,4 +1,4 @@
-"""A requirement: its heading and description, its scenarios, and whatever else stands in it.
+"""A requirement: its heading and description, its scenarios, and whatever else is in it.
 
 A scenario has steps: GIVEN, WHEN, THEN, AND, BUT, in all the ways they are written. A keyword in bold at the beginning
 of a line, with or without a bullet and in any case, begins a step, and every further one in bold on that line begins
@@ -179,7 +179,7 @@ class _Start(msgspec.Struct, frozen=True, gc=False):
 
 
 def read_steps(lines: SpecLines, first: int, stop: int) -> tuple[list[ScenarioStep], int, int]:
-    """The steps of a scenario whose body stands in these lines, the line where the first begins, and the line of an AND
+    """The steps of a scenario whose body is in these lines, the line where the first begins, and the line of an AND
     or BUT that continues nothing (0 where there is none)."""
     starts = _starts(lines, first, stop)
     steps: list[ScenarioStep] = []

@@ -78,7 +78,7 @@ class SettingsLines:
         return -1
 
     def next_key(self, indent: int) -> tuple[str, str] | None:
-        """The next key at an indentation, and what stands beside it; None where the block ends."""
+        """The next key at an indentation, and what is beside it; None where the block ends."""
         while (found := self.indent()) >= indent:
             written = self._lines[self._at].strip()
             self._at += 1

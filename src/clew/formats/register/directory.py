@@ -53,7 +53,7 @@ def _seal(head: Mapping[str, Any], requirements: Mapping[str, Any]) -> str:
 
 
 def write_directory(register: Register) -> dict[str, bytes]:
-    """Every file of the register by its path. Purpose and configuration stand in the index, outside of the checksum,
+    """Every file of the register by its path. Purpose and configuration are in the index, outside of the checksum,
     because req does not count them in."""
     head = head_payload(register)
     requirements = {id: encode_requirement(requirement) for id, requirement in register.requirements.items()}

@@ -24,7 +24,7 @@ _TEST_ALWAYS = _TEST - {"content_hash", "linked_files", "sil_gate_exception"}
 
 
 def decode_requirement(raw: Any, key: str, name: str) -> Requirement:
-    """One requirement of a file; FormatError where a value has the wrong type or an id stands under another one."""
+    """One requirement of a file; FormatError where a value has the wrong type or an id is under another one."""
     try:
         requirement = msgspec.convert(_prepared(raw) if isinstance(raw, dict) else raw, Requirement)
     except (msgspec.ValidationError, TypeError, AttributeError) as error:

@@ -2,7 +2,7 @@
 
 A file contributes *definitions* (a requirement with its assertions, a test, ...) and *citations* (this cites that). The
 linker knows all of both. When files change it takes out exactly what they contributed, puts in what they contribute
-now, and decides anew only the citations that start or end at an id that appeared or disappeared.
+now, and decides again only the citations that start or end at an id that appeared or disappeared.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -88,7 +88,7 @@ class Linker:
         self._by_file: dict[FileKey, dict[int, Definition]] = {}
         """Definitions of a file, by position."""
         self._places: dict[str, Place] = {}
-        """By the id of the node that stands in the graph for a definition."""
+        """By the id of the node that is in the graph for a definition."""
         self._citing: dict[str, dict[Citation, None]] = {}
         """Citations by the id they aim at."""
         self._aliases: dict[str, dict[str, None]] = {}
@@ -194,9 +194,9 @@ class Linker:
         declare: Callable[[], None],
         contributions: Mapping[FileKey, Contribution | None],
     ) -> LinkReport:
-        """Take out the definitions of these ids, declare what stands in their place, and put that in.
+        """Take out the definitions of these ids, declare what is in their place, and put that in.
 
-        What else cites them is decided anew only where it may matter: where an id appears or disappears, or has other
+        What else cites them is decided again only where it may matter: where an id appears or disappears, or has other
         labels.
         """
         known = [id for id in changed if id in self._declared] if self._declared else []
@@ -266,7 +266,7 @@ class Linker:
         self._moved_aliases.add(definition.alias)
 
     def _disconnect(self, citation: Citation) -> None:
-        """Remove what stands in the graph for this citation: edges, broken references, or both."""
+        """Remove what is in the graph for this citation: edges, broken references, or both."""
         target = self._by_alias.pop(citation, citation.target)
         for edge in list(self._region.outgoing.get(citation.source, ())):
             if edge.kind is citation.kind and edge.target == target and set(edge.labels) <= set(citation.labels):
@@ -342,11 +342,11 @@ class Linker:
         """Decide the citations that start at what was placed, and those of others that aim at what came or went."""
         aliases, self._moved_aliases = self._moved_aliases, set()
         by_alias = [citation for alias in aliases for citation in self._citing.get(alias, ())]
-        # What they were taken to mean may also be cited in full, and then both stand behind one edge.
+        # What they were taken to mean may also be cited in full, and then both are behind one edge.
         meant = {self._by_alias[citation] for citation in by_alias if citation in self._by_alias}
         citing = self._citing
         citations = [citation for id in ids | aliases | meant for citation in citing.get(id, ())] if citing else []
-        # All are disconnected before any is connected: two citations of one node may stand behind the same edge.
+        # All are disconnected before any is connected: two citations of one node may be behind the same edge.
         for citation in citations:
             self._disconnect(citation)
         for citation in own:

@@ -2,7 +2,7 @@
 
 | edge | from | to |
 |---|---|---|
-| structures | symbol | the class, function or file that it stands in |
+| structures | symbol | the class, function or file that it is in |
 | structures | place that cites a requirement, test | the innermost symbol around it |
 | imports | file | symbol or file that it imports |
 | mentions | section of a document | symbol that it calls by its name |
@@ -47,7 +47,7 @@ class CodeRegion(Region):
     ) -> None:
         self._file = file
         self._memory = memory
-        """The places that cite requirements, which stand in symbols."""
+        """The places that cite requirements, which are in symbols."""
         self._aliases = aliases
         """Targets of names in the imports of scripts."""
         self._mentioning = mentioning

@@ -1,6 +1,6 @@
 """Evidence: what runs of the tests showed, tied to the tests and the code it is about.
 
-A report names tests in its own way and knows nothing of the files they stand in, so its results are tied to tests only
+A report names tests in its own way and knows nothing of the files they are in, so its results are tied to tests only
 when all files are known: each becomes an edge from the result to the test that yielded it. Nearly all name a test by
 where it stands, and are tied to it at once. The others are *loose*: they are compared with all tests of their name,
 and compared again when such a test comes or goes. Executed lines are kept by file and asked for when needed.
@@ -209,7 +209,7 @@ class Evidence:
         waiting = set(self._moved_by(tests))
         if changed:
             waiting.update(self._unusual)
-        # What a test gave before is counted anew; what is only added makes a verdict worse or leaves it.
+        # What a test gave before is counted again; what is only added makes a verdict worse or leaves it.
         recount = {id for result in waiting for id in self._untie(result)}
         for file, contribution in contributions.items():
             results = contribution.results if contribution is not None else ()
@@ -224,7 +224,7 @@ class Evidence:
             # What nobody could know before is a figure now, or the other way round.
             self._had_results = self.has_results()
             self._graph.touched(node.id for node in region.nodes_by_kind(NodeKind.REQUIREMENT))
-        # The figures are made anew of what gave other results than before, and of what that cites.
+        # Figures are computed again for tests with other results than before, and for what they cite.
         self._graph.touched(affected)
         self._graph.touched(edge.target for id in affected for edge in region.outgoing.get(id, ()))
         self._graph.touched(waiting)

@@ -1,7 +1,7 @@
 """Requirements of a register, in `project.req` or in a folder with `index.req`.
 
 A register's requirement is a requirement like any other, and each of its acceptance criteria is an assertion, numbered
-from 1. Parent and refines links stand in the hierarchy; the others are edges of their own kind. What a statement or a
+from 1. Parent and refines links are in the hierarchy; the others are edges of their own kind. What a statement or a
 rationale says it implements, refines or verifies is cited as well, whatever format that is in.
 
 The last test record is evidence: a test that verifies all criteria, with its outcome as the result.
@@ -60,7 +60,7 @@ _CRITERIA = b'  "acceptance": [\n'
 
 
 class RegisterRecord(msgspec.Struct, frozen=True):
-    """A requirement and the lines it stands on."""
+    """A requirement and the lines it is on."""
 
     requirement: Requirement
     line: int

@@ -315,7 +315,7 @@ def procedures_of(document: Document) -> Iterator[Procedure]:
                 steps.append(block)
                 continue
             if block is not None and steps and block.kind in (BlockKind.CODE, BlockKind.OUTPUT):
-                # What a step shows may stand beside the list.
+                # What a step shows may be beside the list.
                 continue
             if len(steps) >= LEAST_STEPS:
                 yield _procedure(document.text, number, section.title, steps)

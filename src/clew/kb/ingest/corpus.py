@@ -5,7 +5,7 @@ then its units go into the search index, together with those of others where the
 Whatever stops the work, between or inside these steps, the next run goes on from there; nobody who searches meanwhile
 waits. A document that cannot be read or kept is a problem that is reported, and keeps no other one away.
 
-A document that is at another path than before is moved, not read anew.
+A document that is at another path than before is moved, not read again.
 """
 
 import logging
@@ -295,7 +295,7 @@ class _Run:
 
     def _compared(self, known: dict[str, KnownDocument]) -> dict[str, KnownDocument]:
         """The known documents; a document is marked as not indexed if the search index lacks one of its sections: the
-        index may have been made anew, and an earlier run may have stopped halfway. Index entries that no longer have a
+        index may have been rebuilt, and an earlier run may have stopped halfway. Index entries that no longer have a
         section are deleted."""
         with self._library.reading() as reading:
             sections = reading.count("sections")

@@ -43,7 +43,7 @@ class DocumentKeeper(Keeper):
         self._is_empty = is_empty
         self._stores = stores
         """Identity of the store that documents are read into: another value, once somebody deleted it or made it
-        anew."""
+        again."""
         self._follows_files = follows_files
         self._patience = PATIENCE_SECONDS if patience is None else patience
         self._follower: Follower | None = None

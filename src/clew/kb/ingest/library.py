@@ -155,7 +155,7 @@ class Library:
 
     @property
     def _file(self) -> DerivedFile:
-        """The file that is there: anybody may delete it, or make it anew, at any time."""
+        """The file that is there: anybody may delete it, or make it again, at any time."""
         if self._opened.met_damage:
             self._opened.renew_damaged()
             self.notes = (MADE_ANEW,)
@@ -172,7 +172,7 @@ class Library:
         self.notes = (MADE_ANEW,)
 
     def tidy(self) -> bool:
-        """Write the file anew where it grew by half, or where most of it is free; whether it was done."""
+        """Rewrite the file if it grew by half, or if most of it is free; True if it was rewritten."""
         return self._file.tidy()
 
     @contextmanager

@@ -1,6 +1,6 @@
 """Files, store and search index compared, each difference named and, on request, mended.
 
-Every file is read anew, and what it contributes is compared with every row that the store holds of it; the units that
+Every file is read again, and what it contributes is compared with every row that the store holds of it; the units that
 follow from it, with those of the index. Nothing that is kept is believed.
 """
 

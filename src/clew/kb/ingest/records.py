@@ -17,7 +17,7 @@ class ChunkRecord(msgspec.Struct, frozen=True):
     place: int
     """Its place among the sections of its document, from 0."""
     parent: int
-    """The place of the first piece of the section it stands below; -1 for none."""
+    """The place of the first piece of the section it is below; -1 for none."""
     ordinal: int
     """The number of the piece in its heading's section, from 1."""
     title: str

@@ -1,7 +1,7 @@
 """Toolset kb: documentation that answers without flooding the context.
 
 Answers as text are short, with the ids that a host needs that reads nothing else. Words of documents, headings too,
-stand behind `> `, each with its source; everything else is the server's own.
+are behind `> `, each with its source; everything else is the server's own.
 """
 
 import re
@@ -209,7 +209,7 @@ class ReadExcerpt(
 class ExpandExcerpt(
     DocumentOperation, tool="kb.expand_excerpt", title="What stands around a preview", needs=Freshness.PASSAGES
 ):
-    """Use when you need what stands around the span for which a passage was found. Do not use when you want the passage
+    """Use when you need what is around the span for which a passage was found. Do not use when you want the passage
     from its beginning: kb.read_excerpt. Returns at most before_tokens + span + after_tokens, 800 tokens in all, with
     start_char and end_char. If you need more, call kb.read_excerpt with next_start_char. Defaults: before_tokens 150,
     after_tokens 150. Max: 400 each."""

@@ -116,7 +116,7 @@ class DocumentEdges:
 
 
 def _note(found: ByNode, kind: EdgeKind, pairs: Iterable[tuple[str, str]], *, into: bool = False) -> None:
-    """Note an edge for each pair of a node and what stands at the other end."""
+    """Note an edge for each pair of a node and what is at the other end."""
     for own, other in pairs:
         found[own][Edge(kind, other, own) if into else Edge(kind, own, other)] = None
 

@@ -26,7 +26,7 @@ ANSWER_TOKENS = 20_000
 """The hard limit of data and text together."""
 _ITEM_TOKENS = 8_600
 _ITEM_BYTES = 72_000
-"""Of the items alone; what stands around them takes the rest."""
+"""Of the items alone; what is around them takes the rest."""
 
 T = TypeVar("T", bound=msgspec.Struct)
 

@@ -6,7 +6,7 @@ requirement and goes with it.
 
 | edge | from | to |
 |---|---|---|
-| structures | section | the section it stands below, or its document |
+| structures | section | the section it is below, or its document |
 | structures | step | its procedure |
 | next | section | the section after it |
 | mentions | section | entity, requirement, part of a spec, spec, file, code |

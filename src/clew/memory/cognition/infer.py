@@ -181,7 +181,7 @@ def shortcuts(view: "MemoryView", min_confidence: float, limit: int) -> Shortcut
 
 
 def _shortcut(view: "MemoryView", path: tuple[str, ...], count: int) -> Shortcut | None:
-    """None where one of the memories or links is no longer there, or may not be seen."""
+    """None where one of the memories or links is gone, or may not be seen."""
     if len(view.library.index.visible(path, view.viewer)) < len(set(path)):
         return None
     links = view.library.index.links(path)

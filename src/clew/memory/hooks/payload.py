@@ -60,7 +60,7 @@ def working_folder(payload: object) -> object:
 
 
 def without_private(text: str) -> str:
-    """The text without what stands between <private> and </private>, or after a <private> that nothing closes."""
+    """The text without what is between <private> and </private>, or after a <private> that nothing closes."""
     kept: list[str] = []
     rest = text
     while True:

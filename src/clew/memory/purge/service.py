@@ -1,7 +1,7 @@
 """Purging memories: the one change of the memory that cannot be undone.
 
 The indexes and the other files are cleaned first and the store last. So a purge that was killed is begun again by the
-same command, and one that was killed while the store was written anew is finished by the next process that opens the
+same command, and one that was killed while the store was rewritten is finished by the next process that opens the
 memory. What the store keeps of a purged value are ids and times, and nothing that anybody wrote.
 """
 
@@ -38,7 +38,7 @@ BEYOND_REACH = (
 _OF_A_TEAM = (
     "the copies on other machines, until each looks at the database the next time",
     "the database's own log, and backups of it, until they are replaced",
-    # To write those tables anew takes minutes in a large index, and nobody can search meanwhile.
+    # To write those tables again takes minutes in a large index, and nobody can search meanwhile.
     "bytes of the search index and of vectors in the database's tables, which nobody can read with SQL, until it writes"
     " over them or its administrator runs VACUUM FULL",
 )

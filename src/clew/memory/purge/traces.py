@@ -12,7 +12,7 @@ from clew.text.sentences import plain_spans
 from clew.workspace.regular import opened
 
 SHORTEST_PIECE = 16
-"""Characters of a line or sentence that is looked for anywhere; a shorter one may stand in other texts by chance."""
+"""Characters of a line or sentence that is looked for anywhere; a shorter one may be in other texts by chance."""
 _FEW = 100
 """Pieces that are looked for one by one sooner than all at once."""
 _WORD = re.compile(r"[^\W_]+")

@@ -2,7 +2,7 @@
 
 The best result has to cover the prompt: by words, where a rare word counts more, and by meaning. Half of what its words
 count is what the memory says itself, half what it says together with those beside it in its session. Words that say
-when, or that only belong to asking, are none that a memory has to have: when something was said stands in its date. A
+when, or that only belong to asking, are none that a memory has to have: when something was said is in its date. A
 prompt of few words says little, so that sharing them says little as well. The weights and the threshold were chosen on
 three conversations of LoCoMo; `make bench-memory` measures them on two others.
 """
@@ -73,7 +73,7 @@ def passes(query: str, hits: Sequence[GateHit], rarities: Rarities, beside: Besi
         return GateDecision(False, 0.0, "nothing was found")
     asked = _Asked(rarities(_telling(query)))
     own = {hit.id: frozenset(terms(hit.text)) for hit in hits}
-    # What stands beside a memory is read only where it can decide.
+    # What is beside a memory is read only where it can decide.
     near = beside([hit.id for hit in hits if _above(hit.cosine, asked.coverage(own[hit.id], asked.terms)) >= 0])
     only = _only_one_with(asked.terms, own) if _ASKS.search(query) else None
     scores = []

@@ -89,7 +89,7 @@ class Recall:
         past = self._past(filters, [each.id for each in found])
         among = None if about is None else frozenset(self.ids_at(about))
         if among is not None:
-            # What stands at a place belongs there, whatever the words of the question are.
+            # What is at a place belongs there, whatever the words of the question are.
             known = {each.id for each in found}
             found = [each for each in found if each.id in among]
             found += [RankedMemory(id) for id in sorted(among - known)]

@@ -43,7 +43,7 @@ def citing(connection: "Connection", nodes: Sequence[str], prefixes: Sequence[st
 
 
 def symbols_called(connection: "Connection", names: Iterable[str]) -> list[str]:
-    """The cited symbols that have one of these names, whatever file they stand in."""
+    """The cited symbols that have one of these names, whatever file they are in."""
     wanted = set(names)
     query = "SELECT DISTINCT target FROM links WHERE is_cite AND target >= 'symbol:' AND target < 'symbol;'"
     targets = [target for (target,) in connection.execute(query).fetchall()] if wanted else []

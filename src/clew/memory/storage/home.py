@@ -199,7 +199,7 @@ class Home:
     def compact(self, *, waits: bool = True) -> StoreError | None:
         """Leave no byte of what was purged in the store's files. The problem, where only an owner of the team's store
         can, or nobody can at the moment, because somebody's transaction still sees it or the database's disk has no
-        room for the tables anew."""
+        room for the tables again."""
         left = self.store.get(PURGES, BYTES_LEFT)
         try:
             self.store.compact(waits=waits)

@@ -98,7 +98,7 @@ class MemoryIndex(DerivedFile):
     # Implements: REQ-d00300-E
     @contextmanager
     def _noting_damage(self) -> Iterator[None]:
-        """Note damage of the file, so that the next question makes it anew."""
+        """Note damage of the file, so that the next question makes it again."""
         opening = self.opening
         try:
             yield
@@ -365,7 +365,7 @@ class MemoryIndex(DerivedFile):
             return citations.citing(connection, nodes, prefixes, viewer)
 
     def symbols_called(self, names: Iterable[str]) -> list[str]:
-        """The cited symbols that have one of these names, whatever file they stand in."""
+        """The cited symbols that have one of these names, whatever file they are in."""
         with self.asked() as connection:
             return citations.symbols_called(connection, names)
 

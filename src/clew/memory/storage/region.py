@@ -70,7 +70,7 @@ def _edge(link: Link, *, is_cite: bool) -> Edge:
         return Edge(EdgeKind(link.kind.value), PREFIX + link.source, PREFIX + link.target)
     target = link.target
     if target.startswith((SYMBOL, LINES)):
-        # What stands in a file is cited as a part of it.
+        # What is in a file is cited as a part of it.
         path = target.removeprefix(SYMBOL).removeprefix(LINES).partition("::")[0].partition("#")[0]
         target = FILE + path
     return Edge(EdgeKind.CITES, PREFIX + link.source, target)

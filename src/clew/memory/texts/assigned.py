@@ -59,7 +59,7 @@ def assigned(text: str) -> Iterator[tuple[int, int, str]]:
             at = quoted.end()
         elif unquoted is not None:
             prose = sign.re is _ASSIGNED and sign["sign"] in (":", "is", "was")
-            # In a file of settings nothing else stands on the line.
+            # In a file of settings nothing else is on the line.
             prose = prose and not (sign["sign"] == ":" and _ALONE.match(text, unquoted.end()) is not None)
             value = unquoted[0].rstrip(".,;:!?)]}")
             if _is_secret(kind, value, quoted=False, prose=prose):

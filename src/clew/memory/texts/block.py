@@ -82,7 +82,7 @@ def framed(items: Iterable[Injected]) -> str:
 
 
 def harmless(text: str) -> str:
-    """Text that cannot end the block it stands in."""
+    """Text that cannot end the block it is in."""
     return _FRAME.sub("\u2039\\1", text)
 
 

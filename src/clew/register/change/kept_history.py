@@ -39,7 +39,7 @@ def with_copy(register: Register, copy: bytes | None) -> Register:
 
 
 def _is_of(register: Register, entry: HistoryEntry) -> bool:
-    """True if an entry fits the register, which may have been made anew or restored from git since."""
+    """True if an entry fits the register, which may have been rebuilt or restored from git since."""
     is_back = any(entry.action.startswith(f"{REMOVED} {id} ") for id in register.requirements)
     return entry.at >= register.created and not is_back
 

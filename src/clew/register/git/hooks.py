@@ -88,7 +88,7 @@ check() {
     for id in $ids; do
         grep -q "^    \\"$id\\": {" "$2" 2>/dev/null || known=
     done
-    # Of a register in one file, what stands there is known at once.
+    # Of a register in one file, what is there is known at once.
     [ -z "$known" ] || return 0
     told=$(clew req check-message "$message" -C "$1" --file "$2" 2>&1) || {
         printf '%s\\n' "$told" >&2

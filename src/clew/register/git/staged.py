@@ -20,7 +20,7 @@ _LIKE_AN_ID = re.compile(r"(?i)req[-_ ]?[0-9]")
 _PLAIN = re.compile(
     r"(?<![A-Za-z0-9_-])REQ-(?:[0-9]{4}|[1-9][0-9]{4,17})(?=, REQ-|[:.)\]]?(?:\s+[A-Za-z('\"`]|\s*$))", re.MULTILINE
 )
-"""An id that nothing stands beside which could make it another one, a range or a list of labels."""
+"""An id that nothing is beside which could make it another one, a range or a list of labels."""
 
 
 class StagedChange(msgspec.Struct, frozen=True):
@@ -68,7 +68,7 @@ def staged_change(root: str, register: str, is_wanted: Callable[[str], bool]) ->
 
 def certain_citations(data: bytes, path: str) -> tuple[CitedId, ...]:
     """The citations in a file, if they are certain without the project's own grammar: everything in it that looks like
-    an id is one, and stands in a comment. Raises LookupError otherwise."""
+    an id is one, and is in a comment. Raises LookupError otherwise."""
     family = family_for(path)
     if family is None or b"\0" in data or b"\r" in data:
         raise LookupError(path)

@@ -281,7 +281,7 @@ class DatabaseIndexReader:
     def matching(self, expression: Expression, units: Sequence[int]) -> set[int]:
         return {row.unit for row in self.streams(units) if is_held(expression, row[1:])}
 
-    # What stands beside, and what is named
+    # What is beside, and what is named
 
     def neighbours(
         self, numbers: Sequence[int], within: str, *, before: bool, count: int, restrict: Condition | None

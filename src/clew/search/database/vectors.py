@@ -137,7 +137,7 @@ class DatabaseVectors:
         join = "" if restrict is None else "JOIN units ON units.number = vectors.number"
         kind = f"halfvec({dimensions:d})"
         # The parts of the statement that vary are Clew's own text and numbers; every value is a parameter. The limit is
-        # a part of it: for one that it does not know, PostgreSQL makes a plan anew each time.
+        # a part of it: for one that it does not know, PostgreSQL makes a plan again each time.
         spaces = " UNION ALL ".join(
             f"""
             (SELECT {space:d} AS space, vectors.number, vectors.vector::{kind} <#> asked.vector AS distance

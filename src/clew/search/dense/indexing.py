@@ -64,7 +64,7 @@ class VectorReport(msgspec.Struct, frozen=True, kw_only=True):
     reused: int = 0
     """Texts whose vector was there already."""
     rebuilt: bool = False
-    """True if damaged vectors were written anew."""
+    """True if damaged vectors were rewritten."""
     note: str | None = None
     """The reason if nothing was done."""
 

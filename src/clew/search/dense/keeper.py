@@ -39,7 +39,7 @@ class IndexKeeper(Keeper):
         again: float = AGAIN_SECONDS,
         patience: float = CLOSING_SECONDS,
     ) -> None:
-        """The engine is asked for anew each time: an index that was replaced is served by another one."""
+        """The engine is asked for again each time: an index that was replaced is served by another one."""
         super().__init__()
         self._engine = engine
         self._store = store

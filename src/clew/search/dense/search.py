@@ -91,7 +91,7 @@ class VectorSearch:
     def __init__(self, table: VectorTable, embedders: Embedders, sharing: Sharing | None = None) -> None:
         self.embedders = embedders
         self.damaged = False
-        """True after damaged vectors were met, until `make` wrote them anew."""
+        """True after damaged vectors were met, until `make` wrote them again."""
         self._table = table
         self._sharing = sharing
         self._lock = threading.Lock()

@@ -1,7 +1,7 @@
 """The vectors of one embedder, by the number of their unit: exact search by default, approximate where there are many.
 
 They are rows of the table `embeddings`. A mapped file (derived/vector_file.py) holds a copy that is fast to search;
-rows that the table got since are read from it and searched beside. `fold` writes the file anew with all of them. Any
+rows that the table got since are read from it and searched beside. `fold` writes the file again with all of them. Any
 number of threads and processes may read and write meanwhile.
 """
 
@@ -133,7 +133,7 @@ class VectorSpace:
         return len(view.newer.numbers) >= min(max(FOLD_FROM, view.filed // 8), MOST_UNFOLDED)
 
     def fold(self) -> None:
-        """Write the mapped file anew from the table. One process at a time may do it. Where the disk does not take it,
+        """Write the mapped file again from the table. One process at a time may do it. Where the disk does not take it,
         searches go on with what there is."""
         try:
             with self._index.reading() as connection:
@@ -165,7 +165,7 @@ class VectorSpace:
 
     def build_approximate(self, view: View) -> bool:
         """Index the rows of the mapped file approximately; whether that was done. Takes about a minute for a million of
-        them. The index is of no use once the file is written anew."""
+        them. The index is of no use once the file is rewritten."""
         faiss = faiss_index.library()
         if faiss is None or view.file is None:
             return False

@@ -1,6 +1,6 @@
 """Vectors of single words: the table in which the encoder that comes with Clew looks its tokens up.
 
-The encoder refines these vectors by what stands around a token, which takes milliseconds for a text. The table alone
+The encoder refines these vectors by what is around a token, which takes milliseconds for a text. The table alone
 takes microseconds for a word, and already holds that `remove` is near to `delete`.
 """
 
@@ -59,7 +59,7 @@ class WordVectors:
 
         if not words:
             return np.empty((0, self._steps.shape[1]), np.float32)
-        # The pieces of a word stand between two markers.
+        # The pieces of a word are between two markers.
         ids = [self._pieces.encode(word, LONGEST_WORD + 2)[1:-1] or [self._pieces.unknown] for word in words]
         flat = np.concatenate([np.asarray(each) for each in ids])
         rows = self._steps[flat] * self._scales[flat, None]

@@ -1,7 +1,7 @@
 """WordPiece, the tokenizer of BERT-type encoders, without a tokenizer library.
 
 The rules are those the models were trained with: control characters go, white space separates, accents and case are
-dropped where the model is uncased, punctuation and CJK ideographs stand alone, and each word is cut greedily into the
+dropped where the model is uncased, punctuation and CJK ideographs are alone, and each word is cut greedily into the
 longest pieces the vocabulary has. Names of special tokens in the text ("[SEP]") are plain text here.
 
 The vocabulary comes from tokenizer.json. Any other kind of tokenizer needs the `tokenizers` library, which is not part

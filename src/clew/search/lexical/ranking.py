@@ -48,7 +48,7 @@ class Stream(NamedTuple):
     characters: int
     """As many as they take as text."""
     in_title: int
-    """The number of words that stand in the title."""
+    """The number of words that are in the title."""
     keys: "Keys"
     """Of the terms: those of the title, of the body and of the compounds."""
     row: UnitTerms | None

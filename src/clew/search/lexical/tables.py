@@ -29,7 +29,7 @@ from clew.text.words import split
 
 ANALYSIS = 2
 """Changes when text is cut or stemmed in another way, into windows too, so that an index made the old way can be made
-anew."""
+again."""
 
 SCHEMA = (
     # The only place that has title and text of a unit; see `packing`.

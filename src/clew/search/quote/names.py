@@ -59,7 +59,7 @@ def names_in(question: str, known: "WordVectors | None") -> dict[str, bool]:
 
 def _names_of_common_words(question: str, known: "WordVectors") -> Iterator[str]:
     """Names such as Time Machine: capital words one after the other, each of which says little by itself. Names of
-    several things, which stand beside each other by chance, have words that are names by themselves."""
+    several things, which are beside each other by chance, have words that are names by themselves."""
     for run in _CAPITALS.finditer(question):
         words = run[0].split()
         while words and words[0].lower() in STOP_WORDS:

@@ -23,7 +23,7 @@ def samples(text: str) -> list[tuple[int, int]]:
 
 
 def without(spans: list[tuple[int, int]], text: str, start: int, end: int) -> str:
-    """text[start:end] without what stands in the spans, which are in order."""
+    """text[start:end] without what is in the spans, which are in order."""
     return "".join(text[first:last] for first, last in outside(spans, start, end))
 
 

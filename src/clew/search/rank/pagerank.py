@@ -62,7 +62,7 @@ def personalised_pagerank(
     scores: dict[Node, float] = {}
     residues = dict(starts)
     waiting = deque(residues)
-    # What a node may hold before it joins the queue. One that stands in the queue may hold anything until its turn.
+    # What a node may hold before it joins the queue. One that is in the queue may hold anything until its turn.
     limits = dict.fromkeys(residues, math.inf)
     followed = 0
     while waiting and (max_edges is None or followed < max_edges):

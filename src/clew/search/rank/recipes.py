@@ -1,7 +1,7 @@
 """Ranking recipes: each describes, as data, one way to rank.
 
 A recipe says which signals are asked and how deep, how their rankings become one, whether the links of what was found
-are followed, and how much of one document may stand in the answer. It has a name and a version, travels as JSON, and is
+are followed, and how much of one document may be in the answer. It has a name and a version, travels as JSON, and is
 refused with a reason when it could not work. `fuse` carries it out.
 """
 
@@ -129,7 +129,7 @@ class Surroundings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Diversity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_per_document: int | None = None
     novelty: float = 0.0
-    """0 ranks by relevance alone, 1 by difference from what stands above alone."""
+    """0 ranks by relevance alone, 1 by difference from what is above alone."""
 
 
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -323,7 +323,7 @@ for that one of the two which suits the texts, `alike` for the texts most like a
 one, `conversation` for what people said to each other, `assistant` for what a user and an assistant said, and each
 signal alone.
 
-`conversation` and `assistant` look at what stands beside a result, and have neither feedback nor agreement: on
+`conversation` and `assistant` look at what is beside a result, and have neither feedback nor agreement: on
 conversations these cost time and find nothing. `make bench-memory` has the figures.
 
 Both signals weigh the same. Their scores are counted in standard deviations, because ranks say nothing of how far the

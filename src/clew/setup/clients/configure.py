@@ -196,7 +196,7 @@ CLIENTS: Mapping[str, Client] = {
 
 
 def config_path(client: str, root: Path) -> Path:
-    """The path of a client's configuration. The home folder is looked up anew each time."""
+    """The path of a client's configuration. The home folder is looked up again each time."""
     return _known(client).path(root)
 
 

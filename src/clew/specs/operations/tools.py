@@ -253,7 +253,7 @@ class RebuildIndex(
     title="Build the search index",
     summary="rebuild the search index of the specs",
 ):
-    """Builds the search index of the specs anew and says how many specs it holds. Needed once before search_specs;
+    """Builds the search index of the specs again and says how many specs it holds. Needed once before search_specs;
     after that changed specs are indexed by themselves. Use it again when search results look wrong. Changes no file of
     the project."""
 

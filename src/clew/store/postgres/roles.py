@@ -1,8 +1,8 @@
 """Rights in a project's schema: three roles that the database itself enforces.
 
 A reader may read, a writer may also write records, and an owner may also change the schema, move whole stores in and
-make the tables anew after a purge. The database's user is the first part of the actor of every event: a trigger puts it
-there, whatever the client says.
+make the tables again after a purge. The database's user is the first part of the actor of every event: a trigger puts
+it there, whatever the client says.
 """
 
 from typing import Any, Literal

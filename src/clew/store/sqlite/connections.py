@@ -27,7 +27,7 @@ from clew.store.sqlite.light_connection import AS_WRITTEN, VALUE, log_of, size_o
 from clew.text.hashing import short_hash
 
 _MOST_IDLE = 32
-"""As many threads as a busy server has. Opening a connection anew takes longer than most questions."""
+"""As many threads as a busy server has. Opening a connection again takes longer than most questions."""
 
 _ACCESS = {"write": "mode=rw", "read": "mode=ro", "frozen": "mode=ro&immutable=1"}
 """Modes in which a file is opened. `frozen` is for a folder in which SQLite cannot make the two files it needs beside a
@@ -133,7 +133,7 @@ class SqliteConnections:
 
     @property
     def is_replaced(self) -> bool:
-        """True if the file that was opened is no longer there, or is another one."""
+        """True if the file that was opened is gone, or is another one."""
         return _identity(self.path) != self._file
 
     @contextmanager
@@ -218,7 +218,7 @@ class SqliteConnections:
             if self._closed:
                 raise StoreError(f"The store {self.path} is closed.", hint="Open it again.")
             connection = self._idle.pop() if self._idle else None
-        # A write to a file that is no longer there would be acknowledged and lost.
+        # A write to a file that is gone would be acknowledged and lost.
         if self.is_replaced:
             if connection is not None:
                 connection.close()

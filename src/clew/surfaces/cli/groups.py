@@ -91,5 +91,5 @@ clew req coverage --by-req""",
 
 
 def group_of(verb: str | None) -> CommandGroup:
-    """The group of a command; one that declares nothing for a command that stands alone."""
+    """The group of a command; one that declares nothing for a command that is alone."""
     return GROUPS.get((verb or "").partition(" ")[0], CommandGroup())

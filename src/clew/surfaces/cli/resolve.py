@@ -1,7 +1,7 @@
 """Finding the command in a command line.
 
-Commands stand alone (`clew show`) or in groups (`clew kb search`, `clew req test run`). The options of a command may
-stand before its last word too: `clew kb --limit 1 search tide` is `clew kb search --limit 1 tide`. Where the name of a
+Commands are alone (`clew show`) or in groups (`clew kb search`, `clew req test run`). The options of a command may
+are before its last word too: `clew kb --limit 1 search tide` is `clew kb search --limit 1 tide`. Where the name of a
 group alone is a command, it is the one that lists an empty alias: `clew kb` is `clew kb status`.
 """
 
@@ -41,7 +41,7 @@ def commands_of(group: str) -> list[ListedOperation]:
 
 
 def unknown_command(group: str, word: str, known: Iterable[str]) -> InvalidArgument:
-    """The error where no command of a group has this name; the group is empty for a command that would stand alone."""
+    """The error where no command of a group has this name; the group is empty for a command that would be alone."""
     close = get_close_matches(word[:80], known, n=1)
     suggestion = f"Did you mean '{close[0]}'? " if close else ""
     return InvalidArgument(
@@ -51,7 +51,7 @@ def unknown_command(group: str, word: str, known: Iterable[str]) -> InvalidArgum
 
 
 def group_parser(group: str) -> argparse.ArgumentParser:
-    """Understands what may stand before the command of a group: the options of all its commands. Its help lists the
+    """Understands what may be before the command of a group: the options of all its commands. Its help lists the
     commands, and the options that all of them have."""
     about, members = GROUPS[group], commands_of(group)
     parser = CommandParser(
@@ -75,7 +75,7 @@ def group_parser(group: str) -> argparse.ArgumentParser:
 
 
 def _split(group: str, words: list[str]) -> tuple[list[str], list[str]]:
-    """The options that stand before the next word of a command, and the words from there on."""
+    """The options that are before the next word of a command, and the words from there on."""
     if not words or not words[0].startswith("-"):
         # What all commands of a group take is learned only where it has to be known.
         return [], words
@@ -84,7 +84,7 @@ def _split(group: str, words: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _next_words(group: str) -> list[str]:
-    """The words that may stand after the name of a group: commands, their aliases, and smaller groups."""
+    """The words that may be after the name of a group: commands, their aliases, and smaller groups."""
     after = (verb.removeprefix(f"{group} ").split()[0] for verb in all_verbs() if verb.startswith(f"{group} "))
     return list(dict.fromkeys(after))
 

@@ -18,7 +18,7 @@ _END = ".,+-/#"
 LONGEST = 500
 """No id has more characters."""
 _ABOVE = 12
-"""A citation stands at most so many lines above what it belongs to: comments and decorators are between."""
+"""A citation is at most so many lines above what it belongs to: comments and decorators are between."""
 
 
 class IdInLine(msgspec.Struct, frozen=True):
@@ -81,7 +81,7 @@ def nodes_at(editor: EditorProject, project: Project, uri: str, line: int) -> li
 
 def places_in(lines: Sequence[str], source: Source, names: Sequence[str]) -> Iterator[tuple[int, int, int]]:
     """The places in a piece of a file that name one of some ids: line from 0, first and last character. The lines above
-    the piece count too, because a citation stands above the code that it belongs to."""
+    the piece count too, because a citation is above the code that it belongs to."""
     pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, names))})(?![\w-]*\w)")
     wide = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, names))})")
     last = min(source.end_line, len(lines))

@@ -90,7 +90,7 @@ class ClewLanguageServer(LanguageServer):
             return otherwise
 
     def check(self) -> None:
-        """Have the findings made anew. One check at a time: what changes meanwhile is checked once more."""
+        """Have the findings rebuilt. One check at a time: what changes meanwhile is checked once more."""
         self._again = True
         if self._check is None or self._check.done():
             self._check = asyncio.get_running_loop().create_task(self._checked())
@@ -217,7 +217,7 @@ def serve_stdio(folder: Path | None = None) -> None:
 
 
 def diagnostics(editor: EditorProject) -> dict[str, list[lsp.Diagnostic]]:
-    """Every finding that stands in a file, by the address of the file."""
+    """Every finding that is in a file, by the address of the file."""
     found: dict[str, list[lsp.Diagnostic]] = {}
     for finding in editor.ask(CheckProject).findings:
         if finding.path:

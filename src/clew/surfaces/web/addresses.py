@@ -53,7 +53,7 @@ def document(id: str) -> str:
 
 
 def of_place(place: str) -> str:
-    """The address of `path:line`, or of a commit or memory that stands in its place."""
+    """The address of `path:line`, or of a commit or memory that is in its place."""
     if _COMMIT.fullmatch(place):
         return with_query("/why", {"of": place})
     if place.startswith("memory:"):

@@ -34,7 +34,7 @@ class TemplateView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Redirect(msgspec.Struct, frozen=True):
-    """Another address to go to, after something was done or because what was asked for stands there."""
+    """Another address to go to, after something was done or because what was asked for is there."""
 
     to: str
     said: str = ""

@@ -1,4 +1,4 @@
-"""The texts of a requirement that stand around its assertions, as its form shows them."""
+"""The texts of a requirement that are around its assertions, as its form shows them."""
 
 from clew.errors import ClewError
 from clew.project import Project
@@ -6,7 +6,8 @@ from clew.trace.edit.text.sections import PREAMBLE, BodySection, sections_of
 
 
 def sections_of_requirement(project: Project, id: str) -> tuple[BodySection, ...]:
-    """None for a requirement of another repository or format, which is not edited so. Hold the graph's lock."""
+    """Sections of a requirement; none for one of another repository or format, whose sections cannot be edited. Hold
+    the graph's lock."""
     try:
         return sections_of(project.mutations.record(id))
     except ClewError:

@@ -324,7 +324,7 @@ class MutationService:
         with self._turn(progress):
             self.pending.demand_tip(wanted.if_tip_mutation_id)
             if self.pending.conflicts() and self._project.keeper.follows_files:
-                # What stood in the way may be gone: a file that is there again, or that has its former text.
+                # What was in the way may be gone: a file that is there again, or that has its former text.
                 self._project.keeper.catch_up(progress)
             self._refuse_conflicts()
             drafts = list(self.pending)

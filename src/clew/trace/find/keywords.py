@@ -79,7 +79,7 @@ class WordIndex:
 
     def _follow(self, graph: Graph, kind: NodeKind, name: str, text_of: Callable[[Node], str]) -> Words:
         # A reader locks the graph against changes, so no reader uses the words of the state before any more.
-        # They are taken away first: what fails half-way begins anew.
+        # They are taken away first: what fails half-way begins again.
         before = self._known.pop(name, None) or Words({}, InvertedSets(), (), "", text_of)
         nodes = {node.id: node for node in graph.nodes_by_kind(kind)}
         index, gone, new = before.index, set[str](), set[str]()

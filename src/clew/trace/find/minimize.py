@@ -1,7 +1,7 @@
 """The most specific members of a set of requirements.
 
-A member goes when another member stands below it. On a circle nobody is more specific than the others: there all stay,
-unless something outside the circle stands below.
+A member goes when another member is below it. On a circle nobody is more specific than the others: there all stay,
+unless something outside the circle is below.
 """
 
 from collections.abc import Collection, Iterable

@@ -17,7 +17,7 @@ _KINDS_OF_CHARACTERS = frozenset("dDsSwWbBAZnrtfv")
 _QUANTIFIERS = frozenset("?*+{")
 _DEEPEST = 20
 _TELLING = 3
-"""Shorter parts stand in words of all kinds."""
+"""Shorter parts are in words of all kinds."""
 
 
 def needed_words(pattern: str) -> tuple[Alternatives, ...]:

@@ -1,6 +1,6 @@
 """The query language of requirement search.
 
-Words are combined with AND; `OR` stands between alternatives, parentheses group them, "quotes" make a phrase, a leading
+Words are combined with AND; `OR` is between alternatives, parentheses group them, "quotes" make a phrase, a leading
 minus excludes, and a leading `=` asks for a whole keyword. A pattern is a regular expression, run with a time limit.
 
 Kinds of nodes and edges may be written by value or by name, one or several, in any case.

@@ -174,7 +174,7 @@ class OrphanPage(msgspec.Struct, frozen=True):
 
 class PrunedSummary(RequirementSummary, frozen=True):
     superseded_by: tuple[str, ...]
-    """Members of the set that stand below it, nearest first, ten at most."""
+    """Members of the set that are below it, nearest first, ten at most."""
 
 
 class MinimalSet(msgspec.Struct, frozen=True):

@@ -1,6 +1,6 @@
 """Suggesting links: which requirements the tests and code that cite nothing probably belong to.
 
-What their texts say is compared with all requirements at once, what stands around them is added, and the result is a
+What their texts say is compared with all requirements at once, what is around them is added, and the result is a
 confidence. Nothing here changes the graph or a file.
 
 A suggestion says in words what speaks for it, and which assertion it is about.

@@ -234,7 +234,7 @@ class MinimizeRequirementSet(
     pages="minimal_set",
     example={"req_ids": ["REQ-p00001", "REQ-o00001", "REQ-d00002"]},
 ):
-    """Prunes a list of requirements to the most specific: one goes when another of the list stands below it. Says what
+    """Prunes a list of requirements to the most specific: one goes when another of the list is below it. Says what
     supersedes each that goes, and which ids are unknown. Use it before you hand a list on. At most 500 ids; to search
     and prune at once call discover_requirements."""
 
@@ -253,7 +253,7 @@ class ScopedSearch(
     trim=("results",),
     example={"query": "tide", "scope_id": "REQ-p00001", "include_assertions": True},
 ):
-    """Searches only what stands below a node (direction=descendants) or above it (ancestors), the node included. The
+    """Searches only what is below a node (direction=descendants) or above it (ancestors), the node included. The
     query finds exact matches; include_assertions=true also matches single assertions and names them.
     At most `limit` a page. To keep only the most specific hits call discover_requirements."""
 

@@ -99,7 +99,7 @@ class RequirementDetail(msgspec.Struct, frozen=True):
     """Changes with the requirement's text and with what it cites."""
     children_total: int
     associate: str | None = None
-    """The repository it stands in, where that is not the project itself; it cannot be changed from here."""
+    """The repository it is in, where that is not the project itself; it cannot be changed from here."""
     links: tuple[str, ...] = ()
     """Other nodes it is tied to; requirements of markdown files have none."""
     truncated: bool = False

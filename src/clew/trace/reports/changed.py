@@ -4,7 +4,7 @@ tests that each change concerns, as a table for reviewers.
 Requirements and assertions are compared by their text, before and after, to distinguish one that only moved from one
 that says something else. Tests and places in code count when git reports a changed line among theirs, or when they
 cite something else than before: a citation that was taken out, or edited into a broken one, is easily overlooked. One
-that left a file and stands in another under the same name, with the same citations, has moved.
+that left a file and is in another under the same name, with the same citations, has moved.
 """
 
 # Implements: REQ-d00054

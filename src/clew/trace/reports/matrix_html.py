@@ -1,7 +1,7 @@
 """The matrix as one HTML file that needs nothing else: no network, no other file, and without scripts it still reads.
 
 Whatever comes from the project is escaped, and the page forbids itself to load anything, and to run any other script
-than its own. The rows stand in a part that a browser with scripts keeps as text: the script makes elements of those
+than its own. The rows are in a part that a browser with scripts keeps as text: the script makes elements of those
 that are shown, so that thousands of requirements open as fast as ten.
 """
 

@@ -1,6 +1,6 @@
 """Suspect links: citations whose target changed since somebody looked at both.
 
-Every link remembers the hash of the text that it cites: the one of its last review, which stands in a file that a team
+Every link remembers the hash of the text that it cites: the one of its last review, which is in a file that a team
 shares, or else the one with which it was first seen here. While the text is another, the link is suspect. A review, or
 the old text, ends that.
 

@@ -136,7 +136,7 @@ class AskEverything(
         return "\n".join(as_lines(result))
 
     def messages(self, result: Answered) -> tuple[str, ...]:
-        # What is said instead of quotes stands there already.
+        # What is said instead of quotes is there already.
         return tuple(note(each) for each in result.notes if not each.startswith((NOTHING, UNMENTIONED)))
 
     def exit_code(self, result: Answered) -> int:

@@ -56,7 +56,7 @@ def versions(inquiry: Inquiry) -> EvidenceSection | None:
 
 
 def _read(inquiry: Inquiry, id: str, path: str) -> Iterator[Version]:
-    """The states of the block, newest first, also where it stood in another file."""
+    """The states of the block, newest first, also where it was in another file."""
     before = 1 << 62
     for _ in range(_MOST_MOVES):
         touches = [each for each in inquiry.history.of_path(path, _MOST_READ) if each.commit.number < before]

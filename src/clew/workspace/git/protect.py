@@ -99,7 +99,7 @@ class Setting(msgspec.Struct, frozen=True):
     """system, global, local, worktree or command."""
     origin: str
     key: str
-    """Section and name in lower case; what stands between them as it is written."""
+    """Section and name in lower case; what is between them as it is written."""
     value: str
 
 

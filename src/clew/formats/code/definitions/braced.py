@@ -1,4 +1,4 @@
-"""Languages whose blocks stand in braces: what precedes an opening brace says what the block defines.
+"""Languages whose blocks are in braces: what precedes an opening brace says what the block defines.
 
 Tests without a block of their own are found as well. They are calls, as `test("rings", () => ...)` and
 `describe("bell", ...)`, or functions that are one expression, as `@Test fun rings() = ...` in Kotlin and C#.

@@ -40,7 +40,7 @@ class Symbol(msgspec.Struct, frozen=True, gc=False, array_like=True):
     end_line: int
     is_test: bool
     parent: int
-    """Which symbol of the file it stands in, counted from 0; -1 for none."""
+    """Which symbol of the file it is in, counted from 0; -1 for none."""
     head: str
     """The line that defines it."""
     name_line: int = 0
@@ -163,7 +163,7 @@ class SiteKind(IntEnum):
     """A literal names it with dots: a registry, a setting, an entry point."""
     DELETE = 12
     OVERRIDE = 13
-    """A class defines it anew. Found when somebody asks; no reader writes it."""
+    """A class defines it again. Found when somebody asks; no reader writes it."""
     REEXPORT = 14
     """A module passes it on."""
 

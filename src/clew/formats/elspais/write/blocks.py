@@ -158,7 +158,7 @@ def without_block(data: bytes, span: Span) -> bytes:
     if has_rule:
         behind = _skip_blank(lines, behind + 1)
     if behind == len(lines):
-        # It was the last one: what stood in front of it sets nothing apart any more.
+        # It was the last one: what was in front of it sets nothing apart any more.
         first = _skip_blank_back(lines, first)
         if first and not has_rule and _is_rule(lines[first - 1]):
             first = _skip_blank_back(lines, first - 1)

@@ -123,7 +123,7 @@ def names(written: str, target: str, grammar: IdGrammar) -> bool:
 
 
 def _rewrite_list(lines: BlockLines, each: ItemList, text: str) -> None:
-    """Put other items on the first line of a list. What stands behind the items of its further lines moves there."""
+    """Put other items on the first line of a list. What is behind the items of its further lines moves there."""
     (line, field), *further = each.places
     rest = lines.text[line][field.start + len(field.value) :]
     for other, continued in further:

@@ -1,4 +1,4 @@
-"""Editing what stands around the assertions: titled sections, the text below the fields, the mark of a template,
+"""Editing what is around the assertions: titled sections, the text below the fields, the mark of a template,
 the fields of a journey and the changelog. Each function takes the bytes of a block and returns them with one
 thing changed."""
 
@@ -188,7 +188,7 @@ def with_journey_field(data: bytes, grammar: IdGrammar, name: str, value: str) -
 
 def with_journey_preamble(data: bytes, grammar: IdGrammar, text: str) -> bytes:
     """The journey with another text before its first heading, where its text began; empty takes it out. Text that
-    stands between fields is one with it."""
+    is between fields is one with it."""
     lines = BlockLines(data, grammar)
     said = _said(lines)
     for first, stop in said[:0:-1]:

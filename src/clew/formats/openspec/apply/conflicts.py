@@ -99,7 +99,7 @@ def _with_each_other(places: Touching, specs: Mapping[str, Spec]) -> Iterator[Co
 
 
 def repeated_additions(places: Touching) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Changes that add the same requirement word for word, each with a sentence about it. They do not stand in each
+    """Changes that add the same requirement word for word, each with a sentence about it. They do not get in each
     other's way, but the later one brings nothing."""
     for (spec_id, name), touching in places.items():
         if len(touching) == 1:

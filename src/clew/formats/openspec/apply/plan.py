@@ -22,7 +22,7 @@ class Edit(msgspec.Struct, frozen=True):
 
 
 def edited(data: bytes, edits: Iterable[Edit]) -> bytes:
-    """The file after the edits, which stand in order and do not overlap."""
+    """The file after the edits, which are in order and do not overlap."""
     parts: list[bytes] = []
     position = 0
     for edit in edits:

@@ -30,7 +30,7 @@ class Touch(msgspec.Struct, frozen=True):
 
 
 class Baseline(msgspec.Struct, frozen=True):
-    """A requirement as it stands at some moment; what a change touches is recorded so when the change is first seen."""
+    """A requirement as it is at some moment; what a change touches is recorded so when the change is first seen."""
 
     spec_id: str
     name: str

@@ -43,11 +43,11 @@ def _check_sections(spec: Spec, issues: Issues) -> None:
         message = "The spec has no requirement. Write `### Requirement: name` below `## Requirements`."
         issues.add("no_requirements", message, section.span.line)
     for section in document.of_kind(*DELTA_KINDS):
-        message = f"`## {section.heading}` belongs into a change, not into a spec. Move it, or write `## Requirements`."
+        message = f"`## {section.heading}` belongs in a change, not in a spec. Move it, or write `## Requirements`."
         issues.add("delta_header_in_spec", message, section.span.line)
     for section in document.of_kind(SectionKind.HEAD, SectionKind.PURPOSE, SectionKind.OTHER):
         for requirement in section.requirements:
-            message = f"Requirement {requirement.name!r} stands outside `## Requirements`. Move it there."
+            message = f"Requirement {requirement.name!r} is outside `## Requirements`. Move it there."
             issues.add("requirement_outside", message, requirement.span.line)
 
 

@@ -126,7 +126,7 @@ def lambdas(view: "MemoryView") -> Lambdas:
 
 
 def accuracy_of(view: "MemoryView", domain: str | None = None) -> tuple[float | None, int]:
-    """1 minus the mean error of what was foreseen, and from how many outcomes; None below ten."""
+    """1 minus the mean error of the predictions, and the number of outcomes; None below ten outcomes."""
     known = observed(view).outcomes(domain)
     return _accuracy(known, lambdas(view).delta_s), len(known)
 

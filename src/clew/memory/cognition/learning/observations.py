@@ -78,7 +78,7 @@ class MemoryUse(msgspec.Struct, frozen=True):
 
 
 class Observations:
-    """Everything that was observed, read anew only where something happened since."""
+    """Everything that was observed, read again only where something happened since."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

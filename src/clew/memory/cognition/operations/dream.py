@@ -82,7 +82,7 @@ class GetHealthStatus(CognitionOperation, tool="get_health_status", title="What 
 
 class TriggerHealing(CognitionOperation, tool="trigger_healing", title="Mend a part", writes=True, idempotent=False):
     """Mends a part of the memory, more thoroughly with more severity: drops caches, sets weights or gauges back, gives
-    up an unfinished dream, makes indexes anew. Lists only what it did. No memory is touched."""
+    up an unfinished dream, makes indexes again. Lists only what it did. No memory is touched."""
 
     subsystem: Annotated[health.Subsystem, Meta(description="Which part")]
     severity: Annotated[Literal["low", "medium", "high", "critical"], Meta(description="How thoroughly")] = "medium"

@@ -53,7 +53,7 @@ class GetAlignmentDrift(
 class GetDriftHistory(
     DriftHistoryQuery, CognitionOperation, tool="get_drift_history", title="Drift over time", trim=("history",)
 ):
-    """The drift of each part of a time, the earliest first, with the trend. Spans without memories are left out."""
+    """Drift over time in equal spans, the earliest first, with the trend. Spans without memories are left out."""
 
     def run(self, call: Call) -> drift.DriftHistory:
         return drift.history(call.project.memory.view(call), self)

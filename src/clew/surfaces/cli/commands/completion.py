@@ -14,7 +14,7 @@ clew completion fish    # once: clew completion fish > ~/.config/fish/completion
 _BASH = r"""
 _clew() {
     local words=("${COMP_WORDS[@]}") line word
-    # Bash breaks words at ":" and "="; ids and places hold them, so the line is broken anew at spaces.
+    # Bash breaks words at ":" and "="; ids and places hold them, so the line is broken again at spaces.
     read -r -a words <<< "${COMP_LINE:0:COMP_POINT}"
     [[ "${COMP_LINE:0:COMP_POINT}" == *[[:space:]] ]] && words+=("")
     local current="${words[${#words[@]}-1]}" shown="${COMP_WORDS[COMP_CWORD]}"

@@ -179,7 +179,7 @@ def _differences(present: dict[str, Any], proposed: dict[str, Any]) -> Iterator[
     yours, found = dict(_flat(present)), dict(_flat(proposed))
     for key in [*yours, *(key for key in found if key not in yours)]:
         if yours.get(key) != found.get(key):
-            otherwise = f"found {found.get(key, _NOTHING)}" if key not in _NARROWS else "without it all is read"
+            otherwise = f"found {found.get(key, _NOTHING)}" if key not in _NARROWS else "without it everything is read"
             yield f"{key}: clew.toml says {yours.get(key, _NOTHING)}, {otherwise}"
 
 

@@ -30,7 +30,7 @@ def edit_memory(request: PageRequest) -> ViewResult:
 
 
 def supersede_memory(request: PageRequest) -> ViewResult:
-    """Show what stands in the place of what; with `confirm`, remember it, if the older one is still what was shown."""
+    """Show what is in the place of what; with `confirm`, remember it, if the older one is still what was shown."""
     memory = request.ask(ShowMemory, id=request.name)
     text, before = request.field("text").strip(), request.field("before", memory.raw_content)
     changed = before != memory.raw_content

@@ -1,4 +1,4 @@
-"""Requirements of all three formats: a table with filters that count, or the tree of what stands below what."""
+"""Requirements of all three formats: a table with filters that count, or the tree of what is below what."""
 
 from collections.abc import Iterator, Sequence
 

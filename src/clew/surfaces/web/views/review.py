@@ -36,7 +36,7 @@ def show_review(request: PageRequest) -> TemplateView:
         title="Review",
         section="activity",
         data={"items": items, "at": request.text("at") or "0", "undo": request.text("undo")},
-        # A decision loads the page anew; a list that moves by itself cannot be reviewed.
+        # A decision loads the page again; a list that moves by itself cannot be reviewed.
         watches=("nothing",),
     )
 

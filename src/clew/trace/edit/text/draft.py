@@ -1,7 +1,7 @@
 """Drafting: changes of the graph that are made by editing the text behind it.
 
 A requirement is edited in its own block of text, which is read again at once: whatever the reader makes of it is what
-stands in the graph. So the graph with a draft is the graph that the written file will give. Files stay as they are; the
+is in the graph. So the graph with a draft is the graph that the written file will give. Files stay as they are; the
 nodes keep the places they have there.
 """
 

@@ -128,9 +128,9 @@ def _left_behind(citation: Citation) -> str:
 
 
 def with_reference(line: str, written: str, text: str) -> str | None:
-    """The line with another reference in the place of one; None where the reference does not stand there.
+    """The line with another reference in the place of one; None if the reference is not there.
 
-    What stands before the keyword is code. A line without keyword continues the list of the line above.
+    What is before the keyword is code. A line without keyword continues the list of the line above.
     """
     keyword = _KEYWORD.search(line)
     done = keyword.end() if keyword is not None else 0

@@ -1,7 +1,7 @@
 """Shared words: how much the texts of two sides have in common, from an inverted index.
 
 Two measures: the cosine of weighted term counts, and BM25. A term weighs more the rarer it is on both sides: one that
-stands in nearly every text of a side tells none of them apart, however rare it is on the other. A comparison costs one
+is in nearly every text of a side tells none of them apart, however rare it is on the other. A comparison costs one
 pass over the postings of the terms of a text, so texts that share nothing cost nothing.
 """
 
@@ -179,7 +179,7 @@ class TermIndex:
 class NameIndex:
     """Names that one side defines and the other mentions, whichever of them asks.
 
-    They count whole and as they are written: the words of `read_only` stand in many texts, the name in few. A name
+    They count whole and as they are written: the words of `read_only` are in many texts, the name in few. A name
     that many define, or many mention, says little, as with words.
     """
 

@@ -87,7 +87,7 @@ def _is_protected(url: str) -> bool:
 
 
 def metadata_address(settings: OAuthSettings) -> str:
-    """The address of the resource's metadata: its well-known part stands before the path of the resource."""
+    """The address of the resource's metadata: its well-known part is before the path of the resource."""
     parts = urlsplit(settings.resource)
     return f"{parts.scheme}://{parts.netloc}{METADATA_PATH}{parts.path.rstrip('/')}"
 
