@@ -1,6 +1,7 @@
 """The shape of the source tree."""
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -390,3 +391,28 @@ def test_one_function_reads_what_others_may_have_written() -> None:
     }
     assert [path for path, name in exempt.items() if name is None] == []
     assert READ_OTHERWISE.keys() - set(exempt.values()) == set()
+
+
+SHARED_CLASS_NAMES = {
+    "Citation",
+    "Connection",
+    "Declined",
+    "Definition",
+    "Listener",
+    "QueryTerm",
+    "Requirement",
+    "RequirementReader",
+}
+"""Public class names that stand for several classes, since each is the word of its field for all of them."""
+
+
+# Verifies: REQ-o00007-G
+def test_a_public_class_name_stands_for_one_class_unless_it_is_listed() -> None:
+    found = Counter(
+        node.name
+        for tree in modules().values()
+        for node in nodes(tree)
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert {name for name, times in found.items() if times > 1} == SHARED_CLASS_NAMES
+    assert len(SHARED_CLASS_NAMES) <= 30

@@ -1,7 +1,7 @@
 """The search index of a project: kept in step with the graph, served while its vectors are still being made.
 
 The index lies in the project's own folder and is shared by all processes that work on it. What it holds was made from
-the project, so it may be damaged or deleted at any time: it is then made anew. Whatever goes wrong with it costs the
+the project, so it may be damaged or deleted at any time: it is then rebuilt. Whatever goes wrong with it costs the
 ranking of an answer, never the answer.
 """
 
@@ -97,7 +97,7 @@ class ProjectIndex:
         self._cursors = context.cursors
         self._settings = context.live.embedder()
         self._rankings = Rankings()
-        """They outlive an index that is made anew, so that page two is page two."""
+        """They outlive an index that is rebuilt, so that page two is page two."""
         self._lock = threading.RLock()
         self._seen: dict[str, Node] = {}
         self._hashes: dict[str, str] = {}
@@ -172,7 +172,7 @@ class ProjectIndex:
         return written
 
     def rebuild(self) -> WriteCounts:
-        """Make the index anew from the graph, whatever state it is in. Units of other parts are taken over where they
+        """Make the index again from the graph, whatever state it is in. Units of other parts are taken over where they
         can still be read; those parts fill up the rest by themselves."""
         with self._lock:
             others: list[Unit] = []
@@ -238,7 +238,7 @@ class ProjectIndex:
 
     def _asked(self, question: Callable[[SearchEngine], T]) -> tuple[T | None, str | None]:
         """The answer of the engine, or None and the reason where it gives none. An index that is damaged, or was taken
-        away or replaced by another process, is opened anew first."""
+        away or replaced by another process, is opened again first."""
         engine = self.engine
         if engine is None:
             return None, self.problem
@@ -255,7 +255,7 @@ class ProjectIndex:
         return answer, None
 
     def persistently(self, question: Callable[[SearchEngine], T]) -> T | None:
-        """The answer of the engine, or of the index opened anew; None, with the reason in `problem`, where there is no
+        """The answer of the engine, or of the index opened again; None, with the reason in `problem`, where there is no
         index. StoreCorrupt where it is damaged: who holds the graph's lock cannot fill a new one."""
         engine = self.engine
         if engine is None:
@@ -285,7 +285,7 @@ class ProjectIndex:
         return True
 
     def _persistently(self, engine: SearchEngine, question: Callable[[SearchEngine], T]) -> T:
-        """The answer of the engine, of the index opened anew, or of one that is made anew."""
+        """The answer of the engine, of the index opened again, or of one that is rebuilt."""
         for discard in (False, True):
             try:
                 return question(engine)
@@ -296,7 +296,7 @@ class ProjectIndex:
         return question(engine)
 
     def _successor(self, failed: SearchEngine, error: StoreError, *, discard: bool) -> SearchEngine:
-        """The engine to ask in place of one that failed. Of all who meet the failure, the first opens the index anew
+        """The engine to ask in place of one that failed. Of all who meet the failure, the first opens the index again
         and the others take what it opened."""
         with self._lock:
             if self._closed:

@@ -32,7 +32,7 @@ _PAUSE = 0.005
 _WORTH_TIDYING, _GROWN = 64, 1.5
 """Pages from which on a file is tidied, and how many times as many there are since that was last done."""
 _ROOM = 2
-"""The free space, in multiples of the file's content, that writing it anew takes: SQLite puts all of it into a
+"""The free space, in multiples of the file's content, that writing it again takes: SQLite puts all of it into a
 temporary file, and into the log."""
 _DAMAGED = "was damaged"
 _OTHER_TABLES = "was made by another version of Clew, or by somebody else"
@@ -102,7 +102,7 @@ class DerivedFile:
 
     @property
     def opening(self) -> object:
-        """Another one whenever the file was opened anew."""
+        """Another one whenever the file was opened again."""
         return self._connections
 
     @property
@@ -131,7 +131,7 @@ class DerivedFile:
             self.notes = self.notes or (self._note(_DAMAGED),)
 
     def follow(self) -> bool:
-        """Open the file that is there now, where it was deleted or made anew since it was opened; whether it was."""
+        """Open the present file if the opened one was deleted or rebuilt since; True if it was."""
         with self._opening:
             if self._connections.is_closed or not self._connections.is_replaced:
                 return False
@@ -164,7 +164,7 @@ class DerivedFile:
 
     @contextmanager
     def reading_latest(self) -> Iterator[SqliteConnection]:
-        """One state of the file that is there now, also where another process made it anew, or where it was damaged."""
+        """One state of the present file, also if another process made it again, or if it was damaged."""
         self.keep_up()
         with self.reading() as connection:
             yield connection
@@ -182,10 +182,9 @@ class DerivedFile:
 
     # Implements: REQ-o00010-D
     def tidy(self) -> bool:
-        """Write the file anew where it grew by half since that was last done, or where most of it is free: rows that
-        come in any order leave a quarter of their pages empty. Whether that was done. It takes as long as reading all
-        of it and no longer than filling it took, and others may read meanwhile. A file that others keep busy, or for
-        which the disk has no room, stays as it is and is tidied another time."""
+        """Rewrite the file if it grew by half since the last time, or if most of it is free: rows that come in any
+        order leave a quarter of their pages empty. True if it was rewritten. It takes as long as reading the file, and
+        others may read meanwhile. A busy file, or one for which the disk has no room, is rewritten another time."""
         try:
             if not self._is_loose():
                 return False
@@ -218,7 +217,7 @@ class DerivedFile:
             return loose and self._has_room(connection)
 
     def _has_room(self, connection: SqliteConnection) -> bool:
-        """True if the disk has room for writing the file anew."""
+        """True if the disk has room for writing the file again."""
         (free,) = connection.execute("PRAGMA freelist_count").fetchone()
         (size,) = connection.execute("PRAGMA page_size").fetchone()
         from shutil import disk_usage  # it loads every way to compress files
@@ -249,7 +248,7 @@ class DerivedFile:
     # Implements: REQ-d00645-C
     @contextmanager
     def _noticing(self) -> Iterator[None]:
-        """Note damage, so that the file is made anew before it is asked again. A value that cannot be decoded is damage
+        """Note damage, so that the file is rebuilt before it is asked again. A value that cannot be decoded is damage
         like any other."""
         connections = self._connections
         try:
@@ -325,7 +324,7 @@ class DerivedFile:
         return None
 
     def _change_pages(self, connections: SqliteConnections) -> None:
-        """Write a file that was upgraded anew with pages of its present size. SQLite does that without its log alone,
+        """Rewrite an upgraded file with pages of its present size. SQLite does that without its log alone,
         which nobody else may have open; otherwise the pages stay as they are."""
         with suppress(StoreBusy, StoreFull), connections.reading() as connection:
             (size,) = connection.execute("PRAGMA page_size").fetchone()
@@ -406,7 +405,7 @@ def throw_away(place: Path) -> None:
 
 
 def _vacuum(connection: SqliteConnection) -> None:
-    """Write a file anew, and note its size: from there it grows."""
+    """Rewrite a file, and note its size for the next time."""
     connection.execute("VACUUM")
     # The header has a place for a number of the owner's. Zero of an untouched file is less than any.
     connection.execute(f"PRAGMA application_id = {_pages(connection):d}")

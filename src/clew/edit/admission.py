@@ -217,7 +217,7 @@ def accept(folder: Path) -> bool:
 
 
 def settle(folder: Path, store: str) -> FolderTrust:
-    """Believe a store, because it held nothing and is made anew."""
+    """Believe a store, because it held nothing and is rebuilt."""
     standing = admit(folder)
     own, status = stamp.key(), below.status_of(standing.folder)
     if own is not None and status is not None and standing.is_ours and not standing.believes(store):

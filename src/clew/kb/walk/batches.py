@@ -200,7 +200,7 @@ def all_steps(reading: LibraryReader, procedures: Sequence[str]) -> list[Pair]:
 
 
 def outermost(reading: LibraryReader, documents: Sequence[str]) -> list[Pair]:
-    """The sections of documents that stand below no other, in order."""
+    """The sections of documents that are below no other, in order."""
     sql = """
         SELECT own.id, sections.id FROM json_each(?) AS wanted CROSS JOIN documents AS own ON own.id = wanted.value
         CROSS JOIN sections ON sections.document = own.number AND sections.parent = -1

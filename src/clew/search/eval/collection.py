@@ -247,7 +247,7 @@ class Evaluation:
 
 
 def _units(documents: Sequence[EvaluationDocument]) -> Iterator[Unit]:
-    """Documents as units; the turns of a session stand in its order, whatever the order of the file is."""
+    """Documents as units; the turns of a session are in its order, whatever the order of the file is."""
     sessions = {session: at for at, session in enumerate(dict.fromkeys(map(_session, documents)))}
     ordered = sorted(documents, key=lambda document: (sessions[_session(document)], *_turn(document)))
     for place, document in enumerate(ordered):

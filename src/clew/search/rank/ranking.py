@@ -66,7 +66,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KeptRanking(msgspec.Struct, frozen=True):
-    """A ranking by ids, which outlive the numbers of an index that is made anew."""
+    """A ranking by ids, which outlive the numbers of an index that is rebuilt."""
 
     state: str
     """Of the index, when the ranking was made."""
@@ -350,7 +350,7 @@ def _means_of_nearest(vectors: "Sequence[Vector]", scores: Sequence[float], coun
 
 
 def _largest(likeness: "Vectors", count: int) -> "tuple[NDArray[np.intp], NDArray[np.float64]]":
-    """The places of the largest of each row, and what stands there. A few times the largest of what is left is ten
+    """The places of the largest of each row, and what is there. A few times the largest of what is left is ten
     times as fast as a partition."""
     import numpy as np
 

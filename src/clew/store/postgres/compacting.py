@@ -18,11 +18,11 @@ _TABLES = (_CHANGED_BY_PURGES_ALONE, *(table for table in TABLES if table != _CH
 _LOCK_SECONDS = 0.1
 """Shortest wait for a table. Writers release one much sooner; and everybody else waits behind this."""
 _PAUSES = (0.05, 2.0)
-"""The first and the longest: each try writes the table anew, while others wait."""
+"""The first and the longest: each try writes the table again, while others wait."""
 
 
 def compact(connections: PostgresConnections, patience: float) -> None:
-    """Write the tables anew without what was deleted. PostgreSQL's own log and the team's backups keep what they have
+    """Write the tables again without what was deleted. PostgreSQL's own log and the team's backups keep what they have
     until they are replaced. StoreReadOnly for who does not own the tables, StoreBusy where somebody sees what was
     deleted all the time: a row that a transaction may still read is taken along into the new table."""
     deadline = time.monotonic() + patience

@@ -79,7 +79,7 @@ class PostgresConnection:
         self.lent = lent
         self._at = at
         self._again = again
-        """Whether a statement may be sent once more on another connection: true where each stands alone."""
+        """Whether a statement may be sent once more on another connection: true where each is alone."""
 
     def execute(self, query: str, values: Sequence[Any] = (), /) -> StatementRows:
         try:
@@ -170,7 +170,7 @@ class PostgresConnections:
 
     @contextmanager
     def reading(self) -> Iterator[PostgresConnection]:
-        """A connection for statements that each stand alone."""
+        """A connection for statements that each are alone."""
         lent = PostgresConnection(self, self._take(), again=True)
         try:
             with self.translated():

@@ -26,7 +26,7 @@ def changing_events(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def compact(connections: SqliteConnections, patience: float) -> None:
-    """Write the file anew without what was deleted, and empty the log beside it. StoreBusy where others read or write
+    """Write the file again without what was deleted, and empty the log beside it. StoreBusy where others read or write
     all the time."""
 
     def is_done(left: float) -> bool:
