@@ -109,7 +109,7 @@ class CodeFile:
 
     @property
     def opening(self) -> object:
-        """Another one whenever the file was made anew."""
+        """Another one whenever the file was rebuilt."""
         self._file.keep_up()
         return self._file.opening
 

@@ -156,7 +156,7 @@ def all_tools() -> tuple[ListedOperation, ...]:
 
 @cache
 def all_verbs() -> dict[str, ListedOperation]:
-    """The operations that are commands, by their words; an alias stands in place of the last word."""
+    """The operations that are commands, by their words; an alias is in place of the last word."""
     found: dict[str, ListedOperation] = {}
     for each in all_operations():
         if each.verb is not None:

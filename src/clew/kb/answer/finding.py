@@ -1,7 +1,7 @@
 """Finding sections by words, by meaning and along the edges between them, through the engine that all parts share.
 
 A search follows the edges of many sections at once, by a few questions in all. A step leads to what a section links to
-and to who links to it, to what stands above, below and beside it, and to who else mentions what few mention. Of a
+and to who links to it, to what is above, below and beside it, and to who else mentions what few mention. Of a
 document it is the first section that counts. Whatever a section has too many of leads nowhere in particular and is left
 out, so the work is bounded, however large the library is.
 """
@@ -214,7 +214,7 @@ class Finder:
     def lacks_word_pairs(
         self, question: str, narrowing: Narrowing | None = None, boundary: Boundary | None = None
     ) -> bool:
-        """True if none of the word pairs in a question, its words beside names, stands in the documents."""
+        """True if none of the word pairs in a question, its words beside names, is in the documents."""
         filters = self._filters(narrowing, boundary or self._boundary)
         return self._engine.lacks_word_pairs(question, Scope(parts=(PART,)), filters)
 

@@ -1,14 +1,14 @@
 """Windows: as much of a text as one quote may hold, chosen by what it says about a question and by where it stands.
 
 `evidence` quotes single sentences by the words they share with the question. An answer seldom repeats the question: it
-uses other words, it stands beside the sentence that does, in the code block below it, or under a heading that says what
+uses other words, it is beside the sentence that does, in the code block below it, or under a heading that says what
 it is about. So here a text is cut into windows, each of as many whole sentences, items, rows and code blocks as fit
 into one quote. A window is worth the sum of
 
 - how well its passage was found, in proportion to the best one;
-- how much of the question stands in the window or in the headings above it, by the rarity of the words and by how much
+- how much of the question is in the window or in the headings above it, by the rarity of the words and by how much
   the words are alike (`WordOverlap`);
-- how much of it stands in the window alone, which tells the windows of one passage apart;
+- how much of it is in the window alone, which tells the windows of one passage apart;
 - twice how near the window is to the question in meaning, where its vector is there;
 - and, where the question asks what something is, whether the window says so (`definitions`).
 
@@ -18,7 +18,7 @@ change what is found (`make bench-kb`).
 
 How likely a window is to answer (`Quote.score`) follows from what it is worth without the first of these, by two curves
 that were fitted to the questions for tuning, those that nothing answers included. More is asked of the answer to a
-question that consists of names (`names.naming`): in documentation that has the answer, the names stand beside it. So
+question that consists of names (`names.naming`): in documentation that has the answer, the names are beside it. So
 it is of one whose other words stand nowhere beside each other as the question has them (`names.word_pairs`). Words that
 stand only in a document that the text shows (`samples`) make nothing likely.
 
@@ -54,7 +54,7 @@ _ALMOST = 0.999
 
 
 class Overlap(msgspec.Struct, frozen=True):
-    """The share of a question that stands in a text, from 0 to 1."""
+    """The share of a question that is in a text, from 0 to 1."""
 
     same: float
     """In its very words."""
@@ -173,7 +173,7 @@ class WeightedQuestion(msgspec.Struct, frozen=True):
     naming: float = 0.0
     """The share of names in it (`names.naming`), from 0 to 1."""
     lacks_word_pairs: bool = False
-    """True if it has pairs of words (`names.word_pairs`), and none of them stands in the documents."""
+    """True if it has pairs of words (`names.word_pairs`), and none of them is in the documents."""
     definition: re.Pattern[str] | None = None
     """A pattern for sentences that define the thing in question (`definitions`), if it asks what something is."""
 
