@@ -399,7 +399,6 @@ SHARED_CLASS_NAMES = {
     "Declined",
     "Definition",
     "Listener",
-    "QueryTerm",
     "Requirement",
     "RequirementReader",
 }
