@@ -27,7 +27,7 @@ from starlette.requests import Request
 from clew.operation.listing import all_tools
 from clew.operation.names import NameStyle, portable
 from clew.operation.switches import name_style
-from clew.operation.toolsets import Choice, Listing, choose
+from clew.operation.toolsets import Choice, ToolListing, choose
 from clew.project import Project
 from clew.surfaces.mcp.instructions import instructions
 from clew.surfaces.mcp.server import Surface, build_server
@@ -86,7 +86,7 @@ def start_server(project: Project, options: Options | None = None) -> Server[Any
 
 
 @cache
-def choose_tools(options: Options) -> tuple[Listing, str]:
+def choose_tools(options: Options) -> tuple[ToolListing, str]:
     """The tools and the instructions of a server with these options. They are the same for every project."""
     environ = dict(options.environ)
     names = NameStyle(options.names) if options.names else name_style(environ) or NameStyle.PORTABLE
