@@ -15,6 +15,7 @@ class FindUses(
     Operation,
     tool="find_uses",
     verb="uses",
+    served=True,
     toolset=Toolset.CORE,
     title="Who uses it",
     summary="every use of a function, class, method, constant or attribute, with how sure it is",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Printed = list[tuple[int, list[str]]]
     """Pieces of text, each with the number of the stream that it goes to."""
 
-SERVED = frozenset({"ask", "brief", "context", "impact", "recall", "search", "show", "why"})
+SERVED = frozenset({"ask", "brief", "context", "impact", "recall", "search", "show", "uses", "why"})
 """The commands whose operations are declared as `served`; others do not look for a server at all."""
 SWITCH, VARIABLE = "--no-server", "CLEW_SERVER"
 _OFF = ("off", "0", "no", "false")

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -44,7 +44,7 @@ _LARGEST_ANSWER = 32 * 1024 * 1024
 _ENDING_SECONDS = 2.0
 
 
-Traits = tuple[bool, bool, int | None]
+Traits = tuple[bool, bool, Annotated[int, msgspec.Meta(ge=1)] | None]
 
 
 class Declined(Exception):
@@ -121,7 +121,8 @@ class CommandAnswers:
         while not done.wait(_LOOK_SECONDS):
             if self._stop.is_set() or not connection.is_open():
                 command.cancel()
-                done.wait(_ENDING_SECONDS)
+                # It keeps its place until it stops, so that no more than a few are ever under way.
+                done.wait(_ENDING_SECONDS if self._stop.is_set() else None)
                 return
             if time.monotonic() >= sign:
                 sign += _SIGN_EVERY_SECONDS
