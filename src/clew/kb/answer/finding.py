@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_NO_DOCUMENTS = "There are no documents. `[docs]` in clew.toml says where they are; `clew kb status` what is read."
+_NO_DOCUMENTS = "There are no documents. `[docs]` in clew.toml names their folders; `clew kb status` lists them."
 _NONE_INSIDE = "No document lies inside of the scope."
 
 

@@ -138,7 +138,7 @@ class Expiry:
             yield row.id, links
 
     def _lost_links(self, row: IndexedMemory) -> list[str] | None:
-        """None where it can still be restored."""
+        """Links that are lost with the memory; None if it can still be restored."""
         now, touched = self._view.service.context.clock(), self._home.index.touched(row.id)
         record = self._view.changes.get(touched[-1][1]) if touched else None
         last = self._home.store.events(collection=MEMORIES, id=row.id)[-1]

@@ -35,7 +35,7 @@ class WordVectors:
 
     @classmethod
     def load(cls) -> "WordVectors":
-        """ConfigError where the encoder's files are missing or not the ones that are meant."""
+        """Load the word vectors. Raises ConfigError if the encoder's files are missing or are other ones."""
         import numpy as np
 
         constants = read_model(WEIGHTS.read()).constants
