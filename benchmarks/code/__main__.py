@@ -16,7 +16,7 @@ import msgspec
 
 from benchmarks.code.asking import Asked
 from benchmarks.code.causes import cause
-from benchmarks.code.projects import SOURCES, Source, unpacked
+from benchmarks.code.projects import SOURCES, Source, committed, unpacked
 from benchmarks.code.score import Score, Verdict, names_in, score, verdict
 from benchmarks.code.truth import FOLDER, FROZEN, read
 from benchmarks.table import machine
@@ -35,14 +35,16 @@ COLUMNS = (
     "other",
     "p50 ms",
     "p95 ms",
+    "cpu p95",
+    "cold cpu",
     "first s",
     "MB",
     "index MB",
 )
 LEGEND = """recall: share of all true use lines that were found; mean: of the share per symbol; exact, shown: share of
 right lines among those shown as exact and among all shown as uses; blind: share of used symbols of which no use was
-found; other: lines that the language server cannot confirm; p50, p95: warm answers; first: processor time of the first
-index; MB: peak memory while it was made."""
+found; other: lines that the language server cannot confirm; p50, p95: warm answers on the clock; cpu p95: of
+processors; cold cpu: 95 % of first answers; first s: processor time of the first index; MB: peak memory until then."""
 
 
 class Measured(msgspec.Struct, frozen=True):
@@ -98,7 +100,7 @@ def main() -> int:
 def measure(source: Source, root: Path, clones: Path | None, folder: Path) -> Measured:
     recorded = read(source.name, FROZEN.get(source.name, "") if folder == FOLDER else None, folder)
     unpacked(source, root, clones)
-    subprocess.run(("git", "init", "--quiet", str(root)), check=True)
+    committed(root)
     with tempfile.NamedTemporaryFile("wb", suffix=".json") as targets:
         targets.write(msgspec.json.encode([each.symbol.target for each in recorded.truths]))
         targets.flush()
@@ -136,6 +138,9 @@ def table(measured: Sequence[Measured]) -> str:
 def _row(name: str, found: Score, asked: Sequence[Asked]) -> tuple[str, ...]:
     shares = (found.micro, found.mean, found.exact, found.shown, found.blind)
     warm = sorted(each for one in asked for each in one.milliseconds)
+    cold = sorted(each for one in asked for each in one.cold_milliseconds)
+    busy = sorted(each for one in asked for each in one.cpu_milliseconds)
+    parts = ((warm, 0.5), (warm, 0.95), (busy, 0.95), (cold, 0.95))
     alone = asked[0] if len(asked) == 1 else None
     return (
         name,
@@ -144,7 +149,7 @@ def _row(name: str, found: Score, asked: Sequence[Asked]) -> tuple[str, ...]:
         f"{found.lines:,}",
         *(f"{share:.3f}" for share in shares),
         str(found.other),
-        *(f"{warm[int(len(warm) * part)]:.1f}" if warm else "-" for part in (0.5, 0.95)),
+        *(f"{times[int(len(times) * part)]:.1f}" if times else "-" for times, part in parts),
         f"{alone.first_seconds:.1f}" if alone else "",
         f"{alone.peak_megabytes:.0f}" if alone else "",
         f"{alone.index_megabytes:.1f}" if alone else "",

@@ -36,8 +36,10 @@ class Asked(msgspec.Struct, frozen=True):
     errors: dict[str, str]
     milliseconds: tuple[float, ...]
     """Of warm answers: the second about each symbol."""
+    cpu_milliseconds: tuple[float, ...]
+    """Of the same, the part in which a processor worked."""
     cold_milliseconds: tuple[float, ...]
-    """Of first answers, with the index made before."""
+    """Of processors, in first answers, with the index made before."""
     first_seconds: float
     """Of processors, from opening the project without a cache to the first answer, with child processes."""
     first_wall_seconds: float
@@ -82,7 +84,8 @@ def asked(root: Path, targets: list[str]) -> Asked:
         uses,
         errors,
         tuple(seconds * 1000 for seconds in warm.seconds),
-        tuple(seconds * 1000 for seconds in cold.seconds),
+        tuple(seconds * 1000 for seconds in warm.cpu),
+        tuple(seconds * 1000 for seconds in cold.cpu),
         first.cpu[0],
         first.seconds[0],
         peak,

@@ -59,11 +59,11 @@ def draw(project: str, symbols: Iterable[Drawn], wanted: dict[Kind, int] = WANTE
     return sorted(chosen, key=lambda each: (each.path, each.line, each.column))
 
 
-def symbols_of(root: Path, folder: str) -> Iterator[Drawn]:
-    """Top-level and class-level definitions of the Python files below a folder, but those of tests."""
+def symbols_of(root: Path, folder: str, *, tests: bool = False) -> Iterator[Drawn]:
+    """Top-level and class-level definitions of the Python files below a folder, by default but those of tests."""
     for file in sorted((root / folder).rglob("*.py")):
         path = file.relative_to(root).as_posix()
-        if any(part in ("tests", "test", "testing", "node_modules") for part in Path(path).parts[:-1]):
+        if not tests and any(part in ("tests", "test", "testing", "node_modules") for part in Path(path).parts[:-1]):
             continue
         try:
             text = file.read_text(encoding="utf-8")

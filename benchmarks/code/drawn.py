@@ -23,6 +23,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.code.drawn", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--defining", default=".", help="the folder whose symbols are asked about")
+    parser.add_argument("--tests", action="store_true", help="ask about what tests define as well: fixtures")
     parser.add_argument("--symbols", type=Path, help="a file with one target a line, for languages other than Python")
     parser.add_argument("--kinds", default="patch,string,fixture,registry,override")
     parser.add_argument("--basis", default="", help="only uses of one basis")
@@ -35,7 +36,7 @@ def main() -> int:
     if options.symbols:
         targets = options.symbols.read_text(encoding="utf-8").split()
     else:
-        targets = [each.target for each in symbols_of(root, options.defining)]
+        targets = [each.target for each in symbols_of(root, options.defining, tests=options.tests)]
     chance.shuffle(targets)
     kinds = None if options.kinds == "any" else frozenset(options.kinds.split(","))
     found: list[tuple[str, Shown]] = []

@@ -19,9 +19,11 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks.code.projects import SOURCES, unpacked
+from benchmarks.code.asking import Asked
+from benchmarks.code.drawing import draw, symbols_of
+from benchmarks.code.projects import SOURCES, committed, unpacked
 from benchmarks.table import machine
-from benchmarks.workspace import REPOSITORY, BenchmarkFailed
+from benchmarks.workspace import REPOSITORY, BenchmarkFailed, run
 
 ROUNDS = 3
 LARGEST_FOR_PEER = 1_000
@@ -49,7 +51,9 @@ def main() -> int:
         for size in map(int, options.sizes.split(",")):
             root = Path(folder).resolve() / f"files{size}"
             fill(root, size)
+            committed(root)
             compare(root, size, options.codegraph, options.rounds if size <= LARGEST_FOR_PEER else 1)
+            answers(root, size)
             shutil.rmtree(root)
     return 0
 
@@ -72,6 +76,22 @@ def compare(root: Path, size: int, codegraph: Path | None, rounds: int) -> None:
             for field in ("wall_seconds", "peak_megabytes", "kept_megabytes")
         )
         print(f"{size:7,}  {name:10}  {middle[name]:7.2f}  {wall:7.2f}  {peak:8.0f}  {kept:8.1f}  {ratio}", flush=True)
+
+
+def answers(root: Path, size: int) -> None:
+    """How long Clew's answers take about symbols that are drawn from all files."""
+    with tempfile.NamedTemporaryFile("wb", suffix=".json") as targets:
+        targets.write(msgspec.json.encode([each.target for each in draw("peer", symbols_of(root, "."))]))
+        targets.flush()
+        output = run(*_asking(root, Path(targets.name)), patience=1800)
+    found = msgspec.json.decode(output, type=Asked)
+    warm, busy, cold = map(sorted, (found.milliseconds, found.cpu_milliseconds, found.cold_milliseconds))
+    middle, late = int(len(warm) * 0.5), int(len(warm) * 0.95)
+    print(
+        f"{size:7,}  find_uses about {len(warm)} symbols: p50 {warm[middle]:.1f} ms, p95 {warm[late]:.1f} ms warm"
+        f" ({busy[late]:.1f} ms of processors), p95 {cold[late]:.1f} ms of processors for first answers",
+        flush=True,
+    )
 
 
 def fill(root: Path, size: int) -> None:
@@ -111,7 +131,11 @@ def _chained(before: Iterator[tuple[Path, Path]], root: Path) -> Iterator[tuple[
 def _clew(root: Path) -> Sequence[str]:
     nothing = root.with_name("nothing.json")
     nothing.write_text("[]", encoding="utf-8")
-    return (sys.executable, "-m", "benchmarks.code.asking", str(root), str(nothing))
+    return _asking(root, nothing)
+
+
+def _asking(root: Path, targets: Path) -> tuple[str, ...]:
+    return (sys.executable, "-m", "benchmarks.code.asking", str(root), str(targets))
 
 
 def _forget(root: Path) -> None:

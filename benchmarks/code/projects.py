@@ -17,7 +17,7 @@ from typing import Literal
 import msgspec
 
 from benchmarks.kb_registry import Pages, archive
-from benchmarks.workspace import REPOSITORY, BenchmarkFailed
+from benchmarks.workspace import REPOSITORY, BenchmarkFailed, run
 
 CACHE = Path("~/.cache/clew-bench").expanduser()
 
@@ -168,6 +168,14 @@ def unpacked(source: Source, target: Path, clones: Path | None = None) -> Path:
     if source.language == "typescript" and not (target / source.config).exists():
         (target / source.config).write_text(json.dumps(COMPILER), encoding="utf-8")
     return target
+
+
+def committed(root: Path) -> None:
+    """A repository of the files, as they are where somebody works on them: folders that tools make are read only where
+    git keeps what is in them."""
+    run("git", "init", "--quiet", cwd=root)
+    run("git", "add", "--all", "--force", cwd=root)
+    run("git", "commit", "--quiet", "--message=As published", cwd=root)
 
 
 def _wanted(packed: tarfile.TarFile, source: Source) -> list[tarfile.TarInfo]:

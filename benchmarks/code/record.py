@@ -57,30 +57,41 @@ def main() -> None:
 def _python(source: Source, root: Path, servers: Path) -> Recorded:
     symbols = draw(source.name, symbols_of(root, source.defining))
     package = json.loads((servers / "node_modules/pyright/package.json").read_text())
-    with tempfile.TemporaryDirectory(prefix="clew-python-") as bare:
-        # An environment without packages: what is installed here would decide what the server knows.
-        subprocess.run((sys.executable, "-m", "venv", "--without-pip", bare), check=True)
-        settings = {
-            "python": {
-                "pythonPath": f"{bare}/bin/python",
-                "analysis": {
-                    "diagnosticMode": "openFilesOnly",
-                    "useLibraryCodeForTypes": True,
-                    "autoSearchPaths": True,
-                },
-            }
-        }
+    with tempfile.TemporaryDirectory(prefix="clew-python-") as folder:
+        program, packages = _environment(source, Path(folder))
+        analysis = {"diagnosticMode": "openFilesOnly", "useLibraryCodeForTypes": True, "autoSearchPaths": True}
         # A project's own settings leave out its tests; here every file is part of it, on every platform.
         (root / "pyrightconfig.json").write_text(json.dumps(EVERYTHING), encoding="utf-8")
-        program = servers / "node_modules/pyright/langserver.index.js"
-        command = ("node", "--max-old-space-size=6000", str(program), "--stdio")
-        server = LanguageServer(command, root, settings)
+        script = servers / "node_modules/pyright/langserver.index.js"
+        command = ("node", "--max-old-space-size=6000", str(script), "--stdio")
+        server = LanguageServer(command, root, {"python": {"pythonPath": str(program), "analysis": analysis}})
         try:
             server.wait_for("source file")
             truths = tuple(_asked(server, root, symbol) for symbol in symbols)
         finally:
             server.close()
-    return Recorded(source.name, source.version, f"pyright {package['version']}", truths)
+    return Recorded(source.name, source.version, f"pyright {package['version']}", truths, packages)
+
+
+def _environment(source: Source, folder: Path) -> tuple[Path, tuple[str, ...]]:
+    """A Python with what the project depends on, and pytest: without it the server knows no inherited member and no
+    type of a decorator that comes from there."""
+    if source.origin == "here":
+        program = Path(sys.executable)
+    else:
+        subprocess.run((sys.executable, "-m", "venv", str(folder)), check=True)
+        program = folder / "bin" / "python"
+        install = (str(program), "-m", "pip", "--quiet", "--disable-pip-version-check")
+        # Whatever Python runs this: what is installed is read, not run.
+        wanted = ("--ignore-requires-python", f"{source.name}=={source.version}", "pytest")
+        subprocess.run((*install, "install", *wanted), check=True)
+        if source.name != "pytest":
+            # The project is the files that were unpacked.
+            subprocess.run((*install, "uninstall", "--yes", source.name), check=True)
+    listed = subprocess.run(
+        (str(program), "-m", "pip", "freeze", "--exclude-editable"), check=True, capture_output=True
+    )
+    return program, tuple(line for line in listed.stdout.decode().split() if "==" in line)
 
 
 def _asked(server: LanguageServer, root: Path, symbol: Drawn) -> Truth:

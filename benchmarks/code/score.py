@@ -12,9 +12,7 @@ from benchmarks.code.truth import Place, Truth, places
 BASES = ("exact", "index", "run", "name")
 """What is shown as a use. One of several definitions that fit is listed apart."""
 
-OTHER_KINDS = frozenset(
-    {"import", "reexport", "re-export", "export", "patch", "string", "fixture", "registry", "override"}
-)
+OTHER_KINDS = frozenset({"import", "reexport", "re-export", "patch", "string", "fixture", "registry", "override"})
 """Uses that a language server does not count as references: judged by hand, never against it."""
 
 

@@ -14,16 +14,16 @@ from benchmarks.workspace import BenchmarkFailed
 FOLDER = Path(__file__).parent / "truth"
 
 FROZEN = {
-    "clew": "21943110d3f1f2a4154067057025ac4c51daac465001a6402c6b61b72b6034dc",
-    "click": "4ca66fa78b2ab1dbb75f20d9a9528b23ca40ff2bf6065284d3a7153d10a651f4",
-    "django": "8e2b7e17f77b061848a72ed98bb3310a12541130512c094bcedfe1fc83a3f868",
-    "celery": "1800c3b7ed9405e39620bcb5728598b757515163596baa22201ebc2e14cfbd41",
-    "requests": "4cca4d55cffce8a732c3352cc6a096f31de30a40c10547aea65916d3577803aa",
-    "werkzeug": "1880513cc164a170cf9cc05631da40341633f20349113334ab89aeea12a424ea",
-    "rich": "a6199cab10207a78f9b7fb7480df2d1cf288459488db8a216c3dac67c5ee02a7",
-    "sphinx": "63138bf3d6b1aa5984812d0dc9647c92905e148ad32bd1e09fc42d724edaa3c7",
-    "pytest": "1460fd2d980788595a522f3fc3098d6e2e8fc6aca06e7f035d6448d529acade4",
-    "httpx": "e962169946ce28526b4de63841eef20a158b53da54086aa891b17da3abed400a",
+    "clew": "823bcf21f9aa495cb3b09f2d528b6bd07039e61382427b315385737abf548d87",
+    "click": "eb421f9080ed1b225a774da82e159761fc4bbc95a66d8378f76e08eb28e29e02",
+    "django": "7cd63e82306613b3ba0b0aa012dd950b747ee0805aecd302683dfb0bcb3f1ad3",
+    "celery": "6fb413f339d223eb558932c388df74b20a82fa2234efa1127e9fbd6ba1f7402f",
+    "requests": "3fff7e8611a6570013fe1c320ab9064e796424e97ef1d040b944c53588e2d08e",
+    "werkzeug": "c056ea4ed6ce3c1a37cea603d4b76cbb9a0ae34dcddf3141d340b004f8539f5c",
+    "rich": "b5eadbf292aff8abf72c6b6e21b4721badb2ba4d2112cca82dc6b1afe64fa606",
+    "sphinx": "0b8cfd2f19fe575dcea662602265be3bf3e57bc484cc2f9860a7b89223a485c9",
+    "pytest": "bd85aef989d39c3f4e98ba4b427515d68908428418d25af8958b5eab99d15854",
+    "httpx": "3d911ecccbabbb5d134f5cd59b52a8cec8ef9b56dd797761f2342ce5af69385a",
     "rxjs": "c58a83c012433e768bf37ed7f3d8eff0ee7d3425309bff851ffa4bc4e3c9480f",
     "excalidraw": "263c6ba0f46a7ed5386304cec6af12f46ffabfa4564e91fedb7d75c7e1478d87",
     "zod": "6fff99c1fd57fcbcc6e4389f293edd864ea64ec23250a60182777456daf9de81",
@@ -51,6 +51,8 @@ class Recorded(msgspec.Struct, frozen=True):
     server: str
     """The language server that knew the references, with its version."""
     truths: tuple[Truth, ...]
+    packages: tuple[str, ...] = ()
+    """What was installed beside the project."""
 
 
 def write(recorded: Recorded, folder: Path) -> str:
