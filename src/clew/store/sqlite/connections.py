@@ -276,7 +276,7 @@ def _connect(path: Path, access: str, busy_timeout: float) -> SqliteConnection:
     except OSError as error:
         raise unusable(path, error) from error
     try:
-        if before is not None and before != below.demand_plain(path):
+        if before is not None and before != _identity(path):
             raise unusable(path, below.refused(path))
     except BaseException as error:
         connection.close()
