@@ -20,7 +20,6 @@ from clew.errors import InvalidArgument, InvalidPattern
 from clew.graph.graph import Graph
 from clew.graph.model import EdgeKind, Node, NodeKind
 from clew.text.display import shortened
-from clew.text.given_pattern import PatternTooLarge, compile_given
 from clew.text.keywords import keywords
 
 MAX_QUERY_CHARACTERS = 1_000
@@ -173,6 +172,8 @@ class SearchPattern:
 
 def compile_pattern(pattern: str) -> SearchPattern:
     import regex
+
+    from clew.text.given_pattern import PatternTooLarge, compile_given
 
     check_length(pattern)
     try:

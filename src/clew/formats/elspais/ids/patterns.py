@@ -6,7 +6,6 @@ from typing import Protocol
 from clew.errors import ConfigError
 from clew.formats.elspais.ids.templates import TOKEN
 from clew.formats.elspais.settings import ElspaisSettings
-from clew.text.given_pattern import compile_given
 
 _DIGITS = 64
 _NAMED_LENGTH = 128
@@ -38,6 +37,8 @@ class _TimedPattern:
     """
 
     def __init__(self, source: str) -> None:
+        from clew.text.given_pattern import compile_given
+
         try:
             self._pattern = compile_given(source)
         except ValueError as error:

@@ -3,7 +3,6 @@
 import re
 
 from clew.formats.elspais.toml_values import TomlValues
-from clew.text.given_pattern import PatternTooLarge, compile_given
 
 CANONICAL = "{namespace}-{level.letter}{component}"
 ALIASES = (("short", "{level.letter}{component}"),)
@@ -52,6 +51,8 @@ def read_component_pattern(values: TomlValues, style: str) -> str:
     rule = "a regular expression of 1 to 500 characters without `:` and named groups, because the style is regex"
     if not pattern or len(pattern) > 500 or ":" in pattern.replace("(?:", "") or "(?P" in pattern:
         raise values.refuse(keys[0], pattern, rule)
+    from clew.text.given_pattern import PatternTooLarge, compile_given
+
     try:
         compile_given(pattern)
     except PatternTooLarge as error:
