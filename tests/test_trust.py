@@ -173,6 +173,17 @@ def test_trust_holds_for_these_keys_and_values_and_is_kept_outside_of_the_projec
     assert load(project).trust.is_trusted
 
 
+# Verifies: REQ-d00623-B
+@pytest.mark.skipif(os.name == "nt", reason="permissions of files are POSIX ones")
+def test_the_record_is_its_users_alone_also_one_that_others_could_read(project: Path) -> None:
+    file = records_file()
+    file.parent.mkdir(parents=True)
+    file.write_text("{}", encoding="utf-8")
+    file.chmod(0o644)
+    assert main(["trust", str(project), "--grant", "store", "--yes"]) == 0
+    assert [each.stat().st_mode & 0o077 for each in (file, file.with_name("trust.lock"))] == [0, 0]
+
+
 # Verifies: REQ-d00261-B
 def test_a_copy_of_a_trusted_project_is_not_trusted(project: Path, tmp_path: Path) -> None:
     assert main(["trust", str(project), "--yes"]) == 0

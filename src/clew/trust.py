@@ -9,8 +9,9 @@ are about a project's path, and may be bound to something more. All are kept in 
 # Implements: REQ-d00635
 
 import hashlib
+import os
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -231,7 +232,8 @@ def _alone() -> Iterator[None]:
     file = records_file()
     with translated(file):
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        opened = file.with_name("trust.lock").open("a+b")
+        lock = os.open(file.with_name("trust.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        opened = os.fdopen(lock, "r+b")
     with opened, locked(opened, _LOCK_SECONDS) as held:
         if not held:
             raise StoreBusy(
@@ -241,13 +243,22 @@ def _alone() -> Iterator[None]:
         yield
 
 
+# Implements: REQ-d00623-B
 def _write(records: TrustFile) -> None:
-    from clew.edit.replacing import replace_file, sweep, translated
+    from clew.edit.replacing import put_in_place, sweep, sync_folder, temporary_beside, translated, write_private
 
     file = records_file()
     with translated(file):
         sweep(file)
-        replace_file(file, msgspec.json.format(msgspec.json.encode(records), indent=2) + b"\n")
+        temporary = temporary_beside(file)
+        try:
+            # Also where an earlier version let others read which projects there are.
+            write_private(temporary, msgspec.json.format(msgspec.json.encode(records), indent=2) + b"\n")
+            put_in_place(temporary, file)
+        finally:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+        sync_folder(file.parent)
 
 
 def _hash(asked: Mapping[str, Any]) -> str:
