@@ -14,6 +14,7 @@ ask "when are ships warned?"
 search tide table
 search --regex ^REQ-d --field id
 show REQ-d00001
+uses read_table
 context src/fairwater/curve.py:12
 status --json
 check --all
