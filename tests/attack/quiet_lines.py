@@ -190,6 +190,7 @@ TOOLS: Mapping[str, Mapping[str, Any]] = {
     "refresh_graph": {},
     "search": {"query": "tide"},
     "get_requirement": {"req_id": "REQ-d00001"},
+    "find_uses": {"target": "read_table"},
     "get_hierarchy": {"req_id": "REQ-d00001"},
     "get_test_coverage": {"req_id": "REQ-d00001"},
     "get_uncovered_assertions": {},
