@@ -51,3 +51,34 @@ class UsesFound(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     truncated: bool = False
     next_cursor: str | None = None
+
+
+class ReachingTest(msgspec.Struct, frozen=True):
+    """A test that reaches a symbol."""
+
+    path: str
+    line: int
+    """The line of its name; of a file whose tests are no definitions that of the use."""
+    name: str
+    """The test in its file, as Class.name; empty in a file whose tests are no definitions."""
+    how: str
+    """use, or patch for a test that replaces the symbol."""
+    basis: str
+    """As of uses, of the least sure step."""
+    distance: int = 0
+    """Helpers between test and symbol."""
+    use_line: int = 0
+    """The line of the test on which it uses the symbol or the helper; 0 where it is run around the test."""
+    through: tuple[str, ...] = ()
+    """The helpers, that nearest to the test first."""
+
+
+class SymbolTests(msgspec.Struct, frozen=True):
+    """The tests of a symbol, the surest and nearest first."""
+
+    tests: tuple[ReachingTest, ...] = ()
+    run_by_all: tuple[str, ...] = ()
+    """Fixtures that use the symbol and that every test below their folder gets; those tests are not listed."""
+    looked_at: int = 0
+    """Files with the name that were looked through."""
+    truncated: bool = False

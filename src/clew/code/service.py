@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from clew.code.requests import UsesQuery
-from clew.code.results import ShownSymbol, ShownUse, UsesFound
+from clew.code.results import ShownSymbol, ShownUse, SymbolTests, UsesFound
 from clew.code.targets import is_local, symbols_meant
 from clew.derived.code_file import FiledSymbol
 from clew.errors import ClewError, NotFound
@@ -56,6 +56,14 @@ class CodeService:
         """All uses of a symbol."""
         with self._lock:
             return self._bound().uses_of(Ref(symbol.path, symbol.place), check)
+
+    def tests_of(self, symbol: FiledSymbol, check: Callable[[], None] = lambda: None) -> SymbolTests:
+        """The tests that use or replace a symbol, themselves or through helpers in files of tests. `ordered` in
+        `tests_of` puts tests that are known otherwise, as from recorded runs, among them."""
+        from clew.code.tests_of import tests_reaching
+
+        with self._lock:
+            return tests_reaching(self._bound(), Ref(symbol.path, symbol.place), self.tests.holds, check)
 
     # find_uses
 

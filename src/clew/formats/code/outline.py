@@ -15,7 +15,7 @@ from clew.formats.code.languages import FAMILIES, Family, family_for
 
 __all__ = ["OUTLINE_VERSION", "Outline", "Symbol", "decoded", "enclosing", "is_source", "outline_of", "reading_of"]
 
-OUTLINE_VERSION = 6
+OUTLINE_VERSION = 7
 _PYTHON = (".py", ".pyi")
 _LONGEST_HEAD = 200
 _LONGEST_ROW = 2_000

@@ -31,7 +31,7 @@ expressions of a file are one, so that an answer is found once.
 | FUNCTION | e | a function without a name, and what it returns |
 | NARROWED | e e | the first where it is a value of the type that the second is or holds |
 | DOTTED | n | what a literal names with dots from the root of the project |
-| FIXTURE | n s | what a test framework gives for the name of a parameter of a function |
+| FIXTURE | n s | what a test framework gives for the name of a parameter of a function s; -1 where a text names it |
 | OPERATION | e n e | what an operator gives: the left side, the method that stands for it, the right side |
 | TYPE_PARAMETER | n | a type that a call decides |
 | NOTHING | | the value that has no members |

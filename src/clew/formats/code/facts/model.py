@@ -84,6 +84,8 @@ class Form(IntFlag):
     """Not visible outside of its file."""
     ALIAS = 16384
     """A value that stands for the symbol or type that it was given, such as a type alias."""
+    AUTOMATIC = 32768
+    """A fixture that tests get without naming it."""
 
 
 class Parameter(msgspec.Struct, frozen=True, gc=False, array_like=True):

@@ -135,4 +135,6 @@ def _renumbered(expression: Expression, place: list[int]) -> Expression:
     op = expression[0]
     if op in _OF_SYMBOLS:
         return (op, place[expression[1]], *expression[2:])
-    return (op, expression[1], place[expression[2]]) if op == Op.FIXTURE else expression
+    if op == Op.FIXTURE and expression[2] >= 0:
+        return (op, expression[1], place[expression[2]])
+    return expression

@@ -149,6 +149,8 @@ class Definitions(Statements):
             known = _FORMS.get(name)
             if known is not None:
                 form |= known
+                if known is Form.FIXTURE and isinstance(node, ast.Call) and _is_given(node, "autouse"):
+                    form |= Form.AUTOMATIC
             elif name not in _KEEPING:
                 kept.append(found)
         return form, kept, accessor
@@ -352,6 +354,13 @@ def _about(body: list[ast.stmt]) -> str:
         if isinstance(value, str):
             return value.lstrip().partition("\n")[0].strip()[:_LONGEST_ABOUT]
     return ""
+
+
+def _is_given(node: ast.Call, name: str) -> bool:
+    """Whether a call says that something is so."""
+    return any(
+        each.arg == name and isinstance(each.value, ast.Constant) and each.value.value is True for each in node.keywords
+    )
 
 
 def _is_stub(body: list[ast.stmt]) -> bool:

@@ -22,6 +22,8 @@ _REPLACING = frozenset({"patch", "setattr", "delattr"})
 _REPLACING_MEMBER = frozenset({"object", "setattr", "delattr", "spy", "stub_method", "multiple"})
 _MEMBER_BY_NAME = frozenset({"getattr", "setattr", "hasattr", "delattr"})
 _IMPORTING = frozenset({"import_module", "__import__"})
+_FIXTURES = frozenset({"usefixtures", "getfixturevalue"})
+"""Calls that name fixtures of tests."""
 _BINARY = {
     ast.Add: "__add__", ast.Sub: "__sub__", ast.Mult: "__mul__", ast.Div: "__truediv__", ast.FloorDiv: "__floordiv__",
     ast.Mod: "__mod__", ast.Pow: "__pow__", ast.BitOr: "__or__", ast.BitAnd: "__and__", ast.BitXor: "__xor__",
@@ -293,10 +295,23 @@ class Expressions:
             return self.writer.instance(type_)
         elif name == "TypeVar":
             return self._type_variable(node, callee)
+        elif name in _FIXTURES:
+            return self._fixtures_named(node)
         else:
             return None
         self._rest(node)
         return self.writer.expression(Op.CALL, callee) if callee else UNKNOWN
+
+    def _fixtures_named(self, node: ast.Call) -> int:
+        """A call with the names of fixtures; what the first of them gives."""
+        found = []
+        for each in node.args:
+            if isinstance(each, ast.Constant) and isinstance(each.value, str) and each.value.isidentifier():
+                found.append(self.writer.expression(Op.FIXTURE, self.writer.name(each.value), -1))
+                self.site(each.value, each, SiteKind.FIXTURE, found[-1])
+            else:
+                self.visit(each)
+        return found[0] if found else UNKNOWN
 
     def _type_variable(self, node: ast.Call, callee: int) -> int:
         """A type variable with its bound, or the types that it may be, as arguments."""
