@@ -4,9 +4,10 @@ import ast
 from functools import partial
 from typing import Any
 
+from clew.formats.code.facts.drafts import Draft
 from clew.formats.code.facts.expressions import UNKNOWN, Op
 from clew.formats.code.facts.model import CLASS, FUNCTION, METHOD, PROPERTY, VALUES, Form, SiteKind
-from clew.formats.code.python.scopes import CLASS_SCOPE, FUNCTION_SCOPE, WIDEST_FLOW, BoundNames, Draft, Scope
+from clew.formats.code.python.scopes import CLASS_SCOPE, FUNCTION_SCOPE, WIDEST_FLOW, BoundNames, Scope
 from clew.formats.code.python.statements import Statements
 
 _LONGEST_ABOUT = 200

@@ -7,10 +7,11 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
+from clew.formats.code.facts.drafts import Draft
 from clew.formats.code.facts.expressions import UNKNOWN, Op
 from clew.formats.code.facts.model import CLASS, How, Imported, SiteKind
 from clew.formats.code.facts.writing import FactsWriter
-from clew.formats.code.python.scopes import CLASS_SCOPE, FUNCTION_SCOPE, MODULE_SCOPE, WIDEST_FLOW, Draft, Flow, Scope
+from clew.formats.code.python.scopes import CLASS_SCOPE, FUNCTION_SCOPE, MODULE_SCOPE, WIDEST_FLOW, Flow, Scope
 
 BUILT_IN = frozenset(dir(builtins))
 _DOTTED = re.compile(

@@ -4,60 +4,15 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from clew.formats.code.facts.drafts import MOST_VALUES
+
 MODULE_SCOPE, CLASS_SCOPE, FUNCTION_SCOPE = 0, 1, 2
-MOST_VALUES = 12
-"""Values of one variable that are kept; a longer list would be looked through at each use."""
 WIDEST_FLOW = 300
 """Names of one function for which branches are told apart. A function with more is read as if it had no branches, so
 that reading takes time linear in its length."""
 
 Flow = dict[str | int, int]
 """What names, and expressions such as members, are known to be at a point: expressions by name or by expression."""
-
-
-class Draft:
-    """A symbol while its file is being read."""
-
-    __slots__ = (
-        "about",
-        "also",
-        "bases",
-        "decorators",
-        "end_line",
-        "form",
-        "is_test",
-        "kind",
-        "line",
-        "metaclass",
-        "name",
-        "name_line",
-        "parameters",
-        "parent",
-        "type",
-        "type_parameters",
-        "values",
-    )
-
-    def __init__(self, name: str, kind: str, line: int, end_line: int, name_line: int, parent: int) -> None:
-        self.name = name
-        self.kind = kind
-        self.line, self.end_line, self.name_line = line, end_line, name_line
-        self.parent = parent
-        self.is_test = False
-        self.also: list[int] = []
-        self.about = ""
-        self.type = 0
-        self.values: dict[int, None] = {}
-        self.bases: list[int] = []
-        self.decorators: list[int] = []
-        self.parameters: list[tuple[str, int, int, int]] = []
-        self.form = 0
-        self.type_parameters: tuple[str, ...] = ()
-        self.metaclass = 0
-
-    def give(self, value: int) -> None:
-        if len(self.values) < MOST_VALUES:
-            self.values[value] = None
 
 
 class Scope:

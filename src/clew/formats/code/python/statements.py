@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from clew.formats.code.facts.drafts import Draft
 from clew.formats.code.facts.expressions import UNKNOWN, Op
 from clew.formats.code.facts.model import (
     ATTRIBUTE,
@@ -19,7 +20,7 @@ from clew.formats.code.facts.model import (
     SiteKind,
 )
 from clew.formats.code.python.expressions import Expressions
-from clew.formats.code.python.scopes import FUNCTION_SCOPE, MODULE_SCOPE, WIDEST_FLOW, Draft, Flow, Scope
+from clew.formats.code.python.scopes import FUNCTION_SCOPE, MODULE_SCOPE, WIDEST_FLOW, Flow, Scope
 
 WRITE = SiteKind.WRITE
 _MOST_EXPORTS = 20_000
